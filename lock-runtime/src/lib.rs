@@ -1,0 +1,1 @@
+//! Locks shared by every machine.

@@ -1,0 +1,1 @@
+//! Servers, proxies and worker processes for the tests.
