@@ -1,0 +1,5 @@
+//! The rig itself: a fault that does not happen would let every fault test pass.
+
+mod proxy;
+mod server;
+mod worker;
