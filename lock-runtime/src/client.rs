@@ -1,0 +1,319 @@
+//! A client: where the locks are, and what is taken for granted.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crate::acquire::Acquire;
+use crate::backend::memory::Memory;
+use crate::engine::Engine;
+use crate::error::{LockError, LockErrorKind};
+use crate::gate::Gate;
+use crate::hold::Loss;
+use crate::model::key::LockKey;
+use crate::options::{Options, bounded_wait, clean_label, invalid};
+
+/// A way to the locks, cheap to clone; clones are the same client.
+///
+/// One a process is enough. It has one connection a server, owned by a background thread, so it
+/// works from any runtime and from none.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn start() -> Result<(), lock_runtime::LockError> {
+/// use lock_runtime::LockClient;
+///
+/// LockClient::connect("redis://127.0.0.1:6379").await?.install()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct LockClient {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// Tells clients apart in a call tree: a number is never given twice in a process.
+    id: u64,
+    options: Options,
+    engine: Engine,
+    gate: Arc<Gate>,
+}
+
+static INSTALLED: OnceLock<LockClient> = OnceLock::new();
+
+impl LockClient {
+    /// Connects to `url` with default settings, and makes sure that the server answers.
+    ///
+    /// `redis://[user:password@]host[:port][/database]` is one Redis or Valkey server, `memory://`
+    /// is a store of this client's own. So one environment variable configures a service.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
+    /// reached within a second, `Rejected` when it refuses the user or the password.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the connection up.
+    pub async fn connect(url: &str) -> Result<LockClient, LockError> {
+        LockClient::builder().url(url).connect().await
+    }
+
+    /// A builder with default settings.
+    pub fn builder() -> LockClientBuilder {
+        LockClientBuilder {
+            url: None,
+            options: Options::default(),
+        }
+    }
+
+    /// A client whose locks live in this process: for tests, and for programs of one process.
+    ///
+    /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their
+    /// caller's runtime and go by its clock, so that paused time works; synchronous ones go by the
+    /// real clock.
+    pub fn memory() -> LockClient {
+        LockClient::new(Engine::Memory(Memory::new()), Options::default())
+    }
+
+    pub(crate) fn new(engine: Engine, options: Options) -> LockClient {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        LockClient {
+            inner: Arc::new(Inner {
+                id: NEXT.fetch_add(1, Ordering::Relaxed),
+                options,
+                engine,
+                gate: Arc::default(),
+            }),
+        }
+    }
+
+    /// Makes this the client of every attribute in this process that names no other.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyInstalled` the second time.
+    pub fn install(&self) -> Result<(), LockError> {
+        INSTALLED
+            .set(self.clone())
+            .map_err(|_| LockError::new(LockErrorKind::AlreadyInstalled))
+    }
+
+    /// The client that was installed.
+    ///
+    /// # Errors
+    ///
+    /// `NotInstalled` if none was. There is no silent default: a lock that only this process
+    /// sees would look just like one that all respect.
+    pub fn installed() -> Result<LockClient, LockError> {
+        INSTALLED
+            .get()
+            .cloned()
+            .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
+    }
+
+    /// A lock to be asked for. The key is checked when it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// # let client = LockClient::memory();
+    /// match client.lock("report:daily").try_acquire().await? {
+    ///     Some(guard) => println!("ours, token {}", guard.fencing_token()),
+    ///     None => println!("somebody else is at it"),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn lock(&self, key: impl Into<LockKey>) -> Acquire {
+        Acquire::new(self.clone(), key.into())
+    }
+
+    /// Ends the client in good order: new acquisitions and waiting ones fail with `Shutdown`,
+    /// bodies that run may finish within the builder's
+    /// [`shutdown_grace`](LockClientBuilder::shutdown_grace), those that do not are told that
+    /// their lock is lost, and every lock that is given back is released before this returns.
+    ///
+    /// A lock whose holder cannot be stopped, a synchronous body or a guard that is kept, is not
+    /// released under its feet: it is not renewed any more, and its ttl frees it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the client closed and the bodies running.
+    pub async fn shutdown(&self) {
+        let Inner {
+            gate,
+            engine,
+            options,
+            ..
+        } = &*self.inner;
+        gate.close();
+        let ended = self.within(options.shutdown_grace, gate.empty()).await;
+        if !ended {
+            for hold in engine.live() {
+                hold.lose(Loss::Shutdown);
+            }
+            self.within(options.command_timeout, gate.empty()).await;
+        }
+        self.within(options.command_timeout * 2, engine.settled())
+            .await;
+    }
+
+    /// Whether `work` was done within `time`.
+    async fn within(&self, time: Duration, work: impl Future<Output = ()>) -> bool {
+        tokio::select! {
+            biased;
+            () = work => true,
+            () = self.inner.engine.sleep(time) => false,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.inner.id
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.inner.gate
+    }
+}
+
+impl fmt::Debug for LockClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockClient")
+            .field("engine", &self.inner.engine)
+            .field("prefix", &self.inner.options.prefix)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`LockClient`].
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::LockClient;
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), lock_runtime::LockError> {
+/// let client = LockClient::builder()
+///     .url("redis://127.0.0.1:6379/2")
+///     .prefix("shop:lock:")
+///     .ttl(Duration::from_secs(20))
+///     .wait(Duration::from_secs(3))
+///     .label("checkout")
+///     .build()?;
+/// # Ok(()) }
+/// ```
+#[must_use = "a builder does nothing until `connect` or `build`"]
+#[derive(Clone)]
+pub struct LockClientBuilder {
+    url: Option<String>,
+    options: Options,
+}
+
+impl LockClientBuilder {
+    /// Where the locks are; required. See [`LockClient::connect`].
+    pub fn url(mut self, url: impl Into<String>) -> LockClientBuilder {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// What every key in Redis begins with; `lock:` if not said.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> LockClientBuilder {
+        self.options.prefix = prefix.into();
+        self
+    }
+
+    /// The ttl of leases that name none, 20 ms to 24 h; 30 s if not said.
+    pub fn ttl(mut self, ttl: Duration) -> LockClientBuilder {
+        self.options.ttl = ttl;
+        self
+    }
+
+    /// The wait of acquisitions that name none; 10 s if not said.
+    pub fn wait(mut self, wait: Duration) -> LockClientBuilder {
+        self.options.wait = bounded_wait(wait);
+        self
+    }
+
+    /// This service's name, as others read it in a busy error and people in Redis; the program
+    /// and the host if not said. Process id and function are added. At most 64 characters.
+    pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
+        self.options.label = Some(clean_label(label.as_ref()));
+        self
+    }
+
+    /// Stores nothing that names this service in Redis.
+    pub fn without_label(mut self) -> LockClientBuilder {
+        self.options.label = None;
+        self
+    }
+
+    /// How long one attempt to reach the server may take, connecting included; 1 s if not said,
+    /// at least 10 ms. A wait is exceeded by no more than this.
+    pub fn command_timeout(mut self, timeout: Duration) -> LockClientBuilder {
+        self.options.command_timeout = timeout;
+        self
+    }
+
+    /// Refuses every connection that is not encrypted, except over a unix socket.
+    pub fn require_tls(mut self, require: bool) -> LockClientBuilder {
+        self.options.require_tls = require;
+        self
+    }
+
+    /// How long [`LockClient::shutdown`] waits for bodies to finish; 30 s if not said.
+    pub fn shutdown_grace(mut self, grace: Duration) -> LockClientBuilder {
+        self.options.shutdown_grace = bounded_wait(grace);
+        self
+    }
+
+    /// Makes the client without any I/O; it connects when it is first used. Needs no runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOptions` for settings or a URL that cannot be used.
+    pub fn build(self) -> Result<LockClient, LockError> {
+        self.options.check()?;
+        let url = self.url.as_deref().ok_or_else(|| {
+            invalid("a client needs a `url`, such as redis://127.0.0.1:6379 or memory://")
+        })?;
+        let engine = Engine::open(url, &self.options)?;
+        Ok(LockClient::new(engine, self.options))
+    }
+
+    /// Makes the client and makes sure that its server answers, with one PING.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](LockClientBuilder::build), and as [`LockClient::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the connection up.
+    pub async fn connect(self) -> Result<LockClient, LockError> {
+        let client = self.build()?;
+        client.engine().ping().await?;
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for LockClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may hold a password.
+        f.debug_struct("LockClientBuilder")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

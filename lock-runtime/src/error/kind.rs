@@ -1,0 +1,67 @@
+//! The kinds of failure, kept apart because each wants another answer.
+
+/// What went wrong with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LockErrorKind {
+    /// Somebody else holds the lock, and did so when it was asked for the last time. Try later.
+    Busy,
+    /// The lock was held, and is not held any more or cannot be proved to be: its lease ran out,
+    /// somebody deleted it, or `max_hold` was reached. What the body wrote may have raced.
+    Lost,
+    /// The server could not be reached or did not answer in time. It says nothing about who
+    /// holds the lock.
+    Unavailable,
+    /// The server answered and refused: the key has another type, the user lacks a permission, the
+    /// password is wrong, memory is full. Trying again does not help.
+    Rejected,
+    /// This call tree holds the lock already and the call may not join in: it said
+    /// `reentrant = false`, or it is synchronous and a sibling is inside.
+    Reentered,
+    /// The key cannot be used: empty, longer than 512 bytes, or a bad hash tag.
+    InvalidKey,
+    /// A ttl, wait, URL or other setting cannot be used.
+    InvalidOptions,
+    /// The attribute found no client: none was installed in this process.
+    NotInstalled,
+    /// A client was installed in this process before.
+    AlreadyInstalled,
+    /// The client was shut down, or belongs to the process that this one was forked from.
+    Shutdown,
+}
+
+impl LockErrorKind {
+    /// The predicate of a sentence that begins with the lock.
+    pub(crate) fn of_a_lock(self) -> &'static str {
+        match self {
+            LockErrorKind::Busy => "is busy",
+            LockErrorKind::Lost => "was lost",
+            LockErrorKind::Unavailable => "is unavailable",
+            LockErrorKind::Rejected => "was refused by the server",
+            LockErrorKind::Reentered => "is held by this call tree already",
+            LockErrorKind::InvalidKey => "cannot be taken, its key is not valid",
+            LockErrorKind::InvalidOptions => "cannot be taken with these options",
+            LockErrorKind::NotInstalled => "has no client",
+            LockErrorKind::AlreadyInstalled => "has a client already",
+            LockErrorKind::Shutdown => "cannot be taken, its client is shut down",
+        }
+    }
+
+    /// The sentence where no lock is concerned.
+    pub(crate) fn of_the_client(self) -> &'static str {
+        match self {
+            LockErrorKind::Busy => "the lock is busy",
+            LockErrorKind::Lost => "the lock was lost",
+            LockErrorKind::Unavailable => "the lock server is unavailable",
+            LockErrorKind::Rejected => "the lock server refused",
+            LockErrorKind::Reentered => "the lock is held by this call tree already",
+            LockErrorKind::InvalidKey => "the lock's key is not valid",
+            LockErrorKind::InvalidOptions => "these lock options cannot be used",
+            LockErrorKind::NotInstalled => {
+                "no lock client is installed; call `install()` on one at start-up"
+            }
+            LockErrorKind::AlreadyInstalled => "a lock client is installed already",
+            LockErrorKind::Shutdown => "the lock client is shut down",
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Why a lock was not had, or was lost.
+
+mod kind;
+
+use std::fmt;
+use std::time::Duration;
+
+pub use kind::LockErrorKind;
+
+use crate::model::key::LockKey;
+
+/// A failure of a lock, and never of the function that runs under it.
+///
+/// Match on [`kind`](LockError::kind), or ask [`is_busy`](LockError::is_busy) and its like:
+/// contention, outage, loss and misuse call for different answers.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{LockClient, LockErrorKind};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+/// let client = LockClient::memory();
+/// let _held = client.lock("order:42").acquire().await?;
+/// let error = client.lock("order:42").wait(Duration::ZERO).acquire().await.unwrap_err();
+/// assert_eq!(error.kind(), LockErrorKind::Busy);
+/// assert_eq!(error.key(), Some("order:42"));
+/// # Ok(()) }
+/// ```
+pub struct LockError(Box<Repr>);
+
+struct Repr {
+    kind: LockErrorKind,
+    key: Option<LockKey>,
+    holder: Option<String>,
+    waited: Option<Duration>,
+    detail: Option<String>,
+}
+
+impl LockError {
+    pub(crate) fn new(kind: LockErrorKind) -> LockError {
+        LockError(Box::new(Repr {
+            kind,
+            key: None,
+            holder: None,
+            waited: None,
+            detail: None,
+        }))
+    }
+
+    pub(crate) fn with_key(mut self, key: &LockKey) -> LockError {
+        self.0.key = Some(key.clone());
+        self
+    }
+
+    pub(crate) fn with_holder(mut self, holder: impl Into<String>) -> LockError {
+        self.0.holder = Some(holder.into());
+        self
+    }
+
+    pub(crate) fn with_waited(mut self, waited: Duration) -> LockError {
+        self.0.waited = Some(waited);
+        self
+    }
+
+    pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> LockError {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// Which kind of failure this is.
+    pub fn kind(&self) -> LockErrorKind {
+        self.0.kind
+    }
+
+    /// The key in question, without the client's prefix; `None` where none was involved yet.
+    pub fn key(&self) -> Option<&str> {
+        self.0.key.as_ref().map(LockKey::as_str)
+    }
+
+    /// Who held the lock when it was last asked for, in words: `api-7 (pid 4121) ship`.
+    pub fn holder(&self) -> Option<&str> {
+        self.0.holder.as_deref()
+    }
+
+    /// How long the caller waited before it got this error; `None` where nothing was waited for.
+    pub fn waited(&self) -> Option<Duration> {
+        self.0.waited
+    }
+
+    /// Somebody else holds the lock.
+    pub fn is_busy(&self) -> bool {
+        self.kind() == LockErrorKind::Busy
+    }
+
+    /// The lock was held and is not held any more, or cannot be proved to be.
+    pub fn is_lost(&self) -> bool {
+        self.kind() == LockErrorKind::Lost
+    }
+
+    /// The server could not be reached or did not answer in time.
+    pub fn is_unavailable(&self) -> bool {
+        self.kind() == LockErrorKind::Unavailable
+    }
+
+    /// The server answered, and refused: wrong type, no permission, wrong password, out of memory.
+    pub fn is_rejected(&self) -> bool {
+        self.kind() == LockErrorKind::Rejected
+    }
+
+    /// The call tree holds the lock already.
+    pub fn is_reentered(&self) -> bool {
+        self.kind() == LockErrorKind::Reentered
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.key {
+            Some(key) => write!(f, "lock `{key}` {}", self.0.kind.of_a_lock())?,
+            None => f.write_str(self.0.kind.of_the_client())?,
+        }
+        let mut separator = ": ";
+        let mut part = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
+            let written = write!(f, "{separator}{text}");
+            separator = ", ";
+            written
+        };
+        if let Some(holder) = &self.0.holder {
+            part(f, format_args!("held by {holder}"))?;
+        }
+        if let Some(detail) = &self.0.detail {
+            part(f, format_args!("{detail}"))?;
+        }
+        if let Some(waited) = self.0.waited {
+            part(f, format_args!("waited {}", Waited(waited)))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockError")
+            .field("kind", &self.0.kind)
+            .field("message", &self.to_string())
+            .finish()
+    }
+}
+
+impl std::error::Error for LockError {}
+
+/// So that functions that return [`std::io::Result`] need no error type of their own.
+impl From<LockError> for std::io::Error {
+    fn from(error: LockError) -> std::io::Error {
+        use std::io::ErrorKind;
+        let kind = match error.kind() {
+            LockErrorKind::Busy => ErrorKind::WouldBlock,
+            LockErrorKind::Unavailable => ErrorKind::TimedOut,
+            LockErrorKind::Rejected => ErrorKind::PermissionDenied,
+            LockErrorKind::InvalidKey | LockErrorKind::InvalidOptions => ErrorKind::InvalidInput,
+            _ => ErrorKind::Other,
+        };
+        std::io::Error::new(kind, error)
+    }
+}
+
+/// A wait as people read it: whole milliseconds, or seconds from ten of them on.
+struct Waited(Duration);
+
+impl fmt::Display for Waited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < Duration::from_secs(10) {
+            write!(f, "{} ms", self.0.as_millis())
+        } else {
+            write!(f, "{:.1} s", self.0.as_secs_f64())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_says_who_and_how_long() {
+        let error = LockError::new(LockErrorKind::Busy)
+            .with_key(&LockKey::from("order:42"))
+            .with_holder("api-7 (pid 4121) ship")
+            .with_waited(Duration::from_millis(400));
+        assert_eq!(
+            error.to_string(),
+            "lock `order:42` is busy: held by api-7 (pid 4121) ship, waited 400 ms"
+        );
+        assert!(error.is_busy() && !error.is_unavailable());
+    }
+
+    #[test]
+    fn the_other_kinds_read_as_one_sentence() {
+        let key = LockKey::from("order:42");
+        let lost = LockError::new(LockErrorKind::Lost)
+            .with_key(&key)
+            .with_detail("its lease ran out");
+        assert_eq!(
+            lost.to_string(),
+            "lock `order:42` was lost: its lease ran out"
+        );
+        let missing = LockError::new(LockErrorKind::NotInstalled);
+        assert_eq!(
+            missing.to_string(),
+            "no lock client is installed; call `install()` on one at start-up"
+        );
+        let waited = LockError::new(LockErrorKind::Unavailable)
+            .with_key(&key)
+            .with_waited(Duration::from_millis(12_345));
+        assert_eq!(
+            waited.to_string(),
+            "lock `order:42` is unavailable: waited 12.3 s"
+        );
+    }
+
+    #[test]
+    fn an_io_error_keeps_the_lock_error_inside() {
+        let error = std::io::Error::from(LockError::new(LockErrorKind::Busy));
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+        assert!(error.get_ref().unwrap().is::<LockError>());
+    }
+
+    #[test]
+    fn it_is_small_and_crosses_threads() {
+        fn crosses<T: Send + Sync + 'static>() {}
+        crosses::<LockError>();
+        assert_eq!(size_of::<LockError>(), size_of::<usize>());
+    }
+}

@@ -1,0 +1,175 @@
+//! One hold of a lock: what its guards, its bodies and its watchdog share.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::clock::Clock;
+use crate::error::{LockError, LockErrorKind};
+use crate::model::key::LockKey;
+use crate::model::lease::Terms;
+use crate::model::moment::Moment;
+use crate::model::owner::Owner;
+use crate::model::token::FencingToken;
+
+/// Why a hold ended before its holder ended it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The deadline passed without a renewal.
+    Expired,
+    /// The server says that somebody else, or nobody, holds the lock.
+    NotOurs,
+    /// `max_hold` was reached.
+    MaxHold,
+    /// The client was shut down.
+    Shutdown,
+}
+
+impl Loss {
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Loss::Expired => "its lease ran out before it could be renewed",
+            Loss::NotOurs => "the server no longer has it as ours",
+            Loss::MaxHold => "its max_hold was reached",
+            Loss::Shutdown => "its client was shut down",
+        }
+    }
+}
+
+/// A hold that was confirmed once. It knows by itself, from a clock, when it is over; a watchdog
+/// moves its deadline and may end it sooner.
+pub(crate) struct Hold {
+    pub(crate) key: LockKey,
+    pub(crate) owner: Owner,
+    pub(crate) token: FencingToken,
+    pub(crate) terms: Terms,
+    /// The function, for people; empty when the lock was taken by hand.
+    pub(crate) function: &'static str,
+    /// The key's template, for logs.
+    pub(crate) template: &'static str,
+    clock: Clock,
+    deadline: AtomicU64,
+    loss: OnceLock<Loss>,
+    lost: Notify,
+}
+
+impl Hold {
+    pub(crate) fn new(
+        key: LockKey,
+        owner: Owner,
+        token: FencingToken,
+        terms: Terms,
+        names: (&'static str, &'static str),
+        clock: Clock,
+        deadline: Moment,
+    ) -> Hold {
+        Hold {
+            key,
+            owner,
+            token,
+            terms,
+            function: names.0,
+            template: names.1,
+            clock,
+            deadline: AtomicU64::new(deadline.as_nanos()),
+            loss: OnceLock::new(),
+            lost: Notify::new(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    pub(crate) fn deadline(&self) -> Moment {
+        Moment::from_nanos(self.deadline.load(Ordering::Acquire))
+    }
+
+    /// Moves the deadline; it never moves back. A hold once lost stays lost.
+    pub(crate) fn extend(&self, deadline: Moment) {
+        self.deadline
+            .fetch_max(deadline.as_nanos(), Ordering::AcqRel);
+    }
+
+    /// The time that is left, at most one ttl: zero once the hold is lost.
+    pub(crate) fn remaining(&self) -> Duration {
+        if self.loss.get().is_some() {
+            return Duration::ZERO;
+        }
+        self.deadline().since(self.now()).min(self.terms.ttl)
+    }
+
+    /// Whether and why the hold is lost, by what is known and by the clock.
+    ///
+    /// A deadline found in the past is remembered as a loss, so that a hold that was seen lost by
+    /// one is lost for all, even if an answer to an early renewal arrives after that.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        if let Some(&loss) = self.loss.get() {
+            return Some(loss);
+        }
+        (self.now() >= self.deadline()).then(|| self.lose(self.expiry()))
+    }
+
+    /// Ends the hold. The first reason given is the one that stays, and is returned.
+    pub(crate) fn lose(&self, loss: Loss) -> Loss {
+        if self.loss.set(loss).is_ok() {
+            tracing::warn!(
+                target: "lock_runtime",
+                template = self.template,
+                token = %self.token,
+                reason = loss.describe(),
+                "lock_lost"
+            );
+            self.lost.notify_waiters();
+        }
+        *self.loss.get().expect("it was set above or before")
+    }
+
+    /// What it means for this hold that its deadline passed.
+    fn expiry(&self) -> Loss {
+        match self.terms.max_hold {
+            Some(max) if max <= self.terms.ttl => Loss::MaxHold,
+            _ => Loss::Expired,
+        }
+    }
+
+    /// Completes when the hold is lost.
+    pub(crate) async fn lost(&self) -> Loss {
+        let mut notified = pin!(self.notified());
+        loop {
+            notified.as_mut().enable();
+            if let Some(loss) = self.loss() {
+                return loss;
+            }
+            notified.as_mut().await;
+            notified.set(self.notified());
+        }
+    }
+
+    /// A future that is woken when the hold is lost; enable it, then ask [`loss`](Self::loss).
+    pub(crate) fn notified(&self) -> Notified<'_> {
+        self.lost.notified()
+    }
+
+    pub(crate) fn lost_error(&self, loss: Loss) -> LockError {
+        LockError::new(LockErrorKind::Lost)
+            .with_key(&self.key)
+            .with_detail(loss.describe())
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("key", &self.key)
+            .field("token", &self.token)
+            .field("remaining", &self.remaining())
+            .field("loss", &self.loss.get())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! One thread a process that owns what must outlive the caller's runtime.
+//!
+//! Connections, renewals, the release of dropped guards and answers that arrive after their caller
+//! is gone live here: a body that blocks its own runtime is still renewed, a guard dropped while
+//! a runtime shuts down is still released, and one client serves a new runtime in every test.
+//! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.
+
+use std::future::{Future, pending};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use crate::error::{LockError, LockErrorKind};
+
+/// The way to the keeper of this process.
+#[derive(Clone, Debug)]
+pub(crate) struct Keeper {
+    handle: Handle,
+    process: u32,
+}
+
+impl Keeper {
+    /// The keeper, started at the first call.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when the thread cannot be started, `Shutdown` in a forked child: a thread
+    /// does not survive a fork, and a connection must not be shared by two processes.
+    pub(crate) fn get() -> Result<Keeper, LockError> {
+        static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
+        let keeper = KEEPER
+            .get_or_init(|| start().map_err(|error| error.to_string()))
+            .as_ref()
+            .map_err(|error| {
+                LockError::new(LockErrorKind::Unavailable).with_detail(format!(
+                    "the background thread could not be started: {error}"
+                ))
+            })?;
+        keeper.check_process()?;
+        Ok(keeper.clone())
+    }
+
+    /// Whether this is still the process that the keeper runs in.
+    pub(crate) fn check_process(&self) -> Result<(), LockError> {
+        if std::process::id() == self.process {
+            return Ok(());
+        }
+        Err(LockError::new(LockErrorKind::Shutdown)
+            .with_detail("this process was forked after the client was made; connect again in it"))
+    }
+
+    /// Runs a task on the keeper. In a forked child it is dropped: nobody would run it.
+    pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.check_process().ok()?;
+        Some(self.handle.spawn(task))
+    }
+
+    /// Sleeps by the keeper's timer, for callers that may have none.
+    pub(crate) async fn sleep(&self, span: Duration) {
+        match self.spawn(tokio::time::sleep(span)) {
+            Some(sleeper) => drop(AbortOnDrop(sleeper).join().await),
+            None => pending().await,
+        }
+    }
+}
+
+fn start() -> std::io::Result<Keeper> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let handle = runtime.handle().clone();
+    std::thread::Builder::new()
+        .name("lock-keeper".to_owned())
+        .spawn(move || runtime.block_on(pending::<()>()))?;
+    Ok(Keeper {
+        handle,
+        process: std::process::id(),
+    })
+}
+
+/// A task that ends when whoever waits for it goes away.
+pub(crate) struct AbortOnDrop<T>(pub(crate) JoinHandle<T>);
+
+impl<T> AbortOnDrop<T> {
+    pub(crate) async fn join(mut self) -> Result<T, tokio::task::JoinError> {
+        (&mut self.0).await
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Waits for `future` on this thread, inside or outside a runtime.
+///
+/// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used
+/// up its cooperative budget would spin here for ever: nothing renews the budget while it blocks.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    pollster::block_on(tokio::task::coop::unconstrained(future))
+}

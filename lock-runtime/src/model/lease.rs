@@ -1,0 +1,251 @@
+//! The arithmetic of a lease: until when its holder may rely on it, and when to renew it.
+//!
+//! A lease counts from the instant *before* the request that the server confirmed was sent, and
+//! ends a little before the server lets it go, so a holder gives up first even if the two clocks
+//! run at slightly different speeds. The rule is the one of Redlock's validity time, without
+//! which a slow reply would be counted as time that is still held:
+//! <https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/>.
+
+use std::time::Duration;
+
+use super::moment::Moment;
+
+/// The shortest ttl, below which the margin and one round trip leave nothing to work in.
+pub(crate) const MIN_TTL: Duration = Duration::from_millis(20);
+
+/// The longest ttl: what a crashed holder leaves behind is free again within a day.
+pub(crate) const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How much earlier the holder gives up than the server: 1 % for clocks that differ in speed, and
+/// 2 ms for the server's resolution.
+pub(crate) fn margin(ttl: Duration) -> Duration {
+    ttl / 100 + Duration::from_millis(2)
+}
+
+/// How an acquisition wants its lease kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) ttl: Duration,
+    pub(crate) renew: bool,
+    pub(crate) max_hold: Option<Duration>,
+}
+
+impl Terms {
+    /// The ttl to ask for at first: no longer than the lock may be held at all.
+    pub(crate) fn first_ttl(&self) -> Duration {
+        self.max_hold
+            .map_or(self.ttl, |max| max.clamp(MIN_TTL, self.ttl))
+    }
+}
+
+/// What a lease needs now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Nothing before this moment.
+    At(Moment),
+    /// A renewal that carries the lease on for this long.
+    Renew(Duration),
+    /// The deadline has passed.
+    Lost,
+}
+
+/// A lease that was confirmed at least once.
+///
+/// Its states are those of a watchdog: *held* and *renewed* while the last answer was good,
+/// *unknown* while renewals go unanswered, *lost* once the deadline has passed.
+#[derive(Clone, Debug)]
+pub(crate) struct Lease {
+    ttl: Duration,
+    deadline: Moment,
+    /// Where `max_hold` ends.
+    end: Moment,
+    /// `None` while a renewal is under way, or when there is none to come.
+    renew_at: Option<Moment>,
+    renews: bool,
+    /// Renewals in a row that went unanswered.
+    unknown: u32,
+}
+
+impl Lease {
+    /// A lease confirmed by an answer to a request that was sent at `sent`.
+    pub(crate) fn granted(sent: Moment, terms: &Terms) -> Lease {
+        let end = terms.max_hold.map_or(Moment::NEVER, |max| sent + max);
+        let mut lease = Lease {
+            ttl: terms.ttl,
+            deadline: sent,
+            end,
+            renew_at: None,
+            renews: terms.renew,
+            unknown: 0,
+        };
+        lease.confirmed(sent, terms.first_ttl());
+        lease
+    }
+
+    /// Until when the holder may rely on the lease.
+    pub(crate) fn deadline(&self) -> Moment {
+        self.deadline
+    }
+
+    /// Whether `max_hold`, and not the ttl, is what ends this lease.
+    pub(crate) fn ends_by_max_hold(&self) -> bool {
+        self.end != Moment::NEVER && self.deadline + margin(self.ttl) >= self.end
+    }
+
+    /// What is due at `now`. A renewal is handed out once; its outcome must be reported.
+    pub(crate) fn due(&mut self, now: Moment) -> Due {
+        if now >= self.deadline {
+            return Due::Lost;
+        }
+        match self.renew_at {
+            Some(at) if now >= at => {
+                self.renew_at = None;
+                Due::Renew(self.ttl.min(self.end.since(now)))
+            }
+            Some(at) => Due::At(at.min(self.deadline)),
+            None => Due::At(self.deadline),
+        }
+    }
+
+    /// The server confirmed the lease for `ttl`, in answer to a request sent at `sent`.
+    pub(crate) fn confirmed(&mut self, sent: Moment, ttl: Duration) {
+        let until = sent + ttl.saturating_sub(margin(ttl));
+        self.deadline = self.deadline.max(until.min(self.end));
+        self.unknown = 0;
+        // Within the margin of max_hold a renewal would carry the lease no further.
+        let at_its_end = self.deadline + margin(self.ttl) >= self.end;
+        self.renew_at = (self.renews && !at_its_end).then(|| sent + ttl / 3);
+    }
+
+    /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
+    pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
+        self.unknown = self.unknown.saturating_add(1);
+        let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
+        let base = (ceiling / 8)
+            .saturating_mul(1 << self.unknown.min(4))
+            .min(ceiling);
+        self.renew_at = Some(now + base.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0));
+    }
+
+    /// Renewals in a row that went unanswered.
+    pub(crate) fn unknown(&self) -> u32 {
+        self.unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T0: Moment = Moment::from_nanos(1_000_000_000);
+    const TTL: Duration = Duration::from_secs(10);
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn terms(renew: bool, max_hold: Option<Duration>) -> Terms {
+        Terms {
+            ttl: TTL,
+            renew,
+            max_hold,
+        }
+    }
+
+    #[test]
+    fn the_holder_gives_up_one_percent_and_two_milliseconds_early() {
+        let lease = Lease::granted(T0, &terms(true, None));
+        assert_eq!(lease.deadline(), T0 + ms(10_000 - 100 - 2));
+    }
+
+    #[test]
+    fn the_shortest_ttl_leaves_time_to_work() {
+        let lease = Lease::granted(
+            T0,
+            &Terms {
+                ttl: MIN_TTL,
+                renew: true,
+                max_hold: None,
+            },
+        );
+        assert!(lease.deadline() > T0 + ms(15));
+    }
+
+    #[test]
+    fn a_renewal_falls_due_at_a_third_and_is_handed_out_once() {
+        let mut lease = Lease::granted(T0, &terms(true, None));
+        assert_eq!(lease.due(T0), Due::At(T0 + TTL / 3));
+        assert_eq!(lease.due(T0 + TTL / 3), Due::Renew(TTL));
+        assert_eq!(lease.due(T0 + TTL / 3), Due::At(lease.deadline()));
+        lease.confirmed(T0 + TTL / 3, TTL);
+        assert_eq!(lease.due(T0 + ms(3_400)), Due::At(T0 + (TTL / 3) * 2));
+    }
+
+    #[test]
+    fn without_renewal_only_the_deadline_is_left() {
+        let mut lease = Lease::granted(T0, &terms(false, None));
+        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
+        assert_eq!(lease.due(lease.deadline()), Due::Lost);
+    }
+
+    #[test]
+    fn an_answer_to_an_older_request_never_shortens_the_lease() {
+        let mut lease = Lease::granted(T0, &terms(true, None));
+        lease.confirmed(T0 + ms(5_000), TTL);
+        let deadline = lease.deadline();
+        lease.confirmed(T0 + ms(1_000), TTL);
+        assert_eq!(lease.deadline(), deadline);
+    }
+
+    #[test]
+    fn unanswered_renewals_are_repeated_soon_and_do_not_move_the_deadline() {
+        let mut lease = Lease::granted(T0, &terms(true, None));
+        let deadline = lease.deadline();
+        let mut now = T0 + TTL / 3;
+        let mut attempts = 0;
+        while lease.due(now) != Due::Lost {
+            attempts += 1;
+            lease.unanswered(now, 0.5);
+            let Due::At(next) = lease.due(now) else {
+                panic!("due at once")
+            };
+            assert!(
+                next > now && next.since(now) <= ms(500),
+                "{:?}",
+                next.since(now)
+            );
+            now = next;
+        }
+        assert!(attempts > 10, "{attempts} attempts until the deadline");
+        assert_eq!(lease.deadline(), deadline);
+    }
+
+    #[test]
+    fn max_hold_caps_renewals_and_the_deadline() {
+        let max = ms(15_000);
+        let mut lease = Lease::granted(T0, &terms(true, Some(max)));
+        let at = T0 + TTL / 3;
+        assert_eq!(lease.due(at), Due::Renew(TTL));
+        lease.confirmed(at, TTL);
+        assert!(!lease.ends_by_max_hold());
+        let at = T0 + ms(7_000);
+        assert_eq!(lease.due(at), Due::Renew(ms(8_000)));
+        lease.confirmed(at, ms(8_000));
+        assert!(lease.deadline() <= T0 + max);
+        assert!(lease.ends_by_max_hold());
+        assert_eq!(
+            lease.due(T0 + ms(14_000)),
+            Due::At(lease.deadline()),
+            "no renewal is left"
+        );
+        assert_eq!(lease.due(T0 + max), Due::Lost);
+    }
+
+    #[test]
+    fn a_max_hold_below_the_ttl_is_what_is_asked_for() {
+        let lease = Lease::granted(T0, &terms(true, Some(ms(500))));
+        assert_eq!(terms(true, Some(ms(500))).first_ttl(), ms(500));
+        assert!(lease.deadline() <= T0 + ms(500));
+        assert!(lease.ends_by_max_hold());
+    }
+}

@@ -1,0 +1,127 @@
+//! Who holds a lock: the identity that Redis stores and compares.
+
+use std::fmt;
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// 48 random bits that name one client of this process, and the channel on which it is woken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ProcessId([u8; ProcessId::LEN]);
+
+impl ProcessId {
+    /// Characters of a process id, base64url: 48 bits.
+    pub(crate) const LEN: usize = 8;
+
+    pub(crate) fn from_random(random: [u8; 6]) -> ProcessId {
+        ProcessId(base64url(&random))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        ascii(&self.0)
+    }
+}
+
+impl fmt::Debug for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProcessId({})", self.as_str())
+    }
+}
+
+/// The identity of one acquisition, 132 bits: the process, then 84 random bits that are never
+/// used twice. Whoever knows it can release the lock, so it is never logged whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Owner([u8; Owner::LEN]);
+
+impl Owner {
+    /// Characters of an owner, base64url: 132 bits.
+    pub(crate) const LEN: usize = 22;
+
+    /// Only the first 84 of the 88 random bits fit the 14 characters that are left.
+    pub(crate) fn from_random(process: ProcessId, random: [u8; 11]) -> Owner {
+        let mut owner = [0; Owner::LEN];
+        owner[..ProcessId::LEN].copy_from_slice(&process.0);
+        let acquisition: [u8; Owner::LEN - ProcessId::LEN] = base64url(&random);
+        owner[ProcessId::LEN..].copy_from_slice(&acquisition);
+        Owner(owner)
+    }
+
+    /// The owner at the start of `text`, if there is one.
+    pub(crate) fn parse_prefix(text: &[u8]) -> Option<Owner> {
+        let owner: [u8; Owner::LEN] = text.get(..Owner::LEN)?.try_into().ok()?;
+        owner
+            .iter()
+            .all(|c| ALPHABET.contains(c))
+            .then_some(Owner(owner))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        ascii(&self.0)
+    }
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Owner({}…)", ascii(&self.0[..ProcessId::LEN]))
+    }
+}
+
+fn ascii(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("base64url is ASCII")
+}
+
+/// The first `N` characters of `bytes` in base64url; `bytes` must hold at least 6 × `N` bits.
+fn base64url<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut text = [0; N];
+    for (index, character) in text.iter_mut().enumerate() {
+        let bit = index * 6;
+        let high = u16::from(bytes[bit / 8]) << 8;
+        let low = bytes.get(bit / 8 + 1).map_or(0, |&byte| u16::from(byte));
+        let six = ((high | low) >> (10 - bit % 8)) & 0b11_1111;
+        *character = ALPHABET[usize::from(six)];
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_base64url() {
+        // "Man" is the example of RFC 4648; 0xfb 0xff needs both characters that are not letters.
+        assert_eq!(&base64url::<4>(b"Man"), b"TWFu");
+        assert_eq!(&base64url::<2>(&[0xfb, 0xff]), b"-_");
+    }
+
+    #[test]
+    fn every_one_of_the_84_bits_counts() {
+        let process = ProcessId::from_random([0; 6]);
+        let zero = Owner::from_random(process, [0; 11]);
+        for bit in 0..84 {
+            let mut random = [0; 11];
+            random[bit / 8] = 0x80 >> (bit % 8);
+            assert_ne!(Owner::from_random(process, random), zero, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn an_owner_starts_with_its_process_and_is_found_again() {
+        let process = ProcessId::from_random([1, 2, 3, 4, 5, 6]);
+        let owner = Owner::from_random(process, [7; 11]);
+        assert!(owner.as_str().starts_with(process.as_str()));
+        let push = format!("{}lock:order:42", owner.as_str());
+        assert_eq!(Owner::parse_prefix(push.as_bytes()), Some(owner));
+        assert_eq!(Owner::parse_prefix(b"too short"), None);
+        assert_eq!(Owner::parse_prefix(b"not base64url: ::::::::::"), None);
+    }
+
+    #[test]
+    fn debug_shows_the_process_alone() {
+        let owner = Owner::from_random(ProcessId::from_random([9; 6]), [7; 11]);
+        let shown = format!("{owner:?}");
+        assert!(
+            !shown.contains(&owner.as_str()[ProcessId::LEN..]),
+            "{shown}"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! What stands in Redis under a lock's key: `owner(22) flag(1) token(16) label`.
+
+use super::owner::Owner;
+use super::token::FencingToken;
+
+/// What the server says to whoever holds the lock: the record's flag and token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// Somebody queues for the lock: it is given back by hand-off.
+    pub(crate) contended: bool,
+    pub(crate) token: FencingToken,
+}
+
+impl Grant {
+    /// Reads `flag(1) token(16)`.
+    pub(crate) fn parse(text: &[u8]) -> Option<Grant> {
+        let (&flag, digits) = text.split_first()?;
+        let contended = match flag {
+            b' ' => false,
+            b'+' => true,
+            _ => return None,
+        };
+        if digits.len() != FencingToken::DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+        Some(Grant {
+            contended,
+            token: FencingToken::new(number),
+        })
+    }
+}
+
+/// Whoever stands in the way, as far as the record tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// A client of this crate, with its label, which may be empty.
+    Ours(String),
+    /// Something else that locks with `SET NX PX`.
+    Foreign,
+}
+
+impl Holder {
+    /// Reads the value found under a lock's key.
+    pub(crate) fn parse(value: &[u8]) -> Holder {
+        const LABEL: usize = Owner::LEN + 1 + FencingToken::DIGITS;
+        match value.split_at_checked(LABEL) {
+            Some((head, label))
+                if label.first() == Some(&b' ')
+                    && Owner::parse_prefix(head).is_some()
+                    && Grant::parse(&head[Owner::LEN..]).is_some() =>
+            {
+                Holder::Ours(String::from_utf8_lossy(&label[1..]).into_owned())
+            }
+            _ => Holder::Foreign,
+        }
+    }
+
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self, Holder::Foreign)
+    }
+
+    /// The holder in words, for an error.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
+            Holder::Ours(label) => label.escape_debug().to_string(),
+            Holder::Foreign => "a client that is not lock-runtime".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str = "abcdefghABCDEFGH012345+0001234567890123 api-7 (pid 4121) ship";
+
+    #[test]
+    fn a_grant_is_a_flag_and_sixteen_digits() {
+        let grant = Grant::parse(b"+0001234567890123").unwrap();
+        assert!(grant.contended);
+        assert_eq!(grant.token.get(), 1_234_567_890_123);
+        assert!(!Grant::parse(b" 0001234567890123").unwrap().contended);
+        for wrong in [
+            &b"-0001234567890123"[..],
+            b"+123",
+            b"+000123456789012x",
+            b"",
+            b"++001234567890123",
+        ] {
+            assert_eq!(Grant::parse(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_label_of_our_own_record_is_read() {
+        assert_eq!(
+            Holder::parse(RECORD.as_bytes()),
+            Holder::Ours("api-7 (pid 4121) ship".to_owned())
+        );
+        assert_eq!(
+            Holder::parse(&RECORD.as_bytes()[..40]),
+            Holder::Ours(String::new())
+        );
+    }
+
+    #[test]
+    fn values_of_other_clients_are_foreign() {
+        for value in [
+            "",
+            "1",
+            "3f2504e04f8911d39a0c0305e82c3301",
+            &RECORD[..39],
+            &RECORD.replace('+', "x"),
+        ] {
+            assert_eq!(
+                Holder::parse(value.as_bytes()),
+                Holder::Foreign,
+                "{value:?}"
+            );
+        }
+    }
+}

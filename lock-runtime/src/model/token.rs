@@ -1,0 +1,44 @@
+//! The number that lets a resource refuse a writer whose lease has ended.
+
+use std::fmt;
+
+/// A number that rises with every outermost acquisition of a key.
+///
+/// Send it along with each write to the resource that the lock protects, and let the resource
+/// refuse a number lower than the highest it has seen. That closes the gap which no lease can
+/// close: a process that is paused beyond its ttl and writes after it wakes up. See Martin
+/// Kleppmann, [How to do distributed locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
+///
+/// Tokens are not consecutive. They are based on the server's clock in microseconds, so they also
+/// rise when the server has forgotten the last one, as long as its clock is not behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FencingToken(u64);
+
+impl FencingToken {
+    /// Digits of a token in Redis.
+    pub(crate) const DIGITS: usize = 16;
+
+    /// How far apart the tokens of two grants are; the numbers between belong to the first.
+    pub(crate) const STEP: u64 = 16;
+
+    pub(crate) const fn new(number: u64) -> FencingToken {
+        FencingToken(number)
+    }
+
+    /// The number: below 2⁶³, so it fits a signed 64-bit column.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for FencingToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<FencingToken> for u64 {
+    fn from(token: FencingToken) -> u64 {
+        token.0
+    }
+}

@@ -1,0 +1,175 @@
+//! The settings of a client, checked where they are given.
+
+use std::time::Duration;
+
+use crate::error::{LockError, LockErrorKind};
+use crate::model::lease::{MAX_TTL, MIN_TTL};
+
+/// How long a lease lasts where nothing else is said.
+pub(crate) const DEFAULT_TTL: Duration = Duration::from_secs(30);
+
+/// How long an acquisition waits where nothing else is said.
+pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+
+/// How long one attempt to reach the server may take.
+pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Longer waits than this are as good as this: it keeps sums of times within range.
+const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// What a client falls back to, and what it says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) prefix: String,
+    pub(crate) ttl: Duration,
+    pub(crate) wait: Duration,
+    /// The service's name in the eyes of others; `None` for no label at all.
+    pub(crate) label: Option<String>,
+    pub(crate) command_timeout: Duration,
+    pub(crate) require_tls: bool,
+    pub(crate) shutdown_grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            prefix: "lock:".to_owned(),
+            ttl: DEFAULT_TTL,
+            wait: DEFAULT_WAIT,
+            label: Some(default_label()),
+            command_timeout: DEFAULT_COMMAND_TIMEOUT,
+            require_tls: false,
+            shutdown_grace: DEFAULT_TTL,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), LockError> {
+        check_ttl(self.ttl)?;
+        if self.prefix.contains(['{', '}']) {
+            return Err(invalid(
+                "a prefix must not contain `{` or `}`: it would decide the slot of every key",
+            ));
+        }
+        if self.prefix.len() > 128 {
+            return Err(invalid("a prefix must not be longer than 128 bytes"));
+        }
+        if self.command_timeout < Duration::from_millis(10) {
+            return Err(invalid("a command_timeout must be at least 10 ms"));
+        }
+        Ok(())
+    }
+
+    /// The label of a record: who holds it, in words, or nothing.
+    pub(crate) fn record_label(&self, function: &str) -> String {
+        let Some(label) = &self.label else {
+            return String::new();
+        };
+        let process = std::process::id();
+        if function.is_empty() {
+            format!("{label} (pid {process})")
+        } else {
+            format!("{label} (pid {process}) {function}")
+        }
+    }
+}
+
+/// Refuses a ttl outside 20 ms to 24 h.
+pub(crate) fn check_ttl(ttl: Duration) -> Result<(), LockError> {
+    if (MIN_TTL..=MAX_TTL).contains(&ttl) {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "a ttl must be between 20 ms and 24 h, not {ttl:?}"
+    )))
+}
+
+/// Refuses a max_hold that no lease fits in.
+pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
+    if max_hold >= MIN_TTL {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "a max_hold must be at least 20 ms, not {max_hold:?}"
+    )))
+}
+
+/// A wait that can be added to any moment.
+pub(crate) fn bounded_wait(wait: Duration) -> Duration {
+    wait.min(MAX_WAIT)
+}
+
+/// A label as it is stored: short, on one line.
+pub(crate) fn clean_label(label: &str) -> String {
+    label
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(64)
+        .collect()
+}
+
+pub(crate) fn invalid(detail: impl Into<String>) -> LockError {
+    LockError::new(LockErrorKind::InvalidOptions).with_detail(detail)
+}
+
+/// `program@host`, as far as they are known.
+fn default_label() -> String {
+    let program = std::env::current_exe().ok();
+    let program = program
+        .as_deref()
+        .and_then(|path| path.file_stem())
+        .map_or_else(|| "unknown".into(), |name| name.to_string_lossy());
+    #[cfg(unix)]
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
+    clean_label(&format!("{program}@{host}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_pass_their_own_check() {
+        Options::default().check().unwrap();
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_with_a_reason() {
+        let refuse = |change: fn(&mut Options), reason: &str| {
+            let mut options = Options::default();
+            change(&mut options);
+            let error = options.check().unwrap_err();
+            assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
+            assert!(error.to_string().contains(reason), "{error}");
+        };
+        refuse(|o| o.ttl = Duration::from_millis(19), "20 ms");
+        refuse(|o| o.ttl = MAX_TTL + Duration::from_nanos(1), "24 h");
+        refuse(|o| o.prefix = "{a}".to_owned(), "slot");
+        refuse(|o| o.prefix = "x".repeat(129), "128 bytes");
+        refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
+        assert!(check_max_hold(Duration::from_millis(19)).is_err());
+    }
+
+    #[test]
+    fn a_label_names_service_process_and_function() {
+        let mut options = Options {
+            label: Some("api-7".to_owned()),
+            ..Options::default()
+        };
+        let pid = std::process::id();
+        assert_eq!(
+            options.record_label("ship"),
+            format!("api-7 (pid {pid}) ship")
+        );
+        assert_eq!(options.record_label(""), format!("api-7 (pid {pid})"));
+        options.label = None;
+        assert_eq!(options.record_label("ship"), "");
+        assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
+    }
+}

@@ -1,0 +1,217 @@
+//! Running a body under a lock: what the attribute and `run` have in common.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use tokio::sync::futures::Notified;
+
+use crate::error::LockError;
+use crate::guard::LockGuard;
+use crate::hold::{Hold, Loss};
+use crate::holds::{self, OnLoss, Scope};
+
+/// What becomes of a body whose lock is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLost {
+    /// It is dropped at its current await, and the call fails.
+    Cancel,
+    /// It runs to its end, and its result is kept.
+    Finish,
+}
+
+pin_project! {
+    /// Polls a body inside its call tree for as long as the lock is held.
+    ///
+    /// The body stays where its caller pinned it: moving it in here would copy it.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Drive<'a, B> {
+        body: Pin<&'a mut B>,
+        hold: &'a Hold,
+        scope: Arc<Scope>,
+        on_lost: OnLost,
+        #[pin]
+        lost: Notified<'a>,
+    }
+}
+
+/// Runs `body` under `guard`. `Err` says that the lock was lost; the caller then drops the body.
+///
+/// The deadline is compared before and after every poll, so a body that was asleep when its
+/// lease ended does not run on, and one that blocked beyond it does not pass for held.
+pub fn drive<'a, B: Future>(
+    guard: &'a LockGuard,
+    on_lost: OnLost,
+    body: Pin<&'a mut B>,
+) -> Drive<'a, B> {
+    let on_loss = match on_lost {
+        OnLost::Cancel => OnLoss::Dropped,
+        OnLost::Finish => OnLoss::Finishes,
+    };
+    let hold: &Hold = guard.frame().held();
+    Drive {
+        body,
+        hold,
+        scope: Scope::inside_current(guard.client().id(), guard.frame(), on_loss),
+        on_lost,
+        lost: hold.notified(),
+    }
+}
+
+impl<B: Future> Future for Drive<'_, B> {
+    type Output = Result<B::Output, LockError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if *this.on_lost == OnLost::Cancel
+            && let Some(loss) = this.hold.loss()
+        {
+            return Poll::Ready(Err(this.hold.lost_error(loss)));
+        }
+        let polled = {
+            let _entered = holds::enter(this.scope);
+            this.body.as_mut().poll(cx)
+        };
+        if *this.on_lost == OnLost::Finish {
+            return polled.map(Ok);
+        }
+        if polled.is_pending() {
+            // Registers this task, so that a loss wakes it up while the body sleeps. What was
+            // notified is not looked at: the answer to the question below is.
+            let _ = this.lost.as_mut().poll(cx);
+        }
+        match this.hold.loss() {
+            Some(loss) => Poll::Ready(Err(this.hold.lost_error(loss))),
+            None => polled.map(Ok),
+        }
+    }
+}
+
+impl<B> fmt::Debug for Drive<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drive")
+            .field("hold", &self.hold)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Gives the lock back after a body, and applies the contract to its result.
+///
+/// `failed` says whether the result is an error of the body's own, which no failure of the lock
+/// ever replaces.
+///
+/// # Errors
+///
+/// `Lost`: the body was dropped because of it, or the lock turned out not to have been held
+/// throughout.
+pub async fn settle<R>(
+    guard: LockGuard,
+    on_lost: OnLost,
+    outcome: Result<R, LockError>,
+    failed: impl FnOnce(&R) -> bool,
+) -> Result<R, LockError> {
+    warn_if_shared(&guard);
+    let released = guard.release().await;
+    verdict(on_lost, outcome, released, failed)
+}
+
+/// As [`settle`], blocking the thread; a synchronous body always has a result.
+///
+/// # Errors
+///
+/// As [`settle`].
+pub fn settle_blocking<R>(
+    guard: LockGuard,
+    on_lost: OnLost,
+    output: R,
+    failed: impl FnOnce(&R) -> bool,
+) -> Result<R, LockError> {
+    warn_if_shared(&guard);
+    let released = guard.release_blocking();
+    verdict(on_lost, Ok(output), released, failed)
+}
+
+/// Runs a synchronous body inside the call tree of `guard`.
+pub fn run_blocking<R>(guard: &LockGuard, body: impl FnOnce() -> R) -> R {
+    let scope = Scope::inside_current(guard.client().id(), guard.frame(), OnLoss::Blocks);
+    let _entered = holds::enter(&scope);
+    body()
+}
+
+/// The result of a call, from that of its body and that of the release.
+fn verdict<R>(
+    on_lost: OnLost,
+    outcome: Result<R, LockError>,
+    released: Result<(), LockError>,
+    failed: impl FnOnce(&R) -> bool,
+) -> Result<R, LockError> {
+    let output = outcome?;
+    match released {
+        Err(lost) if on_lost == OnLost::Cancel && !failed(&output) => Err(lost),
+        Err(lost) => {
+            tracing::warn!(target: "lock_runtime", error = %lost, "lost_but_finished");
+            Ok(output)
+        }
+        Ok(()) => Ok(output),
+    }
+}
+
+/// A body that ends while others share its hold leaves the lock with them: seldom meant.
+fn warn_if_shared(guard: &LockGuard) {
+    let held = guard.frame().held();
+    if guard.frame().is_outermost() && guard.hold_count() > 1 && held.loss() != Some(Loss::Shutdown)
+    {
+        tracing::warn!(
+            target: "lock_runtime",
+            function = held.function,
+            template = held.template,
+            "hold_outlives_body"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::LockErrorKind;
+
+    fn lost() -> LockError {
+        LockError::new(LockErrorKind::Lost)
+    }
+
+    fn is_err(output: &Result<u8, &str>) -> bool {
+        output.is_err()
+    }
+
+    #[test]
+    fn ok_means_held_throughout() {
+        let verdict = verdict(OnLost::Cancel, Ok(Ok(1)), Err(lost()), is_err);
+        assert!(verdict.unwrap_err().is_lost());
+    }
+
+    #[test]
+    fn the_bodys_own_error_is_never_masked() {
+        let verdict = verdict(OnLost::Cancel, Ok(Err("no stock")), Err(lost()), is_err);
+        assert_eq!(verdict.unwrap(), Err("no stock"));
+    }
+
+    #[test]
+    fn finish_keeps_the_result_of_a_lost_body() {
+        assert_eq!(
+            verdict(OnLost::Finish, Ok(Ok(1)), Err(lost()), is_err).unwrap(),
+            Ok(1)
+        );
+    }
+
+    #[test]
+    fn a_dropped_body_has_no_result() {
+        assert!(
+            verdict(OnLost::Cancel, Err(lost()), Ok(()), is_err)
+                .unwrap_err()
+                .is_lost()
+        );
+    }
+}

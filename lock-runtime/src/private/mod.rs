@@ -1,0 +1,3 @@
+//! What generated code calls. No part of the public interface.
+
+pub(crate) mod body;

@@ -1,0 +1,33 @@
+//! The operating system's random source.
+
+use crate::error::{LockError, LockErrorKind};
+use crate::model::owner::{Owner, ProcessId};
+
+/// A name for one client of this process.
+pub(crate) fn process_id() -> Result<ProcessId, LockError> {
+    Ok(ProcessId::from_random(bytes()?))
+}
+
+/// An owner that nobody had before and nobody can guess.
+pub(crate) fn owner(process: ProcessId) -> Result<Owner, LockError> {
+    Ok(Owner::from_random(process, bytes()?))
+}
+
+/// A number from 0 to 1, for delays that should not fall together.
+///
+/// Without random bytes it is 0.5: delays may then coincide, which costs time and nothing else.
+pub(crate) fn jitter() -> f64 {
+    bytes().map_or(0.5, |bytes| {
+        f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
+    })
+}
+
+fn bytes<const N: usize>() -> Result<[u8; N], LockError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        LockError::new(LockErrorKind::Unavailable).with_detail(format!(
+            "the operating system gave no random bytes: {error}"
+        ))
+    })?;
+    Ok(bytes)
+}
