@@ -52,3 +52,13 @@ impl RecordNames {
         })
     }
 }
+
+impl RecordNames {
+    pub(crate) fn of_lock(k: &str) -> RecordNames {
+        RecordNames {
+            lock: k.into(),
+            fence: format!("{{{k}}}:f"),
+            queue: format!("{{{k}}}:w"),
+        }
+    }
+}
