@@ -17,6 +17,12 @@ mod keeper;
 mod model;
 mod options;
 mod random;
+mod reaper;
+mod remote;
+mod roster;
+mod tally;
+mod wait;
+mod watchdog;
 
 use __private as private;
 
