@@ -1,6 +1,6 @@
 //! `end` without a next owner: the release of a contended lock, and the giving-up of a waiter.
 
-use harness::{Answer, Listener, owner};
+use harness::{Answer, Listener, entry, owner};
 
 use crate::{CLAIM, TTL, assert_runs_down, expire, holder, position, snapshot, start};
 
@@ -133,18 +133,20 @@ fn a_grant_that_nobody_waits_for_is_passed_on() {
 }
 
 #[test]
-fn a_holder_that_also_queues_is_not_served_again() {
-    // A late poll of its own may have left it there.
-    let (server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    let _a = Listener::new(&server, 'A');
-    lock.acquire('B', TTL).unwrap();
-    let (q, now) = (lock.q.clone(), lock.now());
-    for (score, member) in [(1, harness::entry('A')), (-now - 9_000_000, owner('A'))] {
-        let _: i64 = lock.command(&["ZADD", &q, &score.to_string(), &member]);
+fn a_holder_that_also_queues_leaves_the_queue_and_is_not_served_again() {
+    // As a late poll of its own would leave it: before B, and behind B.
+    for ticket in [1, i64::MAX / 2_048] {
+        let (server, mut lock) = start();
+        lock.acquire('A', TTL).unwrap();
+        let _listeners = [Listener::new(&server, 'A'), Listener::new(&server, 'B')];
+        lock.acquire('B', TTL).unwrap();
+        let (q, live_until) = (lock.q.clone(), lock.now() + 6_000_000);
+        for (score, member) in [(ticket, entry('A')), (-live_until, owner('A'))] {
+            let _: i64 = lock.command(&["ZADD", &q, &score.to_string(), &member]);
+        }
+        assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
+        assert_eq!(holder(&mut lock), Some('B'));
+        assert_eq!(lock.value().unwrap().as_bytes()[22], b' ');
+        assert_eq!(lock.queue_members(), []);
     }
-    assert_eq!(lock.queue(), "AB");
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(1));
-    assert_eq!(lock.queue(), "B");
-    assert_eq!(lock.queue_members().len(), 2);
 }

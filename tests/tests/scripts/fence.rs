@@ -1,6 +1,6 @@
 //! Tokens, and the fence that makes them rise.
 
-use harness::Listener;
+use harness::{Listener, PATIENCE, wait_until};
 
 use crate::{TTL, assert_runs_down, expire, snapshot, start};
 
@@ -14,6 +14,18 @@ fn a_token_is_the_servers_clock_in_microseconds() {
     let after = lock.now();
     assert!((before..=after).contains(&token), "{token}");
     assert_eq!(lock.fence().unwrap(), token.to_string());
+}
+
+#[test]
+fn a_clock_just_past_the_second_keeps_its_zeros() {
+    let (_server, mut lock) = start();
+    wait_until("first tenth of a second", PATIENCE, || {
+        lock.now() % 1_000_000 < 50_000
+    });
+    let before = lock.now();
+    let token = lock.acquire('A', TTL).unwrap().token();
+    let after = lock.now();
+    assert!((before..=after).contains(&token), "{token}");
 }
 
 #[test]

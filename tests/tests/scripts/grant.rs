@@ -18,6 +18,20 @@ fn the_head_that_polls_takes_the_lock() {
 }
 
 #[test]
+fn the_head_that_polls_needs_neither_a_push_nor_a_heartbeat() {
+    let (server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    let _c = Listener::new(&server, 'C');
+    for who in ['B', 'C'] {
+        lock.acquire(who, TTL).unwrap();
+    }
+    lock.stop_heart('B');
+    expire(&mut lock);
+    lock.acquire('B', TTL).unwrap().token();
+    assert_eq!(lock.queue(), "C");
+}
+
+#[test]
 fn a_live_head_is_served_before_whoever_asks() {
     let (server, mut lock) = start();
     let first = lock.acquire('A', TTL).unwrap().token();

@@ -86,13 +86,17 @@ fn next_at_the_tail_is_seen_in_the_flag() {
 
 #[test]
 fn next_that_queues_already_takes_its_own_turn() {
-    let (_server, mut lock) = start();
+    let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
-    lock.acquire('N', TTL).unwrap();
+    let _b = Listener::new(&server, 'B');
+    for who in ['N', 'B'] {
+        lock.acquire(who, TTL).unwrap();
+    }
     lock.end_with_next('A', 'N', TTL).unwrap().token();
     assert_eq!(holder(&mut lock), Some('N'));
     assert_runs_down(lock.pttl(), TTL);
-    assert_eq!(lock.queue_members(), []);
+    assert_eq!(lock.queue(), "B");
+    assert_eq!(lock.queue_members().len(), 2);
 }
 
 #[test]

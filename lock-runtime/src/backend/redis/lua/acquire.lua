@@ -4,8 +4,8 @@
 -- confirmation of a grant. Sent twice, it does what it does once.
 local CAP = 16384   -- waiters of one lock
 
--- How a value of ours looks. A foreign one is never written to.
-local OURS = '^' .. ('.'):rep(22) .. '[ +]' .. ('%d'):rep(16) .. ' '
+-- How a value of ours looks as long as its flag is not set. A foreign one is never written to.
+local UNFLAGGED = '^' .. ('.'):rep(22) .. ' ' .. ('%d'):rep(16) .. ' '
 
 local entry, ttl = ARGV[1], tonumber(ARGV[2])
 local me, queues = owner_of(entry), ttl > 0
@@ -37,7 +37,7 @@ if queues then
     return redis.error_reply('LOCKQUEUEFULL too many waiters')
   end
   ticket = enqueue(entry)
-  if value:match(OURS) and value:sub(23, 23) == ' ' then
+  if value:match(UNFLAGGED) then
     call('SETRANGE', K, 22, '+')
   end
 end

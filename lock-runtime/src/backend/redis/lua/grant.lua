@@ -78,10 +78,10 @@ end
 -- Gives K to `entry` for `px` ms with a new token. Answers K's value. SET comes first, so that a
 -- server out of memory refuses before anything is written, unless the script wrote before.
 local function give(entry, px, fence, gone)
-  -- %.0f, as Lua's own conversion keeps 14 digits only.
   local token = math.max(fence + TURNS, now)
+  -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
-  call('SET', F, digits, 'PXAT', string.format('%.0f', math.floor(token / 1000) + FENCE_MS))
+  call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
   call('ZREM', Q, entry, owner_of(entry), unpack(gone))
   local flag = call('ZCOUNT', Q, 0, '+inf') > 0 and '+' or ' '
   local value = owner_of(entry) .. flag .. digits .. entry:sub(23)
