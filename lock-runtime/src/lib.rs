@@ -31,5 +31,5 @@ pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
-pub use model::key::LockKey;
+pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;
