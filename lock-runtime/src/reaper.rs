@@ -221,10 +221,11 @@ async fn finish<W: Wire>(
 /// Ends an owner that a grant was announced for and that nobody here knows: it gave up before,
 /// and what it sent then was overtaken.
 pub(crate) fn end_stranger<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock: &[u8]) {
-    let Ok(lock) = std::str::from_utf8(lock) else {
+    let lock = String::from_utf8(lock.to_vec());
+    let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
     };
-    let names = Arc::new(RecordNames::of_lock(lock));
+    let names = Arc::new(names);
     let stranger = remote.clone();
     remote.spawn(async move {
         let episode = stranger.stranger(owner, &names);

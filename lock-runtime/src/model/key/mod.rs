@@ -19,13 +19,3 @@ pub(crate) const fn is_kept(byte: u8) -> bool {
         || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')
         || !byte.is_ascii()
 }
-
-impl RecordNames {
-    pub(crate) fn of_lock(k: &str) -> RecordNames {
-        RecordNames {
-            lock: k.into(),
-            fence: format!("{{{k}}}:f"),
-            queue: format!("{{{k}}}:w"),
-        }
-    }
-}
