@@ -21,6 +21,7 @@ mod reaper;
 mod remote;
 mod roster;
 mod tally;
+mod telemetry;
 mod wait;
 mod watchdog;
 
