@@ -17,6 +17,7 @@ use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::remote::Remote;
 use crate::roster::Tenure;
+use crate::telemetry;
 use crate::wait::contender::Turn;
 use crate::wait::episode::Episode;
 
@@ -45,7 +46,14 @@ pub(crate) async fn give_back<W: Wire>(
         ..
     } = tenure;
     let patience = PATIENCE.min(hold.remaining());
+    let mut told = false;
     let mut tell = |released| {
+        if std::mem::replace(&mut told, true) {
+            return;
+        }
+        if released == Released::Unconfirmed {
+            telemetry::release_unconfirmed(hold.template, hold.token);
+        }
         if let Some(reply) = reply.take() {
             let _ = reply.send(released);
         }
@@ -66,16 +74,6 @@ pub(crate) async fn give_back<W: Wire>(
         Ok(_) => Released::Freed,
         Err(_) => Released::Unconfirmed,
     });
-    if let Err(fault) = &outcome {
-        tracing::warn!(
-            target: "lock_runtime",
-            template = hold.template,
-            token = %hold.token,
-            %fault,
-            "release_unconfirmed"
-        );
-    }
-    drop(hold);
     // A tainted owner is ended again for seconds, but it holds nothing as far as anyone knows.
     let counted = outcome.is_err().then_some(counted);
     finish(&remote, episode, ttl, outcome).await;

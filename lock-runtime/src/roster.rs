@@ -119,17 +119,20 @@ impl Roster {
         self.reschedule(owner);
     }
 
-    /// A renewal was not answered.
-    pub(crate) fn unanswered(&mut self, owner: Owner, now: Moment, jitter: f64) {
-        let Some(Entry {
-            tenure,
-            due: Some(_),
-        }) = self.entries.get_mut(&owner)
-        else {
-            return;
-        };
-        tenure.lease.unanswered(now, jitter);
+    /// A renewal was not answered. Says whose template it was, and how many were not in a row.
+    pub(crate) fn unanswered(
+        &mut self,
+        owner: Owner,
+        now: Moment,
+        jitter: f64,
+    ) -> Option<(&'static str, u32)> {
+        let entry = self.entries.get_mut(&owner)?;
+        entry.due?;
+        let Tenure { hold, lease, .. } = &mut entry.tenure;
+        lease.unanswered(now, jitter);
+        let told = (hold.template, lease.unknown());
         self.reschedule(owner);
+        Some(told)
     }
 
     /// The hold is lost, because of `loss` or, if that is `None`, because its deadline passed. It

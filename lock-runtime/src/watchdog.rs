@@ -15,9 +15,16 @@ use crate::hold::{Hold, Loss};
 use crate::model::record::Grant;
 use crate::random;
 use crate::remote::Remote;
+use crate::telemetry;
 
 /// Renewals due within this time of each other go out together.
 const TICK: Duration = Duration::from_millis(2);
+
+/// Renewals in one pipeline: enough to spare round trips, too few to hold up what comes after.
+const BATCH: usize = 256;
+
+/// However short a lease, its renewal is given the time of a slow round trip.
+const SHORTEST_PATIENCE: Duration = Duration::from_millis(20);
 
 /// Looks after the holds of a client for as long as there is one. `sooner` says that something is
 /// due before what was planned, or that the client is gone.
@@ -38,15 +45,22 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
-    if !agenda.renewals.is_empty() {
-        let renewing = remote.clone();
-        remote.spawn(async move { renew(&renewing, &agenda.renewals).await });
+    for batch in agenda.renewals.chunks(BATCH) {
+        let (renewing, batch) = (remote.clone(), batch.to_vec());
+        remote.spawn(async move { renew(&renewing, &batch).await });
     }
     agenda.next.map(|next| next.since(now))
 }
 
+/// How long to wait for the answer: no longer than leaves time to ask again before the shortest of
+/// these leases ends.
+fn patience(renewals: &[Renewal]) -> Duration {
+    let shortest = renewals.iter().map(|renewal| renewal.ttl).min();
+    shortest.map_or(Duration::MAX, |ttl| (ttl / 6).max(SHORTEST_PATIENCE))
+}
+
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, renewals: &[Renewal]) {
-    let results = remote.wire().renew(renewals).await;
+    let results = remote.wire().renew(renewals, patience(renewals)).await;
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }
@@ -63,7 +77,8 @@ pub(crate) async fn renew_now<W: Wire>(
         return Err(hold.lost_error(Loss::Expired));
     };
     let renewals = [renewal];
-    let result = remote.wire().renew(&renewals).await.pop();
+    let patience = patience(&renewals);
+    let result = remote.wire().renew(&renewals, patience).await.pop();
     let result = result.unwrap_or_else(|| Err(Fault::Unavailable("no answer".to_owned())));
     let outcome = match &result {
         Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
@@ -92,10 +107,13 @@ fn note<W: Wire>(
         }
         Ok(Sent { answer: None, .. }) => remote.lost(renewal.owner, Some(Loss::NotOurs)),
         Err(fault) => {
-            tracing::warn!(target: "lock_runtime", owner = ?renewal.owner, %fault, "renewal_failed");
-            remote
-                .roster()
-                .unanswered(renewal.owner, remote.now(), random::jitter());
+            let now = remote.now();
+            let mut roster = remote.roster();
+            let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
+            drop(roster);
+            if let Some((template, failures)) = unanswered {
+                telemetry::renewal_failed(template, &fault, failures);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::backend::Fault;
 use crate::backend::chain::Incarnation;
 use crate::keeper::Keeper;
 use crate::random;
+use crate::telemetry;
 
 /// After this many commands in a row without an answer the connection is taken for dead.
 const TIMEOUTS: u32 = 2;
@@ -74,7 +75,27 @@ pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     commands: MultiplexedConnection,
     driver: AbortHandle,
-    timeouts: AtomicU32,
+    silence: Mutex<Option<Unanswered>>,
+}
+
+impl Connection {
+    fn silence(&self) -> MutexGuard<'_, Option<Unanswered>> {
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Commands in a row that were not answered. Time counts as well: some wait less long than others.
+#[derive(Clone, Copy)]
+struct Unanswered {
+    began: Instant,
+    commands: u32,
+}
+
+impl Unanswered {
+    fn one_more(&mut self) -> Unanswered {
+        self.commands += 1;
+        *self
+    }
 }
 
 /// Why there is no answer.
@@ -107,9 +128,10 @@ impl Link {
         }
     }
 
-    /// The time by which a command that begins now must be answered.
-    pub(crate) fn until(&self) -> Instant {
-        Instant::now() + self.shared.patience
+    /// The time by which a command that begins now must be answered: within the command timeout,
+    /// or `patience` if that is shorter.
+    pub(crate) fn until(&self, patience: Duration) -> Instant {
+        Instant::now() + self.shared.patience.min(patience)
     }
 
     /// The connection, made if there is none. All who ask meanwhile share one attempt.
@@ -147,9 +169,10 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
+        let began = Instant::now();
         let mut commands = connection.commands.clone();
         let answer = timeout_at(until, commands.send_packed_command(command)).await;
-        self.heard(connection, answer)
+        self.heard(connection, began, answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -159,20 +182,22 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
+        let began = Instant::now();
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
         let answers = timeout_at(until, sending).await;
-        self.heard(connection, answers)
+        self.heard(connection, began, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
+        began: Instant,
         answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
-                connection.timeouts.store(0, Ordering::Relaxed);
+                *connection.silence() = None;
                 Ok(answer)
             }
             Ok(Err(error)) => {
@@ -180,7 +205,11 @@ impl Link {
                 Err(Silence::Broken(error))
             }
             Err(_) => {
-                if connection.timeouts.fetch_add(1, Ordering::Relaxed) + 1 >= TIMEOUTS {
+                let silence = connection
+                    .silence()
+                    .get_or_insert(Unanswered { began, commands: 0 })
+                    .one_more();
+                if silence.commands >= TIMEOUTS && silence.began.elapsed() >= self.shared.patience {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(Silence::TimedOut)
@@ -195,7 +224,7 @@ impl Link {
     /// Tears `connection` down; the next command makes a new one.
     pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
         if self.shared.forget(connection.incarnation) {
-            tracing::debug!(target: "lock_runtime", reason, "connection_dropped");
+            telemetry::connection_dropped(reason);
             connection.driver.abort();
             (self.shared.on_signal)(Signal::Down);
         }
@@ -251,7 +280,7 @@ impl Shared {
         *self.state() = match &attempt {
             Ok(connection) => State::Up(connection.clone()),
             Err(fault) => {
-                tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
+                telemetry::connection_failed(fault);
                 let pause = PAUSE.mul_f64(1.0 + random::jitter());
                 State::Down {
                     not_before: Some(Instant::now() + pause),
@@ -303,7 +332,7 @@ impl Shared {
             incarnation,
             commands,
             driver: driver.keep(),
-            timeouts: AtomicU32::new(0),
+            silence: Mutex::new(None),
         }))
     }
 }

@@ -30,9 +30,6 @@ pub(crate) const CLOCK: Clock = Clock::Boot;
 /// know it, and a rule for channels in an ACL need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// Renewals in one pipeline: enough to spare round trips, too few to hold up what comes after.
-const BATCH: usize = 256;
-
 /// A server that keeps locks.
 pub(crate) struct Server {
     link: Link,
@@ -60,7 +57,7 @@ impl Server {
         arguments: impl Fn(&mut Cmd),
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
-        let until = self.link.until();
+        let until = self.link.until(Duration::MAX);
         let connection = self.link.connection(until).await?;
         let mut call = lua.by_digest();
         let mut sent_whole = false;
@@ -108,38 +105,6 @@ impl Server {
             Silence::TimedOut => self.link.slow(),
             Silence::Broken(error) => Fault::Unavailable(error.to_string()),
         }
-    }
-
-    async fn renew_batch(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
-        let all_fail = |fault: Fault| renewals.iter().map(|_| Err(fault.clone())).collect();
-        let until = self.link.until();
-        let connection = match self.link.connection(until).await {
-            Ok(connection) => connection,
-            Err(fault) => return all_fail(fault),
-        };
-        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
-        for renewal in renewals {
-            let mut call = RENEW.by_digest();
-            renewal.arguments(&mut call);
-            pipeline.add_command(call);
-        }
-        let at = CLOCK.now();
-        let answers = match self.link.send_all(&connection, &pipeline, until).await {
-            Ok(answers) if answers.len() == renewals.len() => answers,
-            Ok(_) => return all_fail(Fault::Unavailable("some answers are missing".to_owned())),
-            Err(silence) => return all_fail(self.unanswered(silence)),
-        };
-        let mut results = Vec::with_capacity(renewals.len());
-        for (renewal, answer) in renewals.iter().zip(answers) {
-            results.push(match answer.extract_error() {
-                Ok(value) => script::renewed(&value).map(|answer| Sent { at, answer }),
-                Err(error) => match self.judge(&connection, &error) {
-                    Some(fault) => Err(fault),
-                    None => self.renew_one(renewal).await,
-                },
-            });
-        }
-        results
     }
 
     async fn renew_one(&self, renewal: &Renewal) -> Result<Sent<Option<Grant>>, Fault> {
@@ -198,10 +163,38 @@ impl Wire for Server {
         })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
+    async fn renew(
+        &self,
+        renewals: &[Renewal],
+        patience: Duration,
+    ) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
+        let all_fail = |fault: Fault| renewals.iter().map(|_| Err(fault.clone())).collect();
+        let until = self.link.until(patience);
+        let connection = match self.link.connection(until).await {
+            Ok(connection) => connection,
+            Err(fault) => return all_fail(fault),
+        };
+        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
+        for renewal in renewals {
+            let mut call = RENEW.by_digest();
+            renewal.arguments(&mut call);
+            pipeline.add_command(call);
+        }
+        let at = CLOCK.now();
+        let answers = match self.link.send_all(&connection, &pipeline, until).await {
+            Ok(answers) if answers.len() == renewals.len() => answers,
+            Ok(_) => return all_fail(Fault::Unavailable("some answers are missing".to_owned())),
+            Err(silence) => return all_fail(self.unanswered(silence)),
+        };
         let mut results = Vec::with_capacity(renewals.len());
-        for batch in renewals.chunks(BATCH) {
-            results.extend(self.renew_batch(batch).await);
+        for (renewal, answer) in renewals.iter().zip(answers) {
+            results.push(match answer.extract_error() {
+                Ok(value) => script::renewed(&value).map(|answer| Sent { at, answer }),
+                Err(error) => match self.judge(&connection, &error) {
+                    Some(fault) => Err(fault),
+                    None => self.renew_one(renewal).await,
+                },
+            });
         }
         results
     }
@@ -263,7 +256,7 @@ impl Wire for Server {
     }
 
     async fn ping(&self) -> Result<(), Fault> {
-        let until = self.link.until();
+        let until = self.link.until(Duration::MAX);
         let connection = self.link.connection(until).await?;
         let answer = self
             .link
