@@ -4,6 +4,7 @@
 //! stopped and killed. It blocks and needs no runtime, so that a test may stall, pause or drop its
 //! own runtime without touching the rig; the parts that an async test awaits say so.
 
+mod history;
 mod monitor;
 mod port;
 mod process;
@@ -13,6 +14,7 @@ mod server;
 mod wait;
 mod worker;
 
+pub use history::{Entry, History};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
