@@ -17,6 +17,12 @@ mod keeper;
 mod model;
 mod options;
 mod random;
+mod reaper;
+mod remote;
+mod roster;
+mod tally;
+mod wait;
+mod watchdog;
 
 use __private as private;
 
@@ -25,5 +31,5 @@ pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
-pub use model::key::LockKey;
+pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;

@@ -1,54 +1,21 @@
-//! stub
-use std::fmt;
-use std::sync::Arc;
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-/// x
-pub struct LockKey(String);
-impl LockKey {
-    /// x
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-impl From<&str> for LockKey {
-    fn from(s: &str) -> Self {
-        LockKey(s.into())
-    }
-}
-impl From<String> for LockKey {
-    fn from(s: String) -> Self {
-        LockKey(s)
-    }
-}
-impl fmt::Display for LockKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-#[derive(Debug, Clone)]
-pub(crate) struct RecordNames {
-    pub(crate) lock: Arc<str>,
-    pub(crate) fence: String,
-    pub(crate) queue: String,
-}
-pub(crate) enum KeyProblem {
-    Empty,
-}
-impl fmt::Display for KeyProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it is empty")
-    }
-}
-impl RecordNames {
-    pub(crate) fn new(prefix: &str, key: &LockKey) -> Result<RecordNames, KeyProblem> {
-        if key.0.is_empty() {
-            return Err(KeyProblem::Empty);
-        }
-        let k = format!("{prefix}{}", key.0);
-        Ok(RecordNames {
-            lock: k.clone().into(),
-            fence: format!("{{{k}}}:f"),
-            queue: format!("{{{k}}}:w"),
-        })
-    }
+//! Keys: how values become text, what a key may not be, and where its records live.
+
+mod lock_key;
+mod names;
+mod part;
+mod problem;
+mod writer;
+
+pub use lock_key::LockKey;
+pub(crate) use names::RecordNames;
+pub use part::KeyPart;
+pub(crate) use problem::KeyProblem;
+pub use writer::KeyWriter;
+
+/// Whether a byte of a value stands in a key as it is. Every other ASCII byte becomes `%XX`, so a
+/// separator in a template's own text can never be part of a value.
+pub(crate) const fn is_kept(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')
+        || !byte.is_ascii()
 }

@@ -1,0 +1,200 @@
+//! The name of a lock.
+
+use std::fmt::{self, Write};
+
+use super::KeyProblem;
+
+/// How much of a key a message shows, in bytes before escaping.
+const SHOWN: usize = 128;
+
+/// The name of a lock, without the client's prefix.
+///
+/// Building one never fails. The key is checked when a lock is acquired: an empty key, one of more
+/// than 512 bytes, or one whose braces Redis Cluster would read in another way than its author
+/// makes the acquisition fail with [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey).
+///
+/// A key is taken as it is, down to the letter: nothing is trimmed, folded or normalised. Where it
+/// is put together from values, let the attribute's template do it, or a
+/// [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key for different values.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::LockKey;
+///
+/// let key = LockKey::from("order:42");
+/// assert_eq!(key.as_str(), "order:42");
+/// assert_eq!(key, LockKey::from(String::from("order:42")));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct LockKey {
+    text: String,
+    /// What went wrong while the key was written; reported when somebody acquires it.
+    problem: Option<KeyProblem>,
+}
+
+impl LockKey {
+    pub(crate) fn new(text: String, problem: Option<KeyProblem>) -> LockKey {
+        LockKey { text, problem }
+    }
+
+    /// A key that was written as plain text where a template was probably meant.
+    ///
+    /// `key = ORDER_KEY` with `const ORDER_KEY: &str = "order:<id>"` compiles, and would lock every
+    /// order at once under one literal key.
+    pub(crate) fn literal(text: &str) -> LockKey {
+        let problem = placeholder_in(text).map(|name| KeyProblem::Template(name.into()));
+        LockKey::new(text.to_owned(), problem)
+    }
+
+    /// The key as text, without the client's prefix.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn problem(&self) -> Option<&KeyProblem> {
+        self.problem.as_ref()
+    }
+}
+
+impl From<&str> for LockKey {
+    fn from(text: &str) -> LockKey {
+        LockKey::new(text.to_owned(), None)
+    }
+}
+
+impl From<String> for LockKey {
+    fn from(text: String) -> LockKey {
+        LockKey::new(text, None)
+    }
+}
+
+impl From<&String> for LockKey {
+    fn from(text: &String) -> LockKey {
+        LockKey::from(text.as_str())
+    }
+}
+
+impl From<Box<str>> for LockKey {
+    fn from(text: Box<str>) -> LockKey {
+        LockKey::from(String::from(text))
+    }
+}
+
+impl From<std::borrow::Cow<'_, str>> for LockKey {
+    fn from(text: std::borrow::Cow<'_, str>) -> LockKey {
+        LockKey::from(text.into_owned())
+    }
+}
+
+impl From<&LockKey> for LockKey {
+    fn from(key: &LockKey) -> LockKey {
+        key.clone()
+    }
+}
+
+impl AsRef<str> for LockKey {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// For messages: control characters are escaped and long keys are cut, so that a key from outside
+/// cannot forge a line of a log. Use [`as_str`](LockKey::as_str) for the key itself.
+impl fmt::Display for LockKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = boundary_before(&self.text, SHOWN);
+        write!(f, "{}", self.text[..end].escape_debug())?;
+        if end < self.text.len() {
+            f.write_char('…')?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LockKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LockKey(\"{self}\")")
+    }
+}
+
+/// The last character boundary at or before `index`. (`str::floor_char_boundary` is newer than the
+/// oldest compiler that this crate supports.)
+fn boundary_before(text: &str, index: usize) -> usize {
+    if index >= text.len() {
+        return text.len();
+    }
+    (0..=index)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+/// The first `<name>` in a text, where `name` reads like an argument or a field of one.
+fn placeholder_in(text: &str) -> Option<&str> {
+    text.match_indices('<').find_map(|(open, _)| {
+        let rest = &text[open + 1..];
+        let name = &rest[..rest.find('>')?];
+        let mut words = name.split('.');
+        words.all(is_identifier).then_some(name)
+    })
+}
+
+fn is_identifier(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters
+        .next()
+        .is_some_and(|first| first == '_' || first.is_alphabetic())
+        && letters.all(|letter| letter == '_' || letter.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_escape_and_cut() {
+        assert_eq!(LockKey::from("a\nb").to_string(), "a\\nb");
+        assert_eq!(
+            format!("{:?}", LockKey::from("order:42")),
+            "LockKey(\"order:42\")"
+        );
+
+        let long = LockKey::from("é".repeat(100));
+        assert_eq!(long.to_string(), format!("{}…", "é".repeat(64)));
+
+        // The cut falls inside a character: the whole character goes.
+        let odd = LockKey::from(format!("x{}", "é".repeat(100)));
+        assert_eq!(odd.to_string(), format!("x{}…", "é".repeat(63)));
+
+        let fitting = LockKey::from("x".repeat(SHOWN));
+        assert_eq!(fitting.to_string(), "x".repeat(SHOWN));
+    }
+
+    #[test]
+    fn a_literal_that_reads_like_a_template_is_remembered() {
+        let key = LockKey::literal("order:<id>");
+        assert_eq!(
+            key.problem(),
+            Some(&KeyProblem::Template("id".into())),
+            "the literal would lock all orders at once"
+        );
+        assert!(LockKey::literal("<order.id>").problem().is_some());
+        assert!(LockKey::literal("a < b <id>").problem().is_some());
+    }
+
+    #[test]
+    fn other_angle_brackets_are_text() {
+        for text in [
+            "a<b",
+            "a>b",
+            "<>",
+            "a < b > c",
+            "<1>",
+            "Vec<u8, A>",
+            "plain",
+        ] {
+            assert_eq!(LockKey::literal(text).problem(), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Where a lock's records live.
+
+use std::sync::Arc;
+
+use super::{KeyProblem, LockKey};
+
+/// The longest key, in bytes, without the client's prefix.
+pub(crate) const LONGEST: usize = 512;
+
+const FENCE: &str = ":f";
+const QUEUE: &str = ":w";
+
+/// The names of the three records of one lock, all in the same cluster slot.
+///
+/// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
+/// a whole, and becomes the tag of its neighbours: `{lock:order:42}:f`.
+///
+/// Names of fences and queues therefore always have a tag. A lock can be taken for one only if its
+/// own name has a tag too, which is why the suffixes are reserved there alone: `user:<name>` must
+/// work for a user called `f`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordNames {
+    pub(crate) lock: Arc<str>,
+    pub(crate) fence: String,
+    pub(crate) queue: String,
+}
+
+impl RecordNames {
+    /// Checks the key and names its records.
+    pub(crate) fn new(prefix: &str, key: &LockKey) -> Result<RecordNames, KeyProblem> {
+        if let Some(problem) = key.problem() {
+            return Err(problem.clone());
+        }
+        let length = key.as_str().len();
+        if length == 0 {
+            return Err(KeyProblem::Empty);
+        }
+        if length > LONGEST {
+            return Err(KeyProblem::TooLong { bytes: length });
+        }
+        RecordNames::of_lock([prefix, key.as_str()].concat())
+    }
+
+    /// The records of the lock that Redis knows by this name.
+    pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
+        let (fence, queue) = if is_tagged(&name)? {
+            refuse_reserved(&name)?;
+            ([&*name, FENCE].concat(), [&*name, QUEUE].concat())
+        } else {
+            (wrapped(&name, FENCE), wrapped(&name, QUEUE))
+        };
+        Ok(RecordNames {
+            lock: name.into(),
+            fence,
+            queue,
+        })
+    }
+}
+
+/// Whether a name has a hash tag, by the rule of Redis: the first `{`, the first `}` after it, and
+/// something in between.
+fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
+    let tag = name.find('{').and_then(|open| name[open + 1..].find('}'));
+    match tag {
+        Some(0) => Err(KeyProblem::EmptyTag),
+        Some(_) => Ok(true),
+        // Wrapped in braces, the tag would end at this brace, in another slot.
+        None if name.contains('}') => Err(KeyProblem::CloseWithoutTag),
+        None => Ok(false),
+    }
+}
+
+fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
+    match [FENCE, QUEUE]
+        .into_iter()
+        .find(|suffix| name.ends_with(suffix))
+    {
+        Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
+        None => Ok(()),
+    }
+}
+
+fn wrapped(name: &str, suffix: &str) -> String {
+    ["{", name, "}", suffix].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KeyWriter;
+    use super::*;
+
+    fn names(key: &str) -> Result<RecordNames, KeyProblem> {
+        RecordNames::new("lock:", &LockKey::from(key))
+    }
+
+    /// The slot of a key as the cluster specification defines it: CRC16/XMODEM of the hash tag, or
+    /// of everything, modulo 16384.
+    fn slot(name: &str) -> u16 {
+        let hashed = match name
+            .split_once('{')
+            .and_then(|(_, rest)| rest.split_once('}'))
+        {
+            Some((tag, _)) if !tag.is_empty() => tag,
+            _ => name,
+        };
+        let crc = hashed.bytes().fold(0_u16, |crc, byte| {
+            (0..8).fold(crc ^ (u16::from(byte) << 8), |crc, _| {
+                (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 }
+            })
+        });
+        crc % 16384
+    }
+
+    #[test]
+    fn the_slot_function_is_that_of_redis() {
+        // Figures of the cluster specification and of `CLUSTER KEYSLOT`.
+        assert_eq!(slot("123456789"), 0x31C3);
+        assert_eq!(slot("foo"), 12182);
+        assert_eq!(slot("{foo}.x"), 12182);
+    }
+
+    #[test]
+    fn an_untagged_lock_is_wrapped_by_its_neighbours() {
+        let names = names("order:42").unwrap();
+        assert_eq!(&*names.lock, "lock:order:42");
+        assert_eq!(names.fence, "{lock:order:42}:f");
+        assert_eq!(names.queue, "{lock:order:42}:w");
+    }
+
+    #[test]
+    fn a_tagged_lock_is_appended_to() {
+        let names = names("{order}:42").unwrap();
+        assert_eq!(&*names.lock, "lock:{order}:42");
+        assert_eq!(names.fence, "lock:{order}:42:f");
+        assert_eq!(names.queue, "lock:{order}:42:w");
+    }
+
+    #[test]
+    fn the_three_records_share_a_slot() {
+        for key in [
+            "order:42",
+            "{order}:42",
+            "a{b}c",
+            "a{b}c}d",
+            "{a}{b}",
+            "a{b",
+            "a{{b",
+            "{a{b}",
+            "é{漢}🦀",
+            "}{a}",
+        ] {
+            let names = names(key).unwrap_or_else(|problem| panic!("{key}: {problem}"));
+            assert_eq!(slot(&names.lock), slot(&names.fence), "{key}");
+            assert_eq!(slot(&names.lock), slot(&names.queue), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_may_bring_the_tag() {
+        let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
+        assert_eq!(names.fence, "{shop}:order:42:f");
+        assert_eq!(slot(&names.lock), slot("shop"));
+    }
+
+    #[test]
+    fn no_lock_is_named_like_another_locks_record() {
+        // Every name that `names` accepts, against every record of every other.
+        let keys = [
+            "a",
+            "a:f",
+            "a:w",
+            "{a}",
+            "{a}:f",
+            "{a}:w",
+            "{lock:a}:f",
+            "{lock:{a}:f",
+            "a:f:f",
+            "{a}b",
+            "{a}b:w",
+        ];
+        for prefix in ["", "lock:", "{t}"] {
+            let named: Vec<_> = keys
+                .iter()
+                .filter_map(|key| RecordNames::new(prefix, &LockKey::from(*key)).ok())
+                .collect();
+            for one in &named {
+                for other in &named {
+                    assert_ne!(*one.lock, *other.fence);
+                    assert_ne!(*one.lock, *other.queue);
+                }
+            }
+        }
+        assert!(names("user:f").is_ok(), "a user may be called `f`");
+    }
+
+    #[test]
+    fn bad_keys_are_refused() {
+        let longest = "x".repeat(LONGEST);
+        assert!(names(&longest).is_ok());
+        for (key, problem) in [
+            ("", KeyProblem::Empty),
+            (&*format!("{longest}x"), KeyProblem::TooLong { bytes: 513 }),
+            ("order:{}", KeyProblem::EmptyTag),
+            ("{}{a}", KeyProblem::EmptyTag),
+            ("order}", KeyProblem::CloseWithoutTag),
+            ("a}b{c", KeyProblem::CloseWithoutTag),
+            ("{order}:f", KeyProblem::ReservedSuffix(":f")),
+            ("{order}:w", KeyProblem::ReservedSuffix(":w")),
+        ] {
+            assert_eq!(names(key), Err(problem), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_problem_of_the_writing_is_reported_here() {
+        let mut key = KeyWriter::new();
+        key.text("order:");
+        key.placeholder("id", "");
+        let problem = RecordNames::new("lock:", &key.finish()).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "the value of `<id>` in the key is empty"
+        );
+
+        let template = RecordNames::new("lock:", &LockKey::literal("order:<id>")).unwrap_err();
+        assert_eq!(template, KeyProblem::Template("id".into()));
+    }
+}
