@@ -1,6 +1,8 @@
 //! The scripts themselves, one call each, without any client logic around them.
 
-use redis::{Connection, ErrorKind, RedisError, RedisResult, Value};
+use std::sync::LazyLock;
+
+use redis::{Connection, ErrorKind, RedisError, RedisResult, Script, Value};
 
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
@@ -11,10 +13,10 @@ macro_rules! lua {
     };
 }
 
-const ACQUIRE: &str = lua!("grant.lua", "acquire.lua");
-const RENEW: &str = lua!("renew.lua");
-const RELEASE: &str = lua!("release.lua");
-const END: &str = lua!("grant.lua", "end.lua");
+static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "acquire.lua")));
+static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
+static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
+static END: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "end.lua")));
 
 /// One lock seen through the scripts. Owners are letters, each a process of its own.
 #[allow(
@@ -80,7 +82,7 @@ impl RawLock {
 
     /// `acquire`, queueing if the lock is taken.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        self.eval_all(ACQUIRE, &[&entry(who), &ttl.to_string()])
+        self.run(&ACQUIRE, &[&entry(who), &ttl.to_string()])
     }
 
     /// `acquire` without queueing.
@@ -90,33 +92,29 @@ impl RawLock {
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.
     pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
-        redis::cmd("EVAL")
-            .arg(RENEW)
-            .arg(1)
-            .arg(&self.k)
+        RENEW
+            .key(&self.k)
             .arg(owner(who))
             .arg(ttl)
-            .query(&mut self.connection)
+            .invoke(&mut self.connection)
     }
 
     /// `release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
-        redis::cmd("EVAL")
-            .arg(RELEASE)
-            .arg(1)
-            .arg(&self.k)
+        RELEASE
+            .key(&self.k)
             .arg(owner(who))
-            .query(&mut self.connection)
+            .invoke(&mut self.connection)
     }
 
     /// `end` without a next owner.
     pub fn end(&mut self, who: char) -> RedisResult<Answer> {
-        self.eval_all(END, &[&entry(who)])
+        self.run(&END, &[&entry(who)])
     }
 
     /// `end` with the next owner of the same process.
     pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
-        self.eval_all(END, &[&entry(who), &entry(next), &ttl.to_string()])
+        self.run(&END, &[&entry(who), &entry(next), &ttl.to_string()])
     }
 
     /// Runs a command that must succeed: `command(&["GET", "x"])`.
@@ -176,13 +174,13 @@ impl RawLock {
         seconds * 1_000_000 + micros
     }
 
-    fn eval_all(&mut self, script: &str, args: &[&str]) -> RedisResult<Answer> {
-        redis::cmd("EVAL")
-            .arg(script)
-            .arg(3)
-            .arg(&[&self.k, &self.f, &self.q])
+    fn run(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {
+        script
+            .key(&self.k)
+            .key(&self.f)
+            .key(&self.q)
             .arg(args)
-            .query(&mut self.connection)
+            .invoke(&mut self.connection)
             .and_then(Answer::parse)
     }
 }

@@ -101,3 +101,27 @@ fn hammering_without_a_common_lock_is_noticed() {
         !History::double_entries(&entries).is_empty()
     });
 }
+
+#[test]
+fn lock_workers_exclude_each_other() {
+    let server = RedisServer::start();
+    let url = server.url();
+    let start = || Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&url, &url]);
+    let mut workers = [start(), start(), start()];
+    for worker in &mut workers {
+        worker.send("hammer order:42 30000 10000 4 500");
+    }
+    let mut visits = 0;
+    for worker in &workers {
+        let tally = worker.line(PATIENCE).expect("a tally");
+        let own = tally
+            .strip_prefix("hammered ")
+            .and_then(|own| own.parse::<usize>().ok());
+        let own = own.unwrap_or_else(|| panic!("failures: {tally}"));
+        assert!(own > 0, "a worker starved");
+        visits += own;
+    }
+    let entries = History::unfenced("order:42").read(&mut server.connection());
+    assert_eq!(entries.len(), visits);
+    History::assert_exclusive(&entries);
+}
