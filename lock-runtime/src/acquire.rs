@@ -16,6 +16,7 @@ use crate::model::lease::Terms;
 use crate::model::moment::Moment;
 use crate::options::{bounded_wait, check_max_hold, check_ttl};
 use crate::private::body::{self, OnLost};
+use crate::telemetry;
 
 /// A lock that is about to be asked for; made by [`LockClient::lock`].
 ///
@@ -204,7 +205,7 @@ impl Acquire {
                 let request = self.request()?;
                 let started = self.now();
                 let held = Held::acquire_blocking(client.engine(), client.gate(), request);
-                Frame::outermost(held.map_err(|error| self.complete(error, started))?)
+                Frame::outermost(self.hand_over(held, started)?)
             }
             Some(found) => self.nested_blocking(found)?,
         };
@@ -250,7 +251,31 @@ impl Acquire {
         let request = self.request()?;
         let started = self.now();
         let held = Held::acquire(self.client.engine(), self.client.gate(), request).await;
-        held.map_err(|error| self.complete(error, started))
+        self.hand_over(held, started)
+    }
+
+    /// The last look before the caller has the lock: it may have been away for longer than the
+    /// lease, and a body must not begin without it.
+    fn hand_over(
+        &self,
+        acquired: Result<Held, LockError>,
+        started: Moment,
+    ) -> Result<Held, LockError> {
+        let waited = self.now().since(started);
+        let outcome = acquired.and_then(|held| match held.loss() {
+            None => Ok(held),
+            Some(loss) => Err(held.lost_error(loss)),
+        });
+        match outcome {
+            Ok(held) => {
+                telemetry::acquired(&held, waited);
+                Ok(held)
+            }
+            Err(error) => {
+                telemetry::refused(self.template, &error, waited);
+                Err(self.complete(error, started))
+            }
+        }
     }
 
     /// Everything filled in and checked.

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::memory::Memory;
+use crate::backend::redis::Server;
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
-use crate::gate::{Entry, Gate};
+use crate::gate::Gate;
 use crate::hold::Hold;
 use crate::keeper::{AbortOnDrop, Keeper, block_on};
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
 use crate::model::moment::Moment;
 use crate::options::{Options, invalid};
+use crate::remote::Remote;
+use crate::tally::Counted;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
@@ -78,23 +81,25 @@ pub(crate) trait Backend: Send + Sync + 'static {
 #[derive(Clone)]
 pub(crate) enum Engine {
     Memory(Arc<Memory>),
+    Redis(Arc<Remote<Server>>),
 }
 
 macro_rules! each {
     ($engine:expr, $backend:ident => $call:expr) => {
         match $engine {
             Engine::Memory($backend) => $call,
+            Engine::Redis($backend) => $call,
         }
     };
 }
 
 impl Engine {
     /// The backend that `url` names.
-    pub(crate) fn open(url: &str, _options: &Options) -> Result<Engine, LockError> {
+    pub(crate) fn open(url: &str, options: &Options) -> Result<Engine, LockError> {
         match url.split_once("://") {
             Some(("memory", "")) => Ok(Engine::Memory(Memory::new())),
             Some(("memory", _)) => Err(invalid("a memory client takes nothing after `memory://`")),
-            _ => Err(invalid("the URL must begin with redis:// or memory://")),
+            _ => Ok(Engine::Redis(Remote::open(url, options)?)),
         }
     }
 
@@ -102,6 +107,7 @@ impl Engine {
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
         match self {
             Engine::Memory(_) => Ok(()),
+            Engine::Redis(remote) => remote.clone().ping().await,
         }
     }
 
@@ -116,6 +122,7 @@ impl Engine {
                 on_keeper(memory.clone().acquire(request)).await
             }
             Engine::Memory(memory) => memory.clone().acquire(request).await,
+            Engine::Redis(remote) => remote.clone().acquire(request).await,
         }
     }
 
@@ -157,6 +164,7 @@ impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Engine::Memory(_) => "Memory",
+            Engine::Redis(_) => "Redis",
         })
     }
 }
@@ -179,7 +187,7 @@ pub(crate) struct Held {
     /// `Some` until it is given back.
     hold: Option<Arc<Hold>>,
     engine: Engine,
-    _entry: Entry,
+    _inside: Counted,
 }
 
 impl Held {
@@ -188,10 +196,10 @@ impl Held {
         gate: &Arc<Gate>,
         request: Request,
     ) -> Result<Held, LockError> {
-        let entry = gate.enter(&request.key)?;
+        let inside = gate.enter(&request.key)?;
         let key = request.key.clone();
         let hold = gate.unless_closed(&key, engine.acquire(request)).await?;
-        Ok(Held::new(engine, entry, hold))
+        Ok(Held::new(engine, inside, hold))
     }
 
     /// For callers that block their thread; they may stand inside a runtime or not.
@@ -200,7 +208,7 @@ impl Held {
         gate: &Arc<Gate>,
         request: Request,
     ) -> Result<Held, LockError> {
-        let entry = gate.enter(&request.key)?;
+        let inside = gate.enter(&request.key)?;
         let key = request.key.clone();
         let hold = match engine {
             // On the keeper's timers: the caller's own cannot run while it blocks.
@@ -208,15 +216,16 @@ impl Held {
                 let acquire = on_keeper(memory.clone().acquire(request));
                 block_on(gate.unless_closed(&key, acquire))?
             }
+            Engine::Redis(_) => block_on(gate.unless_closed(&key, engine.acquire(request)))?,
         };
-        Ok(Held::new(engine, entry, hold))
+        Ok(Held::new(engine, inside, hold))
     }
 
-    fn new(engine: &Engine, entry: Entry, hold: Arc<Hold>) -> Held {
+    fn new(engine: &Engine, inside: Counted, hold: Arc<Hold>) -> Held {
         Held {
             hold: Some(hold),
             engine: engine.clone(),
-            _entry: entry,
+            _inside: inside,
         }
     }
 

@@ -1,33 +1,31 @@
-//! Who may begin, and how many have not ended: what a shutdown closes and waits for.
+//! Who may begin, and who has not ended: what a shutdown closes and waits for.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::LockKey;
+use crate::tally::{Counted, Tally};
 
-/// Counts the acquisitions and holds of one client.
+/// The way into a client.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     closed: AtomicBool,
-    inside: AtomicUsize,
-    left: Notify,
     closing: Notify,
+    inside: Tally,
 }
 
 impl Gate {
-    /// Counts one in, until the entry is dropped.
-    pub(crate) fn enter(self: &Arc<Gate>, key: &LockKey) -> Result<Entry, LockError> {
+    /// Lets one in, until what is returned is dropped.
+    pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
         // Counted before the gate is looked at, so that a close that runs meanwhile either sees
-        // this entry or is seen by it.
-        self.inside.fetch_add(1, Ordering::SeqCst);
-        let entry = Entry(self.clone());
+        // this one inside or is seen by it.
+        let inside = self.inside.one();
         if self.closed.load(Ordering::SeqCst) {
             return Err(refused(key));
         }
-        Ok(entry)
+        Ok(inside)
     }
 
     /// Runs `acquire` unless the gate closes meanwhile.
@@ -54,28 +52,10 @@ impl Gate {
 
     /// Completes when nobody is inside.
     pub(crate) async fn empty(&self) {
-        loop {
-            let left = self.left.notified();
-            if self.inside.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            left.await;
-        }
+        self.inside.zero().await;
     }
 }
 
 fn refused(key: &LockKey) -> LockError {
     LockError::new(LockErrorKind::Shutdown).with_key(key)
-}
-
-/// One that is inside.
-#[derive(Debug)]
-pub(crate) struct Entry(Arc<Gate>);
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        if self.0.inside.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.left.notify_waiters();
-        }
-    }
 }

@@ -16,6 +16,7 @@ use crate::model::lease::Terms;
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::token::FencingToken;
+use crate::telemetry;
 
 /// Why a hold ended before its holder ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,13 +119,7 @@ impl Hold {
     /// Ends the hold. The first reason given is the one that stays, and is returned.
     pub(crate) fn lose(&self, loss: Loss) -> Loss {
         if self.loss.set(loss).is_ok() {
-            tracing::warn!(
-                target: "lock_runtime",
-                template = self.template,
-                token = %self.token,
-                reason = loss.describe(),
-                "lock_lost"
-            );
+            telemetry::lost(self, loss);
             self.lost.notify_waiters();
         }
         *self.loss.get().expect("it was set above or before")

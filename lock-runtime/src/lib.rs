@@ -17,6 +17,13 @@ mod keeper;
 mod model;
 mod options;
 mod random;
+mod reaper;
+mod remote;
+mod roster;
+mod tally;
+mod telemetry;
+mod wait;
+mod watchdog;
 
 use __private as private;
 

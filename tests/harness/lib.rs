@@ -1,1 +1,23 @@
 //! Servers, proxies and worker processes for the tests.
+//!
+//! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be
+//! stopped and killed. It blocks and needs no runtime, so that a test may stall, pause or drop its
+//! own runtime without touching the rig; the parts that an async test awaits say so.
+
+mod history;
+mod monitor;
+mod port;
+mod process;
+mod proxy;
+mod raw;
+mod server;
+mod wait;
+mod worker;
+
+pub use history::{Entry, History};
+pub use monitor::{Command, Monitor};
+pub use proxy::{Mode, Proxy};
+pub use raw::{Answer, Listener, RawLock, entry, owner};
+pub use server::{Builder, RedisServer};
+pub use wait::{PATIENCE, eventually, wait_until};
+pub use worker::Worker;

@@ -100,11 +100,21 @@ impl Lease {
         match self.renew_at {
             Some(at) if now >= at => {
                 self.renew_at = None;
-                Due::Renew(self.ttl.min(self.end.since(now)))
+                Due::Renew(self.extension(now))
             }
-            Some(at) => Due::At(at.min(self.deadline)),
-            None => Due::At(self.deadline),
+            _ => Due::At(self.next_due()),
         }
+    }
+
+    /// When to ask what is due.
+    pub(crate) fn next_due(&self) -> Moment {
+        self.renew_at
+            .map_or(self.deadline, |at| at.min(self.deadline))
+    }
+
+    /// The ttl that a renewal at `now` asks for: a full one, or what is left of `max_hold`.
+    pub(crate) fn extension(&self, now: Moment) -> Duration {
+        self.ttl.min(self.end.since(now))
     }
 
     /// The server confirmed the lease for `ttl`, in answer to a request sent at `sent`.

@@ -13,6 +13,7 @@ use crate::error::LockError;
 use crate::guard::LockGuard;
 use crate::hold::{Hold, Loss};
 use crate::holds::{self, OnLoss, Scope};
+use crate::telemetry;
 
 /// What becomes of a body whose lock is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ fn verdict<R>(
     match released {
         Err(lost) if on_lost == OnLost::Cancel && !failed(&output) => Err(lost),
         Err(lost) => {
-            tracing::warn!(target: "lock_runtime", error = %lost, "lost_but_finished");
+            telemetry::finished_without_lock(&lost);
             Ok(output)
         }
         Ok(()) => Ok(output),
@@ -164,12 +165,7 @@ fn warn_if_shared(guard: &LockGuard) {
     let held = guard.frame().held();
     if guard.frame().is_outermost() && guard.hold_count() > 1 && held.loss() != Some(Loss::Shutdown)
     {
-        tracing::warn!(
-            target: "lock_runtime",
-            function = held.function,
-            template = held.template,
-            "hold_outlives_body"
-        );
+        telemetry::hold_outlives_body(held);
     }
 }
 

@@ -38,7 +38,11 @@ impl RecordNames {
         if length > LONGEST {
             return Err(KeyProblem::TooLong { bytes: length });
         }
-        let name = [prefix, key.as_str()].concat();
+        RecordNames::of_lock([prefix, key.as_str()].concat())
+    }
+
+    /// The records of the lock that Redis knows by this name.
+    pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
         let (fence, queue) = if is_tagged(&name)? {
             refuse_reserved(&name)?;
             ([&*name, FENCE].concat(), [&*name, QUEUE].concat())

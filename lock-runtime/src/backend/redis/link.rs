@@ -1,0 +1,378 @@
+//! The one connection to a server, rebuilt when it fails.
+//!
+//! It lives on the keeper, subscribes to this client's channel before it carries any command, and
+//! is made when somebody first needs it: an idle client sends nothing. The client library's own
+//! reconnection is not used: it neither notices a server that has stopped answering nor bounds
+//! what a call waits for.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::reply::judge_setup;
+use super::target::Target;
+use crate::backend::Fault;
+use crate::backend::chain::Incarnation;
+use crate::keeper::Keeper;
+use crate::random;
+use crate::telemetry;
+
+/// After this many commands in a row without an answer the connection is taken for dead.
+const TIMEOUTS: u32 = 2;
+
+/// The least time between two attempts to connect, before jitter.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Commands that may be under way before senders wait for each other.
+const BUFFER: usize = 1024;
+
+/// What comes from the server without having been asked for.
+pub(crate) enum Signal<'a> {
+    /// Somebody published on this client's channel.
+    Message(&'a [u8]),
+    /// The connection is gone; messages may have been missed.
+    Down,
+}
+
+/// Takes signals, on the keeper's thread; must not block.
+pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
+
+/// The way to one server.
+pub(crate) struct Link {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    target: Target,
+    channel: String,
+    keeper: Keeper,
+    /// Bounds a command, and also an attempt to connect.
+    patience: Duration,
+    on_signal: OnSignal,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Not connected; the next attempt may begin at this time.
+    Down {
+        not_before: Option<Instant>,
+    },
+    Connecting(watch::Receiver<Option<Attempt>>),
+    Up(Arc<Connection>),
+}
+
+type Attempt = Result<Arc<Connection>, Fault>;
+
+/// One incarnation of the connection.
+pub(crate) struct Connection {
+    pub(crate) incarnation: Incarnation,
+    commands: MultiplexedConnection,
+    driver: AbortHandle,
+    silence: Mutex<Option<Unanswered>>,
+}
+
+impl Connection {
+    fn silence(&self) -> MutexGuard<'_, Option<Unanswered>> {
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Commands in a row that were not answered. Time counts as well: some wait less long than others.
+#[derive(Clone, Copy)]
+struct Unanswered {
+    began: Instant,
+    commands: u32,
+}
+
+impl Unanswered {
+    fn one_more(&mut self) -> Unanswered {
+        self.commands += 1;
+        *self
+    }
+}
+
+/// Why there is no answer.
+pub(crate) enum Silence {
+    /// The time was up.
+    TimedOut,
+    /// The connection broke, or it could not make sense of what it read.
+    Broken(redis::RedisError),
+}
+
+impl Link {
+    pub(crate) fn new(
+        target: Target,
+        channel: String,
+        keeper: Keeper,
+        patience: Duration,
+        on_signal: OnSignal,
+    ) -> Link {
+        let state = Mutex::new(State::Down { not_before: None });
+        let shared = Shared {
+            target,
+            channel,
+            keeper,
+            patience,
+            on_signal,
+            state,
+        };
+        Link {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The time by which a command that begins now must be answered: within the command timeout,
+    /// or `patience` if that is shorter.
+    pub(crate) fn until(&self, patience: Duration) -> Instant {
+        Instant::now() + self.shared.patience.min(patience)
+    }
+
+    /// The connection, made if there is none. All who ask meanwhile share one attempt.
+    pub(crate) async fn connection(&self, until: Instant) -> Attempt {
+        let mut attempt = {
+            let mut state = self.shared.state();
+            match &*state {
+                State::Up(connection) => return Ok(connection.clone()),
+                State::Connecting(attempt) => attempt.clone(),
+                State::Down { not_before } => {
+                    let (outcome, attempt) = watch::channel(None);
+                    let connecting = self.shared.clone().connect(*not_before, outcome);
+                    if self.shared.keeper.spawn(connecting).is_none() {
+                        return Err(Fault::Unavailable("this process was forked".to_owned()));
+                    }
+                    *state = State::Connecting(attempt.clone());
+                    attempt
+                }
+            }
+        };
+        let outcome = timeout_at(until, attempt.wait_for(Option::is_some)).await;
+        match outcome {
+            Ok(Ok(outcome)) => outcome.clone().expect("it was waited for"),
+            Ok(Err(_)) => Err(Fault::Unavailable(
+                "the attempt to connect was given up".to_owned(),
+            )),
+            Err(_) => Err(self.shared.slow("connect")),
+        }
+    }
+
+    /// Sends one command and waits for its answer.
+    pub(crate) async fn send(
+        &self,
+        connection: &Arc<Connection>,
+        command: &Cmd,
+        until: Instant,
+    ) -> Result<Value, Silence> {
+        let began = Instant::now();
+        let mut commands = connection.commands.clone();
+        let answer = timeout_at(until, commands.send_packed_command(command)).await;
+        self.heard(connection, began, answer)
+    }
+
+    /// Sends many commands at once; the answers may hold errors of the server.
+    pub(crate) async fn send_all(
+        &self,
+        connection: &Arc<Connection>,
+        commands: &Pipeline,
+        until: Instant,
+    ) -> Result<Vec<Value>, Silence> {
+        let began = Instant::now();
+        let mut sender = connection.commands.clone();
+        let sending = sender.send_packed_commands(commands, 0, commands.len());
+        let answers = timeout_at(until, sending).await;
+        self.heard(connection, began, answers)
+    }
+
+    fn heard<T>(
+        &self,
+        connection: &Arc<Connection>,
+        began: Instant,
+        answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
+    ) -> Result<T, Silence> {
+        match answer {
+            Ok(Ok(answer)) => {
+                *connection.silence() = None;
+                Ok(answer)
+            }
+            Ok(Err(error)) => {
+                self.drop_connection(connection, "it failed");
+                Err(Silence::Broken(error))
+            }
+            Err(_) => {
+                let silence = connection
+                    .silence()
+                    .get_or_insert(Unanswered { began, commands: 0 })
+                    .one_more();
+                if silence.commands >= TIMEOUTS && silence.began.elapsed() >= self.shared.patience {
+                    self.drop_connection(connection, "it does not answer");
+                }
+                Err(Silence::TimedOut)
+            }
+        }
+    }
+
+    pub(crate) fn slow(&self) -> Fault {
+        self.shared.slow("answer")
+    }
+
+    /// Tears `connection` down; the next command makes a new one.
+    pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
+        if self.shared.forget(connection.incarnation) {
+            telemetry::connection_dropped(reason);
+            connection.driver.abort();
+            (self.shared.on_signal)(Signal::Down);
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        if let State::Up(connection) = &*state {
+            connection.driver.abort();
+        }
+        *state = State::Down { not_before: None };
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slow(&self, deed: &str) -> Fault {
+        Fault::Unavailable(format!(
+            "the server did not {deed} within {:?}",
+            self.patience
+        ))
+    }
+
+    /// Whether that incarnation was the current one, and is not any more.
+    fn forget(&self, incarnation: Incarnation) -> bool {
+        let mut state = self.state();
+        let current =
+            matches!(&*state, State::Up(connection) if connection.incarnation == incarnation);
+        if current {
+            *state = State::Down { not_before: None };
+        }
+        current
+    }
+
+    /// One attempt; its outcome becomes the state, then is told to all who wait for it.
+    async fn connect(
+        self: Arc<Shared>,
+        not_before: Option<Instant>,
+        outcome: watch::Sender<Option<Attempt>>,
+    ) {
+        if let Some(time) = not_before {
+            sleep_until(time).await;
+        }
+        let attempt = match timeout(self.patience, self.open()).await {
+            Ok(attempt) => attempt,
+            Err(_) => Err(self.slow("let us connect")),
+        };
+        *self.state() = match &attempt {
+            Ok(connection) => State::Up(connection.clone()),
+            Err(fault) => {
+                telemetry::connection_failed(fault);
+                let pause = PAUSE.mul_f64(1.0 + random::jitter());
+                State::Down {
+                    not_before: Some(Instant::now() + pause),
+                }
+            }
+        };
+        outcome.send_replace(Some(attempt));
+    }
+
+    async fn open(self: &Arc<Shared>) -> Attempt {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
+        let unreachable =
+            |error: std::io::Error| Fault::Unavailable(format!("cannot connect: {error}"));
+        let Target { host, port, login } = &self.target;
+        let stream = TcpStream::connect((host.as_str(), *port))
+            .await
+            .map_err(unreachable)?;
+        tune(&stream).map_err(unreachable)?;
+        let on_signal = self.on_signal.clone();
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(None)
+            .set_response_timeout(None)
+            .set_pipeline_buffer_size(BUFFER)
+            .set_push_sender(move |push| {
+                receive(&on_signal, &push);
+                Ok::<(), redis::aio::SendError>(())
+            });
+        let refused = |error: redis::RedisError| judge_setup(&error);
+        let (mut commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
+            .await
+            .map_err(refused)?;
+        // A weak reference: a connection that nobody uses any more must not keep its link.
+        let link = Arc::downgrade(self);
+        let driving = async move {
+            driver.await;
+            if let Some(link) = link.upgrade()
+                && link.forget(incarnation)
+            {
+                (link.on_signal)(Signal::Down);
+            }
+        };
+        let driver = self.keeper.spawn(driving);
+        let driver =
+            driver.ok_or_else(|| Fault::Unavailable("this process was forked".to_owned()))?;
+        let driver = AbortUnlessKept(Some(driver.abort_handle()));
+        commands.subscribe(&self.channel).await.map_err(refused)?;
+        Ok(Arc::new(Connection {
+            incarnation,
+            commands,
+            driver: driver.keep(),
+            silence: Mutex::new(None),
+        }))
+    }
+}
+
+/// Ends the driver of a connection that is given up half-made.
+struct AbortUnlessKept(Option<AbortHandle>);
+
+impl AbortUnlessKept {
+    fn keep(mut self) -> AbortHandle {
+        self.0.take().expect("it is taken once")
+    }
+}
+
+impl Drop for AbortUnlessKept {
+    fn drop(&mut self) {
+        if let Some(driver) = &self.0 {
+            driver.abort();
+        }
+    }
+}
+
+/// Small packets at once; a dead peer noticed; and a connection that is torn down is torn down by
+/// a reset, so that nothing it still had to send arrives after what its successor sends.
+fn tune(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_zero_linger()?;
+    let socket = socket2::SockRef::from(stream);
+    let keepalive = socket2::TcpKeepalive::new()
+        .with_time(Duration::from_secs(10))
+        .with_interval(Duration::from_secs(3));
+    socket.set_tcp_keepalive(&keepalive)?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket.set_tcp_user_timeout(Some(Duration::from_secs(5)))?;
+    Ok(())
+}
+
+fn receive(on_signal: &OnSignal, push: &PushInfo) {
+    if let (PushKind::Message, [_channel, Value::BulkString(payload)]) =
+        (&push.kind, push.data.as_slice())
+    {
+        on_signal(Signal::Message(payload));
+    }
+}

@@ -1,0 +1,273 @@
+//! One Redis or Valkey server. Nothing outside this folder knows the client library.
+
+mod link;
+mod reply;
+mod script;
+mod target;
+
+use std::time::Duration;
+
+use redis::{Cmd, Value};
+
+pub(crate) use link::{OnSignal, Signal};
+pub(crate) use target::Target;
+
+use self::link::{Connection, Link, Silence};
+use self::reply::{Verdict, judge};
+use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
+use crate::backend::chain::Chain;
+use crate::backend::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
+use crate::clock::Clock;
+use crate::keeper::Keeper;
+use crate::model::key::RecordNames;
+use crate::model::owner::{Owner, ProcessId};
+use crate::model::record::Grant;
+
+/// The clock that leases on a server are measured by.
+pub(crate) const CLOCK: Clock = Clock::Boot;
+
+/// Every process listens on this and its own id, whatever the prefix of its keys: the scripts
+/// know it, and a rule for channels in an ACL need not follow the prefix.
+const CHANNEL: &str = "lock:";
+
+/// A server that keeps locks.
+pub(crate) struct Server {
+    link: Link,
+}
+
+impl Server {
+    pub(crate) fn new(
+        target: Target,
+        process: ProcessId,
+        keeper: Keeper,
+        command_timeout: Duration,
+        on_signal: OnSignal,
+    ) -> Server {
+        let channel = format!("{CHANNEL}{}", process.as_str());
+        Server {
+            link: Link::new(target, channel, keeper, command_timeout, on_signal),
+        }
+    }
+
+    /// Runs a script for one owner. `note` is told of every connection it is about to be sent on,
+    /// and `Sent` carries the time before the sending that was answered.
+    async fn run(
+        &self,
+        lua: &Lua,
+        arguments: impl Fn(&mut Cmd),
+        mut note: impl FnMut(Step<'_>),
+    ) -> Result<Sent<Value>, Fault> {
+        let until = self.link.until(Duration::MAX);
+        let connection = self.link.connection(until).await?;
+        let mut call = lua.by_digest();
+        let mut sent_whole = false;
+        loop {
+            arguments(&mut call);
+            note(Step::Sending(&connection));
+            let at = CLOCK.now();
+            let value = match self.link.send(&connection, &call, until).await {
+                Ok(value) => value,
+                Err(silence) => return Err(self.unanswered(silence)),
+            };
+            note(Step::Answered(&connection));
+            match value.extract_error() {
+                Ok(answer) => return Ok(Sent { at, answer }),
+                Err(error) => match self.judge(&connection, &error) {
+                    None if !sent_whole => {
+                        call = lua.by_source();
+                        sent_whole = true;
+                    }
+                    None => {
+                        return Err(Fault::Unavailable(
+                            "the server forgets its scripts".to_owned(),
+                        ));
+                    }
+                    Some(fault) => return Err(fault),
+                },
+            }
+        }
+    }
+
+    /// What an error of the server means; `None` if it lacks the script.
+    fn judge(&self, connection: &Connection, error: &redis::RedisError) -> Option<Fault> {
+        match judge(error) {
+            Verdict::NoScript => None,
+            Verdict::Fault(fault) => Some(fault),
+            Verdict::Reconnect(detail) => {
+                self.link.drop_connection(connection, &detail);
+                Some(Fault::Unavailable(detail))
+            }
+        }
+    }
+
+    fn unanswered(&self, silence: Silence) -> Fault {
+        match silence {
+            Silence::TimedOut => self.link.slow(),
+            Silence::Broken(error) => Fault::Unavailable(error.to_string()),
+        }
+    }
+
+    async fn renew_one(&self, renewal: &Renewal) -> Result<Sent<Option<Grant>>, Fault> {
+        let sent = self
+            .run(&RENEW, |call| renewal.arguments(call), |_| {})
+            .await?;
+        let answer = script::renewed(&sent.answer)?;
+        Ok(Sent {
+            at: sent.at,
+            answer,
+        })
+    }
+}
+
+/// What happens to a command on its way.
+enum Step<'a> {
+    Sending(&'a Connection),
+    Answered(&'a Connection),
+}
+
+impl Renewal {
+    fn arguments(&self, call: &mut Cmd) {
+        call.arg(&*self.lock)
+            .arg(self.owner.as_str())
+            .arg(millis(self.ttl));
+    }
+}
+
+fn all_keys(call: &mut Cmd, names: &RecordNames) {
+    call.arg(&*names.lock).arg(&names.fence).arg(&names.queue);
+}
+
+impl Wire for Server {
+    async fn acquire(
+        &self,
+        chain: &mut Chain,
+        ticket: &Ticket,
+        names: &RecordNames,
+        ttl: Duration,
+        queue: bool,
+    ) -> Result<Sent<Acquired>, Fault> {
+        let ttl = if queue { millis(ttl) } else { -millis(ttl) };
+        let arguments = |call: &mut Cmd| {
+            all_keys(call, names);
+            call.arg(ticket.as_str()).arg(ttl);
+        };
+        let note = |step: Step<'_>| match step {
+            Step::Sending(on) => chain.sending(on.incarnation),
+            Step::Answered(on) => chain.answered(on.incarnation),
+        };
+        let sent = self.run(&ACQUIRE, arguments, note).await?;
+        let answer = script::acquired(sent.answer)?;
+        Ok(Sent {
+            at: sent.at,
+            answer,
+        })
+    }
+
+    async fn renew(
+        &self,
+        renewals: &[Renewal],
+        patience: Duration,
+    ) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
+        let all_fail = |fault: Fault| renewals.iter().map(|_| Err(fault.clone())).collect();
+        let until = self.link.until(patience);
+        let connection = match self.link.connection(until).await {
+            Ok(connection) => connection,
+            Err(fault) => return all_fail(fault),
+        };
+        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
+        for renewal in renewals {
+            let mut call = RENEW.by_digest();
+            renewal.arguments(&mut call);
+            pipeline.add_command(call);
+        }
+        let at = CLOCK.now();
+        let answers = match self.link.send_all(&connection, &pipeline, until).await {
+            Ok(answers) if answers.len() == renewals.len() => answers,
+            Ok(_) => return all_fail(Fault::Unavailable("some answers are missing".to_owned())),
+            Err(silence) => return all_fail(self.unanswered(silence)),
+        };
+        let mut results = Vec::with_capacity(renewals.len());
+        for (renewal, answer) in renewals.iter().zip(answers) {
+            results.push(match answer.extract_error() {
+                Ok(value) => script::renewed(&value).map(|answer| Sent { at, answer }),
+                Err(error) => match self.judge(&connection, &error) {
+                    Some(fault) => Err(fault),
+                    None => self.renew_one(renewal).await,
+                },
+            });
+        }
+        results
+    }
+
+    async fn release(
+        &self,
+        chain: &mut Chain,
+        owner: Owner,
+        names: &RecordNames,
+    ) -> Result<Ended, Fault> {
+        let arguments = |call: &mut Cmd| {
+            call.arg(&*names.lock).arg(owner.as_str());
+        };
+        let note = |step: Step<'_>| {
+            if let Step::Sending(on) = step {
+                chain.ending(on.incarnation);
+            }
+        };
+        let sent = self.run(&RELEASE, arguments, note).await?;
+        script::released(&sent.answer)
+    }
+
+    async fn end(
+        &self,
+        chain: &mut Chain,
+        ticket: &Ticket,
+        names: &RecordNames,
+        mut heir: Option<Heir<'_>>,
+    ) -> Result<Sent<Ended>, Fault> {
+        let heirs_arguments = heir
+            .as_ref()
+            .map(|heir| (heir.ticket.clone(), millis(heir.ttl)));
+        let arguments = |call: &mut Cmd| {
+            all_keys(call, names);
+            call.arg(ticket.as_str());
+            if let Some((ticket, ttl)) = &heirs_arguments {
+                call.arg(ticket.as_str()).arg(*ttl);
+            }
+        };
+        let note = |step: Step<'_>| match step {
+            Step::Sending(on) => {
+                chain.ending(on.incarnation);
+                if let Some(heir) = &mut heir {
+                    heir.chain.sending(on.incarnation);
+                }
+            }
+            Step::Answered(on) => {
+                if let Some(heir) = &mut heir {
+                    heir.chain.answered(on.incarnation);
+                }
+            }
+        };
+        let sent = self.run(&END, arguments, note).await?;
+        let answer = script::ended(&sent.answer)?;
+        Ok(Sent {
+            at: sent.at,
+            answer,
+        })
+    }
+
+    async fn ping(&self) -> Result<(), Fault> {
+        let until = self.link.until(Duration::MAX);
+        let connection = self.link.connection(until).await?;
+        let answer = self
+            .link
+            .send(&connection, &redis::cmd("PING"), until)
+            .await;
+        let answer = answer.map_err(|silence| self.unanswered(silence))?;
+        match answer.extract_error() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self
+                .judge(&connection, &error)
+                .unwrap_or_else(|| Fault::Unavailable("NOSCRIPT".to_owned()))),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What an error of the server, or of the way to it, means for a lock.
+
+use redis::{RedisError, ServerErrorKind};
+
+use crate::backend::Fault;
+
+/// What becomes of a command that was answered with an error.
+pub(super) enum Verdict {
+    /// The server does not know the script: send it whole.
+    NoScript,
+    /// The server has become a replica, or the connection is broken: connect anew.
+    Reconnect(String),
+    /// As it is.
+    Fault(Fault),
+}
+
+/// Errors by which a server says that it cannot *now*.
+const PASSING: [&str; 7] = [
+    "LOADING",
+    "BUSY",
+    "TRYAGAIN",
+    "CLUSTERDOWN",
+    "MASTERDOWN",
+    "NOREPLICAS",
+    "UNKILLABLE",
+];
+
+pub(super) fn judge(error: &RedisError) -> Verdict {
+    let Some(code) = error.code() else {
+        return Verdict::Reconnect(without_values(error));
+    };
+    let detail = error.detail().unwrap_or_default();
+    let text = format!("{code} {detail}").trim_end().to_owned();
+    match error.kind() {
+        redis::ErrorKind::Server(ServerErrorKind::NoScript) => Verdict::NoScript,
+        redis::ErrorKind::Server(ServerErrorKind::ReadOnly) => Verdict::Reconnect(text),
+        // Before 7.0 a server wrapped the errors of a script's commands in a text of its own.
+        _ if detail.contains("READONLY") => Verdict::Reconnect(text),
+        _ if PASSING.contains(&code) || detail.contains("max number of clients") => {
+            Verdict::Fault(Fault::Unavailable(text))
+        }
+        _ => Verdict::Fault(Fault::Refused(text)),
+    }
+}
+
+/// What went wrong while a connection was set up.
+pub(super) fn judge_setup(error: &RedisError) -> Fault {
+    match judge(error) {
+        Verdict::Fault(fault) => fault,
+        Verdict::NoScript => Fault::Unavailable("NOSCRIPT".to_owned()),
+        Verdict::Reconnect(detail) => match error.kind() {
+            redis::ErrorKind::AuthenticationFailed => Fault::Refused(detail),
+            _ => Fault::Unavailable(detail),
+        },
+    }
+}
+
+/// The error in words. Errors of the client library name the operation and never its arguments.
+fn without_values(error: &RedisError) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error as it is read from the wire.
+    fn error(line: &str) -> RedisError {
+        let value = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
+        value.extract_error().unwrap_err()
+    }
+
+    fn fault(line: &str) -> Fault {
+        match judge(&error(line)) {
+            Verdict::Fault(fault) => fault,
+            Verdict::NoScript => panic!("{line} is read as NOSCRIPT"),
+            Verdict::Reconnect(_) => panic!("{line} reconnects"),
+        }
+    }
+
+    #[test]
+    fn refusals_are_final_and_keep_their_text() {
+        for line in [
+            "WRONGTYPE Operation against a key holding the wrong kind of value",
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "NOPERM User app has no permissions to run the 'evalsha' command",
+            "ERR The user executing the script can't run this command or subcommand",
+            "LOCKQUEUEFULL too many waiters",
+            "LOCKFENCE the fence is not a number below 2^53 - 32",
+            "NOAUTH Authentication required.",
+        ] {
+            let Fault::Refused(text) = fault(line) else {
+                panic!("{line} is not refused")
+            };
+            assert_eq!(text, line);
+        }
+    }
+
+    #[test]
+    fn what_passes_is_unavailable() {
+        for line in [
+            "LOADING Redis is loading the dataset in memory",
+            "BUSY Redis is busy running a script.",
+            "TRYAGAIN Multiple keys request during rehashing of slot",
+            "CLUSTERDOWN Hash slot not served",
+            "ERR max number of clients reached",
+        ] {
+            assert!(matches!(fault(line), Fault::Unavailable(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_replica_and_an_unknown_script_have_a_way_out() {
+        let read_only = error("READONLY You can't write against a read only replica.");
+        assert!(matches!(judge(&read_only), Verdict::Reconnect(_)));
+        let wrapped = error("ERR Error running script: READONLY You can't write against a replica");
+        assert!(matches!(judge(&wrapped), Verdict::Reconnect(_)));
+        let unknown = error("NOSCRIPT No matching script. Please use EVAL.");
+        assert!(matches!(judge(&unknown), Verdict::NoScript));
+    }
+
+    #[test]
+    fn a_wrong_password_is_refused_at_once() {
+        let wrong = error("WRONGPASS invalid username-password pair or user is disabled.");
+        assert!(matches!(judge_setup(&wrong), Fault::Refused(_)));
+    }
+}

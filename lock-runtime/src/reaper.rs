@@ -1,0 +1,232 @@
+//! Ends owners: gives locks back, leaves queues, and settles what went unanswered.
+//!
+//! An end that is not answered is repeated until it is. That is not enough where one of the
+//! owner's acquires is unanswered on another connection: it may arrive after the answer, and
+//! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
+//! anything of it can still be under way, whatever is answered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
+
+use crate::backend::{Ended, Fault, Heir, Sent, Wire};
+use crate::engine::Released;
+use crate::model::key::RecordNames;
+use crate::model::owner::Owner;
+use crate::remote::Remote;
+use crate::roster::Tenure;
+use crate::telemetry;
+use crate::wait::contender::Turn;
+use crate::wait::episode::Episode;
+
+/// The time between two ends of one owner.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// The least time for which an owner is ended again; longer if its ttl is.
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
+
+/// A caller waits no longer than this for the answer to a release.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Gives a lock back, tells the caller how that went, and calls the next in line.
+pub(crate) async fn give_back<W: Wire>(
+    remote: Arc<Remote<W>>,
+    tenure: Tenure,
+    mut reply: Option<oneshot::Sender<Released>>,
+) {
+    let counted = remote.ending.one();
+    let ttl = tenure.hold.terms.ttl;
+    let Tenure {
+        hold,
+        mut episode,
+        contended,
+        heads_line,
+        ..
+    } = tenure;
+    let patience = PATIENCE.min(hold.remaining());
+    let mut told = false;
+    let mut tell = |released| {
+        if std::mem::replace(&mut told, true) {
+            return;
+        }
+        if released == Released::Unconfirmed {
+            telemetry::release_unconfirmed(hold.template, hold.token);
+        }
+        if let Some(reply) = reply.take() {
+            let _ = reply.send(released);
+        }
+    };
+    let outcome = {
+        let first = first_end(&remote, &mut episode, contended, heads_line);
+        let mut first = std::pin::pin!(first);
+        match tokio::time::timeout(patience, first.as_mut()).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                tell(Released::Unconfirmed);
+                first.await
+            }
+        }
+    };
+    tell(match &outcome {
+        Ok(Ended::NotOurs | Ended::Left) => Released::NotOurs,
+        Ok(_) => Released::Freed,
+        Err(_) => Released::Unconfirmed,
+    });
+    // A tainted owner is ended again for seconds, but it holds nothing as far as anyone knows.
+    let counted = outcome.is_err().then_some(counted);
+    finish(&remote, episode, ttl, outcome).await;
+    drop(counted);
+}
+
+/// Ends a holder for the first time. Whoever is next in its line gets the turn, whatever came of
+/// it.
+async fn first_end<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    episode: &mut Episode,
+    contended: bool,
+    heads_line: bool,
+) -> Result<Ended, Fault> {
+    let owner = episode.ticket.owner;
+    if heads_line {
+        let next = remote
+            .lines()
+            .peek(&episode.names.lock)
+            .map(|seat| (seat.label.clone(), seat.ttl));
+        let heir =
+            next.and_then(|(label, ttl)| Some((remote.episode(&label, &episode.names).ok()?, ttl)));
+        if let Some((heir, ttl)) = heir {
+            return bequeath(remote, episode, heir, ttl).await;
+        }
+    }
+    let mut baton = heads_line.then(|| Baton {
+        remote,
+        lock: episode.names.lock.clone(),
+    });
+    if !contended {
+        match remote
+            .wire()
+            .release(&mut episode.chain, owner, &episode.names)
+            .await
+        {
+            Ok(Ended::Contended) => {}
+            outcome => return outcome,
+        }
+    }
+    let ended = remote
+        .wire()
+        .end(&mut episode.chain, &episode.ticket, &episode.names, None)
+        .await;
+    drop(baton.take());
+    ended.map(|sent| sent.answer)
+}
+
+/// Ends a holder in favour of the next one in its line.
+async fn bequeath<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    episode: &mut Episode,
+    mut heir: Episode,
+    ttl: Duration,
+) -> Result<Ended, Fault> {
+    let lock = episode.names.lock.clone();
+    let named = Heir {
+        ticket: &heir.ticket,
+        chain: &mut heir.chain,
+        ttl,
+    };
+    let ended = remote
+        .wire()
+        .end(
+            &mut episode.chain,
+            &episode.ticket,
+            &episode.names,
+            Some(named),
+        )
+        .await;
+    let turn = match &ended {
+        Ok(Sent {
+            at,
+            answer: Ended::Passed(grant),
+        }) => Turn::Granted(
+            heir,
+            Sent {
+                at: *at,
+                answer: *grant,
+            },
+            ttl,
+        ),
+        Ok(Sent {
+            answer: Ended::HandedOn,
+            ..
+        })
+        | Err(_) => Turn::Queued(heir),
+        Ok(_) => Turn::Start,
+    };
+    remote.pass_turn(&lock, turn);
+    ended.map(|sent| sent.answer)
+}
+
+/// The turn of a line, passed on when this is dropped.
+struct Baton<'a, W: Wire> {
+    remote: &'a Arc<Remote<W>>,
+    lock: Arc<str>,
+}
+
+impl<W: Wire> Drop for Baton<'_, W> {
+    fn drop(&mut self) {
+        self.remote.pass_turn(&self.lock, Turn::Start);
+    }
+}
+
+/// Ends an owner, and completes when that was answered for the first time or has taken as long as
+/// a command may. The work goes on if the caller does not.
+pub(crate) async fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode, ttl: Duration) {
+    let counted = remote.ending.one();
+    let (first_done, first) = oneshot::channel::<()>();
+    let ending = remote.clone();
+    remote.spawn(async move {
+        let wire = ending.wire();
+        let ended = wire
+            .end(&mut episode.chain, &episode.ticket, &episode.names, None)
+            .await;
+        drop(first_done);
+        finish(&ending, episode, ttl, ended.map(|sent| sent.answer)).await;
+        drop(counted);
+    });
+    let _ = first.await;
+}
+
+/// Repeats the end of an owner for as long as it may be needed.
+async fn finish<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    mut episode: Episode,
+    ttl: Duration,
+    first: Result<Ended, Fault>,
+) {
+    let until = Instant::now() + LONG_ENOUGH.max(ttl);
+    let mut answered = !matches!(first, Err(Fault::Unavailable(_)));
+    while (!answered || episode.chain.is_tainted()) && Instant::now() < until {
+        sleep(AGAIN).await;
+        let ended = remote
+            .wire()
+            .end(&mut episode.chain, &episode.ticket, &episode.names, None)
+            .await;
+        answered |= !matches!(ended, Err(Fault::Unavailable(_)));
+    }
+}
+
+/// Ends an owner that a grant was announced for and that nobody here knows: it gave up before,
+/// and what it sent then was overtaken.
+pub(crate) fn end_stranger<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock: &[u8]) {
+    let lock = String::from_utf8(lock.to_vec());
+    let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
+        return;
+    };
+    let names = Arc::new(names);
+    let stranger = remote.clone();
+    remote.spawn(async move {
+        let episode = stranger.stranger(owner, &names);
+        end(&stranger, episode, Duration::ZERO).await;
+    });
+}

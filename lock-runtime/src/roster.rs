@@ -1,0 +1,189 @@
+//! Every hold of a client, and when each of them needs attention. Time is an argument.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backend::{Renewal, Sent};
+use crate::hold::{Hold, Loss};
+use crate::model::lease::{Due, Lease};
+use crate::model::moment::Moment;
+use crate::model::owner::Owner;
+use crate::model::record::Grant;
+use crate::wait::episode::Episode;
+
+/// A hold, and what giving it back takes.
+#[derive(Debug)]
+pub(crate) struct Tenure {
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) episode: Episode,
+    pub(crate) lease: Lease,
+    /// Somebody queues in Redis, as far as is known: it is given back by hand-off.
+    pub(crate) contended: bool,
+    /// It is at the head of its client's line, and owes the next one its turn.
+    pub(crate) heads_line: bool,
+}
+
+/// The holds of a client by owner.
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    entries: HashMap<Owner, Entry>,
+    /// Every entry that is due at some time, in that order.
+    agenda: BTreeSet<(Moment, Owner)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    tenure: Tenure,
+    /// Its place in the agenda; `None` once it is lost.
+    due: Option<Moment>,
+}
+
+/// What is due.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    pub(crate) renewals: Vec<Renewal>,
+    pub(crate) lost: Vec<Owner>,
+    /// When to look again; `None` if nothing is held.
+    pub(crate) next: Option<Moment>,
+}
+
+impl Roster {
+    /// Takes a hold in.
+    pub(crate) fn insert(&mut self, tenure: Tenure) {
+        let owner = tenure.episode.ticket.owner;
+        let due = tenure.lease.next_due();
+        self.entries.insert(
+            owner,
+            Entry {
+                tenure,
+                due: Some(due),
+            },
+        );
+        self.agenda.insert((due, owner));
+    }
+
+    /// Takes a hold out: it is not renewed from here on.
+    pub(crate) fn remove(&mut self, owner: Owner) -> Option<Tenure> {
+        let entry = self.entries.remove(&owner)?;
+        if let Some(due) = entry.due {
+            self.agenda.remove(&(due, owner));
+        }
+        Some(entry.tenure)
+    }
+
+    /// What is due at `now`. The outcome of each renewal is to be reported, and each loss.
+    pub(crate) fn due(&mut self, now: Moment) -> Agenda {
+        let mut agenda = Agenda::default();
+        while let Some(&(moment, owner)) = self.agenda.first() {
+            if moment > now {
+                agenda.next = Some(moment);
+                break;
+            }
+            let Some(entry) = self.entries.get_mut(&owner) else {
+                self.agenda.remove(&(moment, owner));
+                continue;
+            };
+            match entry.tenure.lease.due(now) {
+                Due::At(_) => {}
+                Due::Renew(ttl) => agenda.renewals.push(entry.tenure.renewal(ttl)),
+                Due::Lost => {
+                    agenda.lost.push(owner);
+                    self.unschedule(owner);
+                    continue;
+                }
+            }
+            self.reschedule(owner);
+        }
+        agenda
+    }
+
+    /// A renewal out of turn.
+    pub(crate) fn renewal(&self, owner: Owner, now: Moment) -> Option<Renewal> {
+        let tenure = &self.entries.get(&owner)?.tenure;
+        Some(tenure.renewal(tenure.lease.extension(now)))
+    }
+
+    /// A renewal for `ttl` was confirmed. What is lost stays so.
+    pub(crate) fn confirmed(&mut self, owner: Owner, ttl: Duration, sent: Sent<Grant>) {
+        let Some(Entry {
+            tenure,
+            due: Some(_),
+        }) = self.entries.get_mut(&owner)
+        else {
+            return;
+        };
+        tenure.contended |= sent.answer.contended;
+        tenure.lease.confirmed(sent.at, ttl);
+        tenure.hold.extend(tenure.lease.deadline());
+        self.reschedule(owner);
+    }
+
+    /// A renewal was not answered. Says whose template it was, and how many were not in a row.
+    pub(crate) fn unanswered(
+        &mut self,
+        owner: Owner,
+        now: Moment,
+        jitter: f64,
+    ) -> Option<(&'static str, u32)> {
+        let entry = self.entries.get_mut(&owner)?;
+        entry.due?;
+        let Tenure { hold, lease, .. } = &mut entry.tenure;
+        lease.unanswered(now, jitter);
+        let told = (hold.template, lease.unknown());
+        self.reschedule(owner);
+        Some(told)
+    }
+
+    /// The hold is lost, because of `loss` or, if that is `None`, because its deadline passed. It
+    /// needs no attention any more. Says which line it headed: it owes that its turn.
+    pub(crate) fn lost(&mut self, owner: Owner, loss: Option<Loss>) -> Option<Arc<str>> {
+        self.unschedule(owner);
+        let tenure = &mut self.entries.get_mut(&owner)?.tenure;
+        let expiry = if tenure.lease.ends_by_max_hold() {
+            Loss::MaxHold
+        } else {
+            Loss::Expired
+        };
+        tenure.hold.lose(loss.unwrap_or(expiry));
+        std::mem::take(&mut tenure.heads_line).then(|| tenure.episode.names.lock.clone())
+    }
+
+    /// When to look for what is due.
+    pub(crate) fn next(&self) -> Option<Moment> {
+        self.agenda.first().map(|&(moment, _)| moment)
+    }
+
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &Arc<Hold>> {
+        self.entries.values().map(|entry| &entry.tenure.hold)
+    }
+
+    fn reschedule(&mut self, owner: Owner) {
+        self.unschedule(owner);
+        if let Some(entry) = self.entries.get_mut(&owner) {
+            let due = entry.tenure.lease.next_due();
+            entry.due = Some(due);
+            self.agenda.insert((due, owner));
+        }
+    }
+
+    fn unschedule(&mut self, owner: Owner) {
+        let due = self
+            .entries
+            .get_mut(&owner)
+            .and_then(|entry| entry.due.take());
+        if let Some(due) = due {
+            self.agenda.remove(&(due, owner));
+        }
+    }
+}
+
+impl Tenure {
+    fn renewal(&self, ttl: Duration) -> Renewal {
+        Renewal {
+            owner: self.episode.ticket.owner,
+            lock: self.episode.names.lock.clone(),
+            ttl,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What is told to `tracing`, all in one place.
+//!
+//! Every event names the key's *template*, never the key: logs and metrics stay few, and a key may
+//! hold what is nobody's business. Owners and passwords never get here.
+
+use std::time::Duration;
+
+use crate::backend::Fault;
+use crate::error::LockError;
+use crate::hold::{Hold, Loss};
+use crate::model::token::FencingToken;
+
+/// A lock was acquired by an outermost call.
+pub(crate) fn acquired(hold: &Hold, waited: Duration) {
+    tracing::debug!(
+        target: "lock_runtime",
+        template = hold.template,
+        function = hold.function,
+        token = %hold.token,
+        waited_ms = millis(waited),
+        "lock_acquired"
+    );
+}
+
+/// A lock was not acquired.
+pub(crate) fn refused(template: &'static str, error: &LockError, waited: Duration) {
+    tracing::debug!(
+        target: "lock_runtime",
+        template,
+        kind = ?error.kind(),
+        holder = error.holder(),
+        waited_ms = millis(waited),
+        "lock_not_acquired"
+    );
+}
+
+/// A lock was given back, and the server has not confirmed it; the background goes on asking.
+pub(crate) fn release_unconfirmed(template: &'static str, token: FencingToken) {
+    tracing::warn!(target: "lock_runtime", template, %token, "release_unconfirmed");
+}
+
+/// A lease could not be renewed this time; it is asked for again until its deadline.
+pub(crate) fn renewal_failed(template: &'static str, fault: &Fault, failures: u32) {
+    tracing::warn!(target: "lock_runtime", template, %fault, failures, "renewal_failed");
+}
+
+/// A lock was lost while it was held.
+pub(crate) fn lost(hold: &Hold, loss: Loss) {
+    tracing::warn!(
+        target: "lock_runtime",
+        template = hold.template,
+        function = hold.function,
+        token = %hold.token,
+        reason = loss.describe(),
+        "lock_lost"
+    );
+}
+
+/// A body finished without its lock, as `on_lost = "finish"` lets it, or with an error of its own.
+pub(crate) fn finished_without_lock(error: &LockError) {
+    tracing::warn!(target: "lock_runtime", kind = ?error.kind(), "finished_without_lock");
+}
+
+/// A body ended while something that it carried off still shares its hold.
+pub(crate) fn hold_outlives_body(hold: &Hold) {
+    tracing::warn!(
+        target: "lock_runtime",
+        template = hold.template,
+        function = hold.function,
+        "hold_outlives_body"
+    );
+}
+
+/// A connection was torn down.
+pub(crate) fn connection_dropped(reason: &str) {
+    tracing::warn!(target: "lock_runtime", reason, "connection_dropped");
+}
+
+/// An attempt to connect failed.
+pub(crate) fn connection_failed(fault: &Fault) {
+    tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,107 @@
+//! What a server was asked.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::wait::{PATIENCE, wait_until};
+
+/// A recording of the commands that clients send, in the order in which the server ran them.
+/// What scripts do inside the server is left out.
+#[derive(Debug)]
+pub struct Monitor {
+    lines: Arc<Mutex<Vec<String>>>,
+    // Sends the marks. Its own commands are not part of the recording.
+    marker: TcpStream,
+    marks: u64,
+    listener: TcpStream,
+}
+
+/// One recorded command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Address of the client that sent it.
+    pub client: String,
+    /// Its name in upper case.
+    pub name: String,
+    /// The name and all arguments as the server prints them: quoted, special characters escaped.
+    pub text: String,
+}
+
+impl Monitor {
+    pub(crate) fn start(port: u16) -> Self {
+        let connect = || {
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts connections")
+        };
+        let mut listener = connect();
+        listener
+            .write_all(b"MONITOR\r\n")
+            .expect("the server reads");
+        let mut reader = BufReader::new(listener.try_clone().expect("a socket can be cloned"));
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("the server answers");
+        assert_eq!(line, "+OK\r\n", "MONITOR is refused");
+
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&lines);
+        thread::spawn(move || {
+            for line in reader.lines().map_while(Result::ok) {
+                into.lock().expect("no reader panics").push(line);
+            }
+        });
+        Self {
+            lines,
+            marker: connect(),
+            marks: 0,
+            listener,
+        }
+    }
+
+    /// The commands that arrived since the last call (or the start), up to now.
+    pub fn take(&mut self) -> Vec<Command> {
+        // MONITOR runs behind. A mark sent now comes after everything answered before now.
+        self.marks += 1;
+        let mark = format!("monitor-mark-{}", self.marks);
+        write!(self.marker, "ECHO {mark}\r\n").expect("the server reads");
+        let marker = self
+            .marker
+            .local_addr()
+            .expect("a socket has an address")
+            .to_string();
+        let mut taken = Vec::new();
+        wait_until("mark in the recording", PATIENCE, || {
+            let mut lines = self.lines.lock().expect("the listener does not panic");
+            let Some(end) = lines.iter().position(|line| line.contains(&mark)) else {
+                return false;
+            };
+            taken = lines
+                .drain(..=end)
+                .filter_map(|line| parse(&line))
+                .collect();
+            true
+        });
+        taken.retain(|command| command.client != marker);
+        taken
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        // Ends the listening thread; a server that is gone has ended it already.
+        let _ = self.listener.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+/// `+1339518083.107412 [0 127.0.0.1:60866] "get" "x"`; inside scripts the client is `lua`.
+fn parse(line: &str) -> Option<Command> {
+    let (_, rest) = line.split_once(" [")?;
+    let (source, text) = rest.split_once("] ")?;
+    let (_, client) = source.split_once(' ')?;
+    let name = text.split('"').nth(1)?.to_uppercase();
+    (client != "lua").then(|| Command {
+        client: client.to_owned(),
+        name,
+        text: text.to_owned(),
+    })
+}

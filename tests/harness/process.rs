@@ -1,0 +1,40 @@
+//! Signals to child processes, by pid, without unsafe code.
+
+use std::process::{Child, Command};
+
+use crate::wait::{PATIENCE, wait_until};
+
+/// Stops the process (SIGSTOP) and returns once it stands still.
+pub(crate) fn stop(child: &Child) {
+    signal("STOP", child);
+    wait_until("stopped process", PATIENCE, || {
+        state(child).is_none_or(|state| state == 'T')
+    });
+}
+
+/// Lets a stopped process go on (SIGCONT).
+pub(crate) fn cont(child: &Child) {
+    signal("CONT", child);
+}
+
+/// Kills the process (SIGKILL) and reaps it; fine if it has ended already.
+pub(crate) fn kill9(child: &mut Child) {
+    child.kill().expect("a child can be killed");
+    child.wait().expect("a child can be reaped");
+}
+
+/// The shell's built-in `kill`: slim images have no other one.
+fn signal(name: &str, child: &Child) {
+    let status = Command::new("sh")
+        .args(["-c", r#"kill -s "$0" "$1""#, name, &child.id().to_string()])
+        .status()
+        .expect("a shell is installed");
+    assert!(status.success(), "SIG{name} could not be sent");
+}
+
+/// The state letter that Linux reports; none where there is no /proc.
+fn state(child: &Child) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    // The name before it stands in brackets and may contain anything.
+    stat.rsplit(')').next()?.trim_start().chars().next()
+}

@@ -1,0 +1,198 @@
+//! What happens to each chunk, decided under one mutex.
+
+use std::collections::HashMap;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Instant;
+
+use super::Mode;
+
+/// What all links ask before they move a chunk.
+#[derive(Debug)]
+pub(super) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// The faults that the test asked for, and the links.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) target: SocketAddr,
+    pub(super) requests: Mode,
+    pub(super) replies: Mode,
+    pub(super) cut_request: Option<Vec<u8>>,
+    pub(super) cut_reply: Option<Vec<u8>>,
+    pub(super) cuts: usize,
+    pub(super) refusing: bool,
+    pub(super) closed: bool,
+    pub(super) accepted: u64,
+    links: HashMap<u64, Link>,
+}
+
+#[derive(Debug)]
+struct Link {
+    client: TcpStream,
+    server: TcpStream,
+    // A request of this link was chosen to lose its reply.
+    reply_is_cut: bool,
+    // Directions that have ended; with both, the sockets can go.
+    ended: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    ToServer,
+    ToClient,
+}
+
+/// The gate's word on one chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Forward,
+    /// The chunk is lost, and the link with it.
+    Drop,
+    /// The chunk is lost, and the client sees a closed connection; the server must still get to see
+    /// everything that was sent to it.
+    Drain,
+}
+
+impl Gate {
+    pub(super) fn new(target: SocketAddr) -> Self {
+        let state = State {
+            target,
+            requests: Mode::Pass,
+            replies: Mode::Pass,
+            cut_request: None,
+            cut_reply: None,
+            cuts: 0,
+            refusing: false,
+            closed: false,
+            accepted: 0,
+            links: HashMap::new(),
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no proxy thread panics")
+    }
+
+    /// Changes the state, and lets whoever is held look at it again.
+    pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Decides on a chunk; blocks as long as it is held or delayed.
+    pub(super) fn admit(&self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
+        let arrived = Instant::now();
+        let mut state = self.lock();
+        loop {
+            if !state.links.contains_key(&id) {
+                return Verdict::Drop;
+            }
+            let mode = match direction {
+                Direction::ToServer => state.requests,
+                Direction::ToClient => state.replies,
+            };
+            state = match mode {
+                Mode::Pass => return state.decide(id, direction, chunk),
+                Mode::Hold => self.changed.wait(state).expect("no proxy thread panics"),
+                Mode::Delay(delay) => {
+                    let rest = delay.saturating_sub(arrived.elapsed());
+                    if rest.is_zero() {
+                        return state.decide(id, direction, chunk);
+                    }
+                    self.changed
+                        .wait_timeout(state, rest)
+                        .expect("no proxy thread panics")
+                        .0
+                }
+            };
+        }
+    }
+}
+
+impl State {
+    /// Adds a link and answers its id; none if the test forbids connections now.
+    pub(super) fn add_link(&mut self, client: TcpStream, server: TcpStream) -> Option<u64> {
+        if self.refusing || self.closed {
+            return None;
+        }
+        self.accepted += 1;
+        self.links.insert(
+            self.accepted,
+            Link {
+                client,
+                server,
+                reply_is_cut: false,
+                ended: 0,
+            },
+        );
+        Some(self.accepted)
+    }
+
+    /// Closes one link, and loses what it holds back.
+    pub(super) fn kill_link(&mut self, id: u64) {
+        if let Some(link) = self.links.remove(&id) {
+            link.close();
+        }
+    }
+
+    /// Closes all links, and loses what they hold back.
+    pub(super) fn kill_links(&mut self) {
+        for (_, link) in self.links.drain() {
+            link.close();
+        }
+    }
+
+    /// Notes that one direction of a link has ended.
+    pub(super) fn end_direction(&mut self, id: u64) {
+        if let Some(link) = self.links.get_mut(&id) {
+            link.ended += 1;
+            if link.ended == 2 {
+                self.links.remove(&id);
+            }
+        }
+    }
+
+    fn decide(&mut self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
+        let link = self.links.get_mut(&id).expect("the caller has looked");
+        match direction {
+            Direction::ToServer if matches(&self.cut_request, chunk) => {
+                self.cut_request = None;
+                self.cuts += 1;
+                Verdict::Drop
+            }
+            Direction::ToServer => {
+                if matches(&self.cut_reply, chunk) {
+                    self.cut_reply = None;
+                    link.reply_is_cut = true;
+                }
+                Verdict::Forward
+            }
+            Direction::ToClient if link.reply_is_cut => {
+                self.cuts += 1;
+                Verdict::Drain
+            }
+            Direction::ToClient => Verdict::Forward,
+        }
+    }
+}
+
+impl Link {
+    fn close(&self) {
+        // A socket that the other side has closed already cannot be shut down: all the better.
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+}
+
+fn matches(pattern: &Option<Vec<u8>>, chunk: &[u8]) -> bool {
+    pattern.as_ref().is_some_and(|pattern| {
+        pattern.is_empty() || chunk.windows(pattern.len()).any(|window| window == pattern)
+    })
+}

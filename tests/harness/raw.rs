@@ -1,0 +1,262 @@
+//! The scripts themselves, one call each, without any client logic around them.
+
+use redis::{Connection, ErrorKind, RedisError, RedisResult, Value};
+
+use crate::server::RedisServer;
+use crate::wait::PATIENCE;
+
+macro_rules! lua {
+    ($($file:literal),+) => {
+        concat!($(include_str!(concat!("../../lock-runtime/src/backend/redis/lua/", $file))),+)
+    };
+}
+
+const ACQUIRE: &str = lua!("grant.lua", "acquire.lua");
+const RENEW: &str = lua!("renew.lua");
+const RELEASE: &str = lua!("release.lua");
+const END: &str = lua!("grant.lua", "end.lua");
+
+/// One lock seen through the scripts. Owners are letters, each a process of its own.
+#[allow(
+    missing_debug_implementations,
+    reason = "a redis-rs connection has no Debug"
+)]
+pub struct RawLock {
+    /// For everything that is no script.
+    pub connection: Connection,
+    /// The lock's key.
+    pub k: String,
+    /// Its fence.
+    pub f: String,
+    /// Its queue.
+    pub q: String,
+}
+
+/// What `acquire` and `end` answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The caller (or, from `end`, the `next` one) holds the lock.
+    Held {
+        /// Whether somebody queues, as the script says it.
+        flag: char,
+        /// The 16 digits.
+        token: String,
+    },
+    /// Somebody else holds it.
+    Waiting {
+        /// PTTL of the key in ms; −1 when it never expires.
+        remaining: i64,
+        /// Place in the queue, 1 at its head; 0 outside of it.
+        position: i64,
+        /// The key's value.
+        value: String,
+    },
+    /// One of the numbers of `end`.
+    Code(i64),
+}
+
+/// The 22 characters of owner `who`.
+pub fn owner(who: char) -> String {
+    String::from(who).repeat(22)
+}
+
+/// Owner `who` with its label.
+pub fn entry(who: char) -> String {
+    format!("{} host-{who}", owner(who))
+}
+
+impl RawLock {
+    /// The lock `name` on `server`.
+    pub fn new(server: &RedisServer, name: &str) -> Self {
+        let k = format!("lock:{name}");
+        let (f, q) = (format!("{{{k}}}:f"), format!("{{{k}}}:w"));
+        Self {
+            connection: server.connection(),
+            k,
+            f,
+            q,
+        }
+    }
+
+    /// `acquire`, queueing if the lock is taken.
+    pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
+        self.eval_all(ACQUIRE, &[&entry(who), &ttl.to_string()])
+    }
+
+    /// `acquire` without queueing.
+    pub fn try_acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
+        self.acquire(who, -ttl)
+    }
+
+    /// `renew`: flag and token, or none if the lock is not `who`'s.
+    pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
+        redis::cmd("EVAL")
+            .arg(RENEW)
+            .arg(1)
+            .arg(&self.k)
+            .arg(owner(who))
+            .arg(ttl)
+            .query(&mut self.connection)
+    }
+
+    /// `release`.
+    pub fn release(&mut self, who: char) -> RedisResult<i64> {
+        redis::cmd("EVAL")
+            .arg(RELEASE)
+            .arg(1)
+            .arg(&self.k)
+            .arg(owner(who))
+            .query(&mut self.connection)
+    }
+
+    /// `end` without a next owner.
+    pub fn end(&mut self, who: char) -> RedisResult<Answer> {
+        self.eval_all(END, &[&entry(who)])
+    }
+
+    /// `end` with the next owner of the same process.
+    pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
+        self.eval_all(END, &[&entry(who), &entry(next), &ttl.to_string()])
+    }
+
+    /// Runs a command that must succeed: `command(&["GET", "x"])`.
+    #[track_caller]
+    pub fn command<T: redis::FromRedisValue>(&mut self, words: &[&str]) -> T {
+        let mut cmd = redis::cmd(words[0]);
+        cmd.arg(&words[1..]);
+        match cmd.query(&mut self.connection) {
+            Ok(answer) => answer,
+            Err(error) => panic!("{words:?}: {error}"),
+        }
+    }
+
+    /// The key's value.
+    pub fn value(&mut self) -> Option<String> {
+        let k = self.k.clone();
+        self.command(&["GET", &k])
+    }
+
+    /// The lease's rest in ms; −1 never expires, −2 absent.
+    pub fn pttl(&mut self) -> i64 {
+        let k = self.k.clone();
+        self.command(&["PTTL", &k])
+    }
+
+    /// The fence's text.
+    pub fn fence(&mut self) -> Option<String> {
+        let f = self.f.clone();
+        self.command(&["GET", &f])
+    }
+
+    /// The letters of the queue, head first.
+    pub fn queue(&mut self) -> String {
+        let q = self.q.clone();
+        let entries: Vec<String> = self.command(&["ZRANGEBYSCORE", &q, "0", "+inf"]);
+        entries
+            .iter()
+            .filter_map(|entry| entry.chars().next())
+            .collect()
+    }
+
+    /// Every member of the queue's key with its score, twins included.
+    pub fn queue_members(&mut self) -> Vec<(String, i64)> {
+        let q = self.q.clone();
+        self.command(&["ZRANGE", &q, "0", "-1", "WITHSCORES"])
+    }
+
+    /// Takes `who` for dead: as if its last heartbeat were past.
+    pub fn stop_heart(&mut self, who: char) {
+        let q = self.q.clone();
+        let _: i64 = self.command(&["ZADD", &q, "XX", "-1", &owner(who)]);
+    }
+
+    /// The server's clock in µs.
+    pub fn now(&mut self) -> i64 {
+        let (seconds, micros): (i64, i64) = self.command(&["TIME"]);
+        seconds * 1_000_000 + micros
+    }
+
+    fn eval_all(&mut self, script: &str, args: &[&str]) -> RedisResult<Answer> {
+        redis::cmd("EVAL")
+            .arg(script)
+            .arg(3)
+            .arg(&[&self.k, &self.f, &self.q])
+            .arg(args)
+            .query(&mut self.connection)
+            .and_then(Answer::parse)
+    }
+}
+
+impl Answer {
+    /// A held lock's token; it is 16 digits long, or this panics.
+    #[track_caller]
+    pub fn token(&self) -> i64 {
+        match self {
+            Self::Held { token, .. } if token.len() == 16 => token.parse().expect("digits"),
+            other => panic!("no token in {other:?}"),
+        }
+    }
+
+    fn parse(value: Value) -> RedisResult<Self> {
+        match value {
+            Value::Array(_) => {
+                let (remaining, position, value) = redis::from_redis_value(value)?;
+                Ok(Self::Waiting {
+                    remaining,
+                    position,
+                    value,
+                })
+            }
+            Value::Int(code) => Ok(Self::Code(code)),
+            value => {
+                let text: String = redis::from_redis_value(value)?;
+                let flag = text
+                    .chars()
+                    .next()
+                    .ok_or_else(|| unexpected("an empty answer"))?;
+                Ok(Self::Held {
+                    flag,
+                    token: text[1..].to_owned(),
+                })
+            }
+        }
+    }
+}
+
+fn unexpected(what: &'static str) -> RedisError {
+    (ErrorKind::UnexpectedReturnType, what).into()
+}
+
+/// The pushes that one process would get.
+#[allow(
+    missing_debug_implementations,
+    reason = "a redis-rs connection has no Debug"
+)]
+pub struct Listener {
+    connection: Connection,
+}
+
+impl Listener {
+    /// Subscribes the process of owner `who`.
+    pub fn new(server: &RedisServer, who: char) -> Self {
+        let mut connection = server.connection();
+        connection
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a socket takes a timeout");
+        let channel = format!("lock:{}", &owner(who)[..8]);
+        let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
+        connection
+            .send_packed_command(&subscribe)
+            .expect("the server reads");
+        connection.recv_response().expect("the server confirms");
+        Self { connection }
+    }
+
+    /// The payload of the next push.
+    pub fn next_push(&mut self) -> String {
+        let message = self.connection.recv_response().expect("a push arrives");
+        let (_, _, payload): (String, String, String) =
+            redis::from_redis_value(message).expect("a push has three parts");
+        payload
+    }
+}

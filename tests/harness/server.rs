@@ -1,0 +1,240 @@
+//! A real `redis-server`.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use redis::aio::MultiplexedConnection;
+use tempfile::TempDir;
+
+use crate::monitor::Monitor;
+use crate::wait::{PATIENCE, wait_until};
+use crate::{port, process};
+
+/// A Redis or Valkey server of one test, on a free loopback port and in a folder of its own.
+///
+/// The program is `LOCK_REDIS_SERVER` or else `redis-server` from the path. It is killed on drop.
+#[derive(Debug)]
+pub struct RedisServer {
+    child: Child,
+    port: u16,
+    folder: TempDir,
+    args: Vec<String>,
+}
+
+/// Options of a [`RedisServer`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    args: Vec<String>,
+}
+
+impl Builder {
+    /// Adds one configuration directive, as on the command line: `("maxmemory", "1mb")`.
+    pub fn config(mut self, name: &str, value: &str) -> Self {
+        self.args.extend([format!("--{name}"), value.to_owned()]);
+        self
+    }
+
+    /// Writes every command to disk before it is answered, so that a restart loses nothing.
+    pub fn durable(self) -> Self {
+        self.config("appendonly", "yes")
+            .config("appendfsync", "always")
+    }
+
+    /// Starts the server and waits until it answers.
+    pub fn start(self) -> RedisServer {
+        let folder = tempfile::Builder::new()
+            .prefix("lock-tests-")
+            .tempdir()
+            .expect("a temporary folder can be made");
+        // Between finding a port and binding it another process may take it: ask again then.
+        for _ in 0..10 {
+            let port = port::free();
+            let mut child = spawn(port, &folder, &self.args);
+            if answers(&mut child, port, Loading::IsNotReady) {
+                return RedisServer {
+                    child,
+                    port,
+                    folder,
+                    args: self.args,
+                };
+            }
+        }
+        panic!("redis-server does not start: {}", log(&folder));
+    }
+}
+
+impl RedisServer {
+    /// A server that keeps nothing on disk.
+    pub fn start() -> Self {
+        Self::builder().start()
+    }
+
+    /// A server with options.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The TCP port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The address for clients.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// A plain redis-rs connection that blocks.
+    pub fn connection(&self) -> redis::Connection {
+        self.client()
+            .get_connection()
+            .expect("the server accepts connections")
+    }
+
+    /// A plain redis-rs connection for async tests.
+    pub async fn async_connection(&self) -> MultiplexedConnection {
+        self.client()
+            .get_multiplexed_async_connection()
+            .await
+            .expect("the server accepts connections")
+    }
+
+    /// Records the commands that arrive from now on.
+    pub fn monitor(&self) -> Monitor {
+        Monitor::start(self.port)
+    }
+
+    /// Changes a setting of the running server.
+    pub fn config_set(&self, name: &str, value: &str) {
+        redis::cmd("CONFIG")
+            .arg("SET")
+            .arg(name)
+            .arg(value)
+            .exec(&mut self.connection())
+            .expect("the server knows this setting");
+    }
+
+    /// Kills the server (SIGKILL) without another one in its place.
+    pub fn kill9(&mut self) {
+        process::kill9(&mut self.child);
+    }
+
+    /// Kills the server and starts it again on the same port with what it has on disk: everything
+    /// if it is [durable](Builder::durable), nothing otherwise.
+    pub fn restart(&mut self) {
+        self.respawn();
+        self.ready(Loading::IsNotReady);
+    }
+
+    /// Like [`restart`](Self::restart), but returns as soon as the server answers at all, maybe with
+    /// `LOADING`.
+    pub fn restart_loading(&mut self) {
+        self.respawn();
+        self.ready(Loading::IsReady);
+    }
+
+    /// Kills the server and starts it again on the same port with nothing on disk.
+    pub fn restart_empty(&mut self) {
+        self.kill9();
+        for file in fs::read_dir(self.folder.path()).expect("the folder is there") {
+            let path = file.expect("the folder can be read").path();
+            let removed = if path.is_dir() {
+                fs::remove_dir_all(path)
+            } else {
+                fs::remove_file(path)
+            };
+            removed.expect("the server's files can be removed");
+        }
+        self.restart();
+    }
+
+    /// Freezes the server (SIGSTOP): its sockets stay open and nothing is answered.
+    pub fn pause(&self) {
+        process::stop(&self.child);
+    }
+
+    /// Ends a [`pause`](Self::pause).
+    pub fn resume(&self) {
+        process::cont(&self.child);
+    }
+
+    fn client(&self) -> redis::Client {
+        redis::Client::open(self.url()).expect("the URL is well formed")
+    }
+
+    fn respawn(&mut self) {
+        self.kill9();
+        self.child = spawn(self.port, &self.folder, &self.args);
+    }
+
+    fn ready(&mut self, loading: Loading) {
+        let up = answers(&mut self.child, self.port, loading);
+        assert!(
+            up,
+            "redis-server does not start again: {}",
+            log(&self.folder)
+        );
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        process::kill9(&mut self.child);
+    }
+}
+
+fn spawn(port: u16, folder: &TempDir, args: &[String]) -> Child {
+    let program =
+        env::var_os("LOCK_REDIS_SERVER").unwrap_or_else(|| OsString::from("redis-server"));
+    Command::new(&program)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+        .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
+        .arg("--dir")
+        .arg(folder.path())
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| {
+            panic!("{program:?} cannot be started ({error}): install redis-server, or name one in LOCK_REDIS_SERVER")
+        })
+}
+
+/// Whether a server that still loads its data counts as ready.
+#[derive(Clone, Copy, PartialEq)]
+enum Loading {
+    IsReady,
+    IsNotReady,
+}
+
+/// Waits until `child` itself answers on `port`: true; or ends: false.
+fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
+    let client = redis::Client::open(("127.0.0.1", port)).expect("the address is well formed");
+    let mut up = false;
+    wait_until("answer of redis-server", PATIENCE, || {
+        if child
+            .try_wait()
+            .expect("a child can be looked at")
+            .is_some()
+        {
+            return true;
+        }
+        let Ok(mut connection) = client.get_connection_with_timeout(PATIENCE) else {
+            return false;
+        };
+        // The pid tells our server from a stranger's that was quicker to bind the port.
+        let info: Result<String, _> = redis::cmd("INFO").arg("server").query(&mut connection);
+        let ours = info.is_ok_and(|info| info.contains(&format!("process_id:{}\r", child.id())));
+        let ping = redis::cmd("PING").exec(&mut connection);
+        up = ours && (ping.is_ok() || loading == Loading::IsReady);
+        up
+    });
+    up
+}
+
+fn log(folder: &TempDir) -> String {
+    fs::read_to_string(folder.path().join("server.log")).unwrap_or_else(|error| error.to_string())
+}

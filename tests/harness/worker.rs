@@ -1,0 +1,96 @@
+//! Worker processes that a test may kill and stop.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use crate::process;
+
+/// A process that takes one command a line and answers each with one line.
+///
+/// Its standard error goes to the test's. It is killed on drop.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Worker {
+    /// Starts `program` with `args`; tests pass `env!("CARGO_BIN_EXE_lock-worker")`.
+    pub fn spawn(program: &str, args: &[&str]) -> Self {
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program} cannot be started: {error}"));
+        let stdin = child.stdin.take().expect("stdin is piped");
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            child,
+            stdin,
+            lines,
+        }
+    }
+
+    /// The process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a command without waiting for its answer.
+    pub fn send(&mut self, command: &str) {
+        writeln!(self.stdin, "{command}").expect("the worker reads its commands");
+    }
+
+    /// The next line that the worker prints; none if it is silent for `limit` or ends.
+    pub fn line(&self, limit: Duration) -> Option<String> {
+        self.lines.recv_timeout(limit).ok()
+    }
+
+    /// Sends a command and waits for its answer.
+    ///
+    /// # Panics
+    ///
+    /// When there is none within `limit`.
+    #[track_caller]
+    pub fn ask(&mut self, command: &str, limit: Duration) -> String {
+        self.send(command);
+        match self.line(limit) {
+            Some(answer) => answer,
+            None => panic!("no answer to `{command}` within {limit:?}"),
+        }
+    }
+
+    /// Kills the process (SIGKILL).
+    pub fn kill9(&mut self) {
+        process::kill9(&mut self.child);
+    }
+
+    /// Freezes the process (SIGSTOP).
+    pub fn stop(&self) {
+        process::stop(&self.child);
+    }
+
+    /// Lets a frozen process go on (SIGCONT).
+    pub fn cont(&self) {
+        process::cont(&self.child);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        process::kill9(&mut self.child);
+    }
+}

@@ -1,0 +1,48 @@
+//! `release`.
+
+use crate::{TTL, expire, holder, snapshot, start};
+
+#[test]
+fn the_owner_frees_the_lock() {
+    let (_server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    assert_eq!(lock.release('A').unwrap(), 1);
+    assert_eq!(lock.value(), None);
+    // Sent twice.
+    assert_eq!(lock.release('A').unwrap(), 0);
+}
+
+#[test]
+fn a_contended_lock_stays_for_end() {
+    let (_server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    lock.acquire('B', TTL).unwrap();
+    let before = snapshot(&mut lock);
+    assert_eq!(lock.release('A').unwrap(), 2);
+    assert_eq!(snapshot(&mut lock), before);
+}
+
+#[test]
+fn a_lost_lock_is_absent() {
+    let (_server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    expire(&mut lock);
+    assert_eq!(lock.release('A').unwrap(), 0);
+}
+
+#[test]
+fn anothers_lock_stays() {
+    let (_server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    assert_eq!(lock.release('B').unwrap(), -1);
+    assert_eq!(holder(&mut lock), Some('A'));
+}
+
+#[test]
+fn a_foreign_lock_stays() {
+    let (_server, mut lock) = start();
+    let k = lock.k.clone();
+    let _: () = lock.command(&["SET", &k, "foreign"]);
+    assert_eq!(lock.release('A').unwrap(), -1);
+    assert_eq!(lock.value().as_deref(), Some("foreign"));
+}
