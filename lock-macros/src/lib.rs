@@ -1,1 +1,73 @@
-//! The `#[distributed_lock]` attribute.
+//! The `#[distributed_lock]` attribute of `lock-runtime`, which re-exports and documents it. Use it
+//! from there: the code that it generates calls that crate.
+
+mod args;
+mod diag;
+mod duration;
+mod expand;
+mod item;
+mod key;
+mod model;
+mod suggest;
+mod tokens;
+mod validate;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use args::Args;
+use diag::Diag;
+use item::Item;
+
+/// Runs a function under a lock that is shared by every machine.
+///
+/// The options are documented where the attribute is re-exported, in `lock_runtime`.
+#[proc_macro_attribute]
+pub fn distributed_lock(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    lock(args.into(), item.into()).into()
+}
+
+/// The attribute, also outside a compiler. Where something is wrong, the function is emitted as it
+/// was, beside the errors: then its callers compile, and one mistake costs one error.
+fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diag = Diag::default();
+    let args = Args::read(args, &mut diag);
+    let mut item = match syn::parse2::<Item>(item.clone()) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            diag.push(error);
+            let errors = diag.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    refuse_twice(&mut item, &mut diag);
+    let untouched = item.to_token_stream();
+    match validate::validate(args, item, &mut diag) {
+        Some(call) if diag.is_empty() => expand::expand(call),
+        _ => {
+            let errors = diag.into_tokens();
+            quote!(#untouched #errors)
+        }
+    }
+}
+
+/// One function, one lock: two would have an order that nobody chose.
+fn refuse_twice(item: &mut Item, diag: &mut Diag) {
+    item.attrs.retain(|attr| {
+        let last = attr.path().segments.last();
+        let ours = last.is_some_and(|segment| segment.ident == "distributed_lock");
+        if ours {
+            diag.error(
+                last.map_or_else(proc_macro2::Span::call_site, |segment| segment.ident.span()),
+                "`#[distributed_lock]` is there twice; one function takes one lock",
+            );
+        }
+        !ours
+    });
+}
+
+#[cfg(test)]
+mod tests;

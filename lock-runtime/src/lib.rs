@@ -34,3 +34,8 @@ pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
 pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("attribute.md")]
+#[doc(inline)]
+pub use lock_macros::distributed_lock;

@@ -1,3 +1,30 @@
 //! What generated code calls. No part of the public interface.
+//!
+//! An expansion names nothing but `__private::v1`. A change that an older expansion would not
+//! compile with becomes `v2`; until then the two crates are tied to one version of each other.
 
 pub(crate) mod body;
+mod client;
+mod failure;
+mod key;
+mod probe;
+mod skip;
+mod spec;
+mod sync;
+
+/// Everything that an expansion names.
+pub mod v1 {
+    pub use super::body::{OnLost, drive, run_blocking, settle, settle_blocking};
+    pub use super::client::ClientRef;
+    pub use super::failure::{FromLockError, LockFailure, or_else};
+    pub use super::key::{IntoKey, KeyText, NotText, key, part};
+    pub use super::probe::{NotAResult, Outcome};
+    pub use super::skip::Skip;
+    pub use super::spec::Spec;
+    pub use super::sync::{
+        FutureInDisguise, ThisFunctionReturnsAFutureAndWouldUnlockBeforeItRuns, returned,
+    };
+    pub use crate::acquire::Acquire;
+    pub use crate::guard::LockGuard;
+    pub use crate::model::key::KeyWriter;
+}

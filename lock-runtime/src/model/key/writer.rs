@@ -259,8 +259,9 @@ mod tests {
             }
         }
         let mut key = KeyWriter::new();
-        write!(key, "{}:{}", 4, true);
-        assert_eq!(key.finish().as_str(), "4%3Atrue");
+        let shard = 4;
+        write!(key, "{shard}:{}", shard + 1);
+        assert_eq!(key.finish().as_str(), "4%3A5");
 
         let mut key = KeyWriter::new();
         write!(key, "{}", outside::Broken);

@@ -1,0 +1,381 @@
+//! The attribute's arguments, as they were typed.
+
+mod names;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Lit, LitStr, Token, token};
+
+use crate::diag::Diag;
+use crate::item::rename_self;
+use crate::tokens;
+
+/// Each option's value, if it was given.
+#[derive(Default)]
+pub(crate) struct Args {
+    pub(crate) key: Option<Expr>,
+    pub(crate) ttl: Option<Expr>,
+    pub(crate) wait: Option<Expr>,
+    pub(crate) renew: Option<Expr>,
+    pub(crate) max_hold: Option<Expr>,
+    pub(crate) reentrant: Option<Expr>,
+    pub(crate) on_busy: Option<Expr>,
+    pub(crate) on_lost: Option<Expr>,
+    pub(crate) or_else: Option<Expr>,
+    pub(crate) guard: Option<Expr>,
+    pub(crate) client: Option<Expr>,
+    pub(crate) krate: Option<Expr>,
+}
+
+impl Args {
+    /// Reads the arguments. A mistake in one does not hide those in the others.
+    pub(crate) fn read(tokens: TokenStream, diag: &mut Diag) -> Args {
+        let mut reader = Reader {
+            args: Args::default(),
+            key_seen: false,
+            diag,
+        };
+        let parsed = (|input: ParseStream<'_>| {
+            reader.read_all(input);
+            Ok(())
+        })
+        .parse2(tokens);
+        debug_assert!(parsed.is_ok(), "the reader leaves nothing over");
+        if !reader.key_seen {
+            reader.diag.error(
+                Span::call_site(),
+                "`distributed_lock` needs a `key`, such as `key = \"order:<id>\"`",
+            );
+        }
+        reader.args
+    }
+
+    /// Renames `self` in every value, for a body in which it is called `name`.
+    pub(crate) fn rename_self(&mut self, name: &Ident) {
+        let values = [
+            &mut self.key,
+            &mut self.ttl,
+            &mut self.wait,
+            &mut self.max_hold,
+            &mut self.or_else,
+            &mut self.client,
+        ];
+        for value in values.into_iter().flatten() {
+            let tokens = value.to_token_stream();
+            if tokens::mentions(tokens.clone(), "self") {
+                *value = Expr::Verbatim(rename_self(tokens, name));
+            }
+        }
+    }
+
+    fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
+        Some(match name {
+            "key" => &mut self.key,
+            "ttl" => &mut self.ttl,
+            "wait" => &mut self.wait,
+            "renew" => &mut self.renew,
+            "max_hold" => &mut self.max_hold,
+            "reentrant" => &mut self.reentrant,
+            "on_busy" => &mut self.on_busy,
+            "on_lost" => &mut self.on_lost,
+            "or_else" => &mut self.or_else,
+            "guard" => &mut self.guard,
+            "client" => &mut self.client,
+            "crate" => &mut self.krate,
+            _ => return None,
+        })
+    }
+}
+
+struct Reader<'a> {
+    args: Args,
+    /// Somebody tried to give a key: then its absence is not the mistake.
+    key_seen: bool,
+    diag: &'a mut Diag,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self, input: ParseStream<'_>) {
+        while !input.is_empty() {
+            if let Err(error) = self.read_one(input) {
+                self.diag.push(error);
+                skip_to_comma(input);
+            }
+            // Only a comma or the end is left here.
+            let _ = input.parse::<Option<Token![,]>>();
+        }
+    }
+
+    fn read_one(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        if let Some(literal) = bare_string(input)? {
+            self.key_seen = true;
+            let written = literal.token();
+            return Err(syn::Error::new(
+                literal.span(),
+                format_args!("write `key = {written}`"),
+            ));
+        }
+        if !input.peek(Ident::peek_any) {
+            return Err(input.error("expected an option such as `key = \"order:<id>\"`"));
+        }
+        let name = input.call(Ident::parse_any)?;
+        let text = name.to_string();
+        self.key_seen |= text == "key";
+        if self.args.slot(&text).is_none() {
+            skip_to_comma(input);
+            self.diag.error(name.span(), names::unknown(&text));
+            return Ok(());
+        }
+        if input.is_empty() || input.peek(Token![,]) || input.peek(token::Paren) {
+            return Err(syn::Error::new(
+                name.span(),
+                format_args!("`{text}` needs a value: write `{text} = {}`", sample(&text)),
+            ));
+        }
+        input.parse::<Token![=]>()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            return Err(syn::Error::new(
+                name.span(),
+                format_args!("`{text}` needs a value: write `{text} = {}`", sample(&text)),
+            ));
+        }
+        let value = input.parse::<Expr>()?;
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(input.error("expected `,` between two options"));
+        }
+        match self.args.slot(&text) {
+            Some(slot @ None) => *slot = Some(value),
+            _ => self.diag.error(
+                name.span(),
+                format_args!("`{text}` is given more than once"),
+            ),
+        }
+        Ok(())
+    }
+}
+
+/// A string where a name should stand, also one that a `macro_rules!` macro passed on.
+fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if input.peek(Ident::peek_any) {
+        return Ok(None);
+    }
+    match input.fork().parse::<Expr>() {
+        Ok(value) => match string(&value) {
+            Some(_) => Ok(string(&input.parse::<Expr>()?)),
+            None => Ok(None),
+        },
+        Err(_) => Ok(None),
+    }
+}
+
+fn sample(name: &str) -> &'static str {
+    match name {
+        "key" => "\"order:<id>\"",
+        "ttl" | "wait" | "max_hold" => "\"10s\"",
+        "renew" | "reentrant" => "false",
+        "on_busy" => "\"skip\"",
+        "on_lost" => "\"finish\"",
+        "or_else" => "|error| …",
+        "guard" => "lock",
+        "client" => "self.locks",
+        _ => "path::to::lock_runtime",
+    }
+}
+
+fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        if input.parse::<proc_macro2::TokenTree>().is_err() {
+            return;
+        }
+    }
+}
+
+/// An expression without the invisible groups that `macro_rules!` puts around `$key:literal`.
+pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    value
+}
+
+/// The string literal that an expression is.
+pub(crate) fn string(value: &Expr) -> Option<LitStr> {
+    match ungrouped(value) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `true` or `false`; anything else is reported.
+pub(crate) fn boolean(name: &str, value: &Expr, diag: &mut Diag) -> Option<bool> {
+    if let Expr::Lit(literal) = ungrouped(value)
+        && let Lit::Bool(boolean) = &literal.lit
+    {
+        return Some(boolean.value);
+    }
+    diag.error(
+        value.span(),
+        format_args!("`{name}` must be `true` or `false`"),
+    );
+    None
+}
+
+/// One of two words; anything else is reported.
+pub(crate) fn word<T>(
+    name: &str,
+    value: &Expr,
+    words: [(&str, T); 2],
+    diag: &mut Diag,
+) -> Option<T> {
+    let written = string(value).map(|text| text.value());
+    let [first, second] = [words[0].0, words[1].0];
+    let expected = format!("`{name}` must be `\"{first}\"` or `\"{second}\"`");
+    let found = words
+        .into_iter()
+        .find_map(|(word, meaning)| (written.as_deref() == Some(word)).then_some(meaning));
+    if found.is_none() {
+        diag.error(value.span(), expected);
+    }
+    found
+}
+
+/// A single identifier; anything else is reported.
+pub(crate) fn identifier(name: &str, value: &Expr, diag: &mut Diag) -> Option<Ident> {
+    let ident = match ungrouped(value) {
+        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => path.path.get_ident(),
+        _ => None,
+    };
+    // `self` is a path of one identifier, but no name that a `let` could give.
+    let ident = ident.filter(|ident| syn::parse2::<Ident>(ident.to_token_stream()).is_ok());
+    if ident.is_none() {
+        let example = string(value)
+            .and_then(|text| syn::parse_str::<Ident>(&text.value()).ok())
+            .map_or_else(|| sample(name).to_owned(), |ident| ident.to_string());
+        diag.error(
+            value.span(),
+            format_args!("`{name}` needs an identifier: `{name} = {example}`"),
+        );
+    }
+    ident.cloned()
+}
+
+/// A path; anything else is reported.
+pub(crate) fn path(name: &str, value: &Expr, diag: &mut Diag) -> Option<TokenStream> {
+    match ungrouped(value) {
+        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
+            Some(path.path.to_token_stream())
+        }
+        _ => {
+            diag.error(
+                value.span(),
+                format_args!("`{name}` needs a path: `{name} = {}`", sample(name)),
+            );
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(tokens: &str) -> Vec<String> {
+        let mut diag = Diag::default();
+        Args::read(tokens.parse().unwrap(), &mut diag);
+        diag.messages()
+    }
+
+    #[test]
+    fn options_come_in_any_order_with_a_trailing_comma() {
+        let mut diag = Diag::default();
+        let args = Args::read(
+            r#"ttl = "10s", client = pool::<A, B>(), key = "a", or_else = |e| f(e, 1), crate = crate::rt,"#
+                .parse()
+                .unwrap(),
+            &mut diag,
+        );
+        assert_eq!(diag.messages(), Vec::<String>::new());
+        assert!(args.key.is_some() && args.ttl.is_some() && args.client.is_some());
+        assert!(args.or_else.is_some() && args.krate.is_some());
+        assert!(args.wait.is_none());
+    }
+
+    #[test]
+    fn a_key_is_needed() {
+        let message = "`distributed_lock` needs a `key`, such as `key = \"order:<id>\"`";
+        assert_eq!(messages(""), [message]);
+        assert_eq!(messages("ttl = TTL"), [message]);
+    }
+
+    #[test]
+    fn a_bare_string_is_a_key_without_its_name() {
+        assert_eq!(messages("\"order:<id>\""), ["write `key = \"order:<id>\"`"]);
+        assert_eq!(messages("\"a\", wait = \"1s\""), ["write `key = \"a\"`"]);
+    }
+
+    #[test]
+    fn all_mistakes_are_reported_together() {
+        assert_eq!(
+            messages(
+                r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , mode = "shared", 5"#
+            ),
+            [
+                "unknown option `tttl`; did you mean `ttl`?",
+                "`key` is given more than once",
+                "`renew` needs a value: write `renew = false`",
+                "`wait` needs a value: write `wait = \"10s\"`",
+                "`guard` needs a value: write `guard = lock`",
+                "`mode` is reserved for later and cannot be used yet",
+                "expected an option such as `key = \"order:<id>\"`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_comma_is_named() {
+        assert_eq!(
+            messages(r#"key = "a" ttl = "1s", wiat = "1s""#),
+            [
+                "expected `,` between two options",
+                "unknown option `wiat`; did you mean `wait`?"
+            ]
+        );
+    }
+
+    #[test]
+    fn values_of_a_wrong_kind_get_their_sentence() {
+        let mut diag = Diag::default();
+        let value = |text| syn::parse_str::<Expr>(text).unwrap();
+        assert_eq!(boolean("renew", &value("true"), &mut diag), Some(true));
+        assert_eq!(boolean("renew", &value("\"yes\""), &mut diag), None);
+        let words = || [("error", 1), ("skip", 2)];
+        assert_eq!(
+            word("on_busy", &value("\"skip\""), words(), &mut diag),
+            Some(2)
+        );
+        assert_eq!(word("on_busy", &value("\"skp\""), words(), &mut diag), None);
+        assert!(identifier("guard", &value("lock"), &mut diag).is_some());
+        assert!(identifier("guard", &value("\"held\""), &mut diag).is_none());
+        assert!(identifier("guard", &value("1"), &mut diag).is_none());
+        assert!(identifier("guard", &value("self"), &mut diag).is_none());
+        assert!(path("crate", &value("crate::rt"), &mut diag).is_some());
+        assert!(path("crate", &value("\"rt\""), &mut diag).is_none());
+        assert_eq!(
+            diag.messages(),
+            [
+                "`renew` must be `true` or `false`",
+                "`on_busy` must be `\"error\"` or `\"skip\"`",
+                "`guard` needs an identifier: `guard = held`",
+                "`guard` needs an identifier: `guard = lock`",
+                "`guard` needs an identifier: `guard = lock`",
+                "`crate` needs a path: `crate = path::to::lock_runtime`",
+            ]
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Names of options, and what people write instead.
+
+use crate::suggest;
+
+/// Every option, in the order of the documentation.
+const OPTIONS: &[&str] = &[
+    "key",
+    "ttl",
+    "wait",
+    "renew",
+    "max_hold",
+    "reentrant",
+    "on_busy",
+    "on_lost",
+    "or_else",
+    "guard",
+    "client",
+    "crate",
+];
+
+/// Names that will mean something one day.
+const RESERVED: &[&str] = &["keys", "mode", "permits"];
+
+/// Names that other lock libraries use.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("timeout", "wait"),
+    ("wait_time", "wait"),
+    ("acquire_timeout", "wait"),
+    ("blocking_timeout", "wait"),
+    ("lease", "ttl"),
+    ("lease_time", "ttl"),
+    ("expire", "ttl"),
+    ("expiry", "ttl"),
+    ("lock_at_most_for", "max_hold"),
+    ("name", "key"),
+    ("lock", "key"),
+    ("resource", "key"),
+    ("auto_renew", "renew"),
+    ("watchdog", "renew"),
+    ("fallback", "or_else"),
+    ("locks", "client"),
+    ("redis", "client"),
+];
+
+/// What to say about a name that is no option.
+pub(crate) fn unknown(name: &str) -> String {
+    if RESERVED.contains(&name) {
+        return format!("`{name}` is reserved for later and cannot be used yet");
+    }
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
+    let meant = synonym
+        .map(|(_, option)| *option)
+        .or_else(|| suggest::closest(name, OPTIONS.iter().copied()));
+    match meant {
+        Some(option) => format!("unknown option `{name}`; did you mean `{option}`?"),
+        None => format!(
+            "unknown option `{name}`; the options are `{}`",
+            OPTIONS.join("`, `")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_from_elsewhere_are_translated() {
+        assert_eq!(
+            unknown("tttl"),
+            "unknown option `tttl`; did you mean `ttl`?"
+        );
+        assert_eq!(
+            unknown("timeout"),
+            "unknown option `timeout`; did you mean `wait`?"
+        );
+        assert_eq!(
+            unknown("lease"),
+            "unknown option `lease`; did you mean `ttl`?"
+        );
+        assert_eq!(
+            unknown("maxhold"),
+            "unknown option `maxhold`; did you mean `max_hold`?"
+        );
+    }
+
+    #[test]
+    fn reserved_names_say_so() {
+        for name in RESERVED {
+            assert_eq!(
+                unknown(name),
+                format!("`{name}` is reserved for later and cannot be used yet")
+            );
+        }
+    }
+
+    #[test]
+    fn a_stranger_gets_the_list() {
+        assert!(unknown("quorum").contains("the options are `key`, `ttl`"));
+    }
+
+    #[test]
+    fn synonyms_lead_to_options() {
+        for (name, option) in SYNONYMS {
+            assert!(OPTIONS.contains(option));
+            assert!(!OPTIONS.contains(name));
+        }
+    }
+}

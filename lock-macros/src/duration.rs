@@ -1,0 +1,277 @@
+//! Lengths of time: `"1m30s"`, or an expression.
+
+use std::time::Duration;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, Lit};
+
+use crate::args::ungrouped;
+use crate::diag::Diag;
+
+/// What an option takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// `ttl`: what a server's lease may last.
+    Lease,
+    /// `max_hold`: at least one lease.
+    Hold,
+    /// `wait`: zero makes one attempt.
+    Any,
+}
+
+/// A length of time, as written.
+pub(crate) enum Length {
+    Literal(Duration, Span),
+    Expr(Expr),
+}
+
+impl Length {
+    /// Reads an option's value; `None` if it was reported as wrong.
+    pub(crate) fn read(
+        name: &str,
+        value: Expr,
+        allowed: Allowed,
+        diag: &mut Diag,
+    ) -> Option<Length> {
+        let Expr::Lit(literal) = ungrouped(&value) else {
+            return Some(Length::Expr(value));
+        };
+        let span = literal.span();
+        let read = match &literal.lit {
+            Lit::Str(text) => parse(&text.value()).and_then(|length| check(length, allowed)),
+            other => Err(bare(&other.to_token_stream().to_string())),
+        };
+        match read {
+            Ok(length) => Some(Length::Literal(length, span)),
+            Err(problem) => {
+                diag.error(span, format_args!("`{name}` {problem}"));
+                None
+            }
+        }
+    }
+}
+
+impl ToTokens for Length {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Length::Expr(expr) => expr.to_tokens(tokens),
+            Length::Literal(length, span) => {
+                let span = Span::mixed_site().located_at(*span);
+                let (seconds, nanos) = (length.as_secs(), length.subsec_nanos());
+                quote_spanned!(span=> ::core::time::Duration::new(#seconds, #nanos))
+                    .to_tokens(tokens);
+            }
+        }
+    }
+}
+
+/// The units, largest first, with the words that people write for them.
+const UNITS: [(&str, u64, &[&str]); 4] = [
+    ("h", 3_600_000, &["hr", "hrs", "hour", "hours"]),
+    ("m", 60_000, &["min", "mins", "minute", "minutes"]),
+    ("s", 1_000, &["sec", "secs", "second", "seconds"]),
+    (
+        "ms",
+        1,
+        &[
+            "msec",
+            "msecs",
+            "milli",
+            "millis",
+            "millisecond",
+            "milliseconds",
+        ],
+    ),
+];
+
+const SHAPE: &str = "is whole numbers with the units `h`, `m`, `s` and `ms`, the largest first, such as `\"10s\"` or `\"1m30s\"`";
+
+/// Parses `1m30s`. The error continues a sentence that starts with the option's name.
+fn parse(text: &str) -> Result<Duration, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("needs a unit: write `\"{text}s\"`"));
+    }
+    let mut rest = text;
+    let mut units = UNITS.iter();
+    let mut millis: u64 = 0;
+    while !rest.is_empty() {
+        let (number, after) = split_where(rest, |letter| !letter.is_ascii_digit());
+        let (unit, after) = split_where(after, |letter| letter.is_ascii_digit());
+        let Some((_, factor, _)) = units.find(|(name, ..)| *name == unit) else {
+            return Err(malformed(text));
+        };
+        let number: u64 = number.parse().map_err(|_| malformed(text))?;
+        millis = number
+            .checked_mul(*factor)
+            .and_then(|part| millis.checked_add(part))
+            .ok_or_else(|| "is longer than any clock runs".to_owned())?;
+        rest = after;
+    }
+    if text.is_empty() {
+        return Err(malformed(text));
+    }
+    Ok(Duration::from_millis(millis))
+}
+
+fn check(length: Duration, allowed: Allowed) -> Result<Duration, String> {
+    const SHORTEST: Duration = Duration::from_millis(20);
+    const LONGEST: Duration = Duration::from_secs(24 * 3600);
+    let problem = match allowed {
+        Allowed::Any => return Ok(length),
+        _ if length.is_zero() => "must be longer than zero",
+        _ if length < SHORTEST => "must be at least `\"20ms\"`",
+        Allowed::Lease if length > LONGEST => {
+            "must be at most `\"24h\"`; it is renewed for as long as the function runs"
+        }
+        Allowed::Lease | Allowed::Hold => return Ok(length),
+    };
+    Err(problem.to_owned())
+}
+
+/// A literal without quotes: `10`, `10s`, `1.5`.
+fn bare(literal: &str) -> String {
+    if !literal.is_empty() && literal.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("needs a unit: write `\"{literal}s\"`")
+    } else if parse(literal).is_ok() {
+        format!("is a string: write `\"{literal}\"`")
+    } else {
+        format!("{SHAPE}, or a `Duration` expression")
+    }
+}
+
+fn malformed(text: &str) -> String {
+    match understood(text) {
+        Some(meant) => format!("cannot be `\"{text}\"`: write `\"{meant}\"`"),
+        None => SHAPE.to_owned(),
+    }
+}
+
+/// `10 secs` and the like, in our own spelling.
+fn understood(text: &str) -> Option<String> {
+    let text = text.trim().to_lowercase();
+    let (number, word) = split_where(&text, |letter| !letter.is_ascii_digit());
+    let word = word.trim();
+    let (unit, ..) = UNITS
+        .iter()
+        .find(|(unit, _, words)| *unit == word || words.contains(&word))?;
+    (!number.is_empty()).then(|| format!("{number}{unit}"))
+}
+
+fn split_where(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(ends).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: &str, allowed: Allowed) -> Result<Duration, String> {
+        let mut diag = Diag::default();
+        let value = syn::parse_str(value).unwrap();
+        match Length::read("ttl", value, allowed, &mut diag) {
+            Some(Length::Literal(length, _)) => Ok(length),
+            Some(Length::Expr(_)) => Err("an expression".to_owned()),
+            None => Err(diag.messages().join("\n")),
+        }
+    }
+
+    #[test]
+    fn lengths_are_sums_of_units() {
+        for (text, millis) in [
+            ("500ms", 500),
+            ("10s", 10_000),
+            ("1m30s", 90_000),
+            ("2h5ms", 7_200_005),
+            ("1h1m1s1ms", 3_661_001),
+        ] {
+            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_needs_a_unit() {
+        let message = "`ttl` needs a unit: write `\"10s\"`";
+        assert_eq!(read("10", Allowed::Lease).unwrap_err(), message);
+        assert_eq!(read("\"10\"", Allowed::Lease).unwrap_err(), message);
+    }
+
+    #[test]
+    fn other_spellings_are_understood_but_refused() {
+        for (value, message) in [
+            ("10s", "`ttl` is a string: write `\"10s\"`"),
+            (
+                "\"10 secs\"",
+                "`ttl` cannot be `\"10 secs\"`: write `\"10s\"`",
+            ),
+            (
+                "\"2 Minutes\"",
+                "`ttl` cannot be `\"2 Minutes\"`: write `\"2m\"`",
+            ),
+            ("\"10 s\"", "`ttl` cannot be `\"10 s\"`: write `\"10s\"`"),
+        ] {
+            assert_eq!(read(value, Allowed::Lease).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_told_the_shape() {
+        for value in [
+            "\"\"",
+            "\"s\"",
+            "\"30s1m\"",
+            "\"1s1s\"",
+            "\"-1s\"",
+            "\"1.5s\"",
+            "\"1d\"",
+            "1.5",
+            "true",
+        ] {
+            let message = read(value, Allowed::Any).unwrap_err();
+            assert!(
+                message.starts_with("`ttl` is whole numbers with the units"),
+                "{value}: {message}"
+            );
+        }
+        assert!(
+            parse("99999999999999999h")
+                .unwrap_err()
+                .contains("longer than any clock")
+        );
+        assert!(parse("99999999999999999999h").is_err());
+    }
+
+    #[test]
+    fn each_option_has_its_bounds() {
+        let zero = "`ttl` must be longer than zero";
+        assert_eq!(read("\"0s\"", Allowed::Lease).unwrap_err(), zero);
+        assert_eq!(read("\"0s\"", Allowed::Hold).unwrap_err(), zero);
+        assert_eq!(read("\"0s\"", Allowed::Any), Ok(Duration::ZERO));
+        assert!(
+            read("\"19ms\"", Allowed::Lease)
+                .unwrap_err()
+                .contains("at least")
+        );
+        assert!(read("\"20ms\"", Allowed::Lease).is_ok());
+        assert!(read("\"24h\"", Allowed::Lease).is_ok());
+        assert!(
+            read("\"24h1ms\"", Allowed::Lease)
+                .unwrap_err()
+                .contains("at most")
+        );
+        assert!(read("\"48h\"", Allowed::Hold).is_ok());
+    }
+
+    #[test]
+    fn an_expression_is_left_to_the_compiler() {
+        assert_eq!(
+            read("self.ttl", Allowed::Lease),
+            Err("an expression".to_owned())
+        );
+        assert_eq!(
+            read("TTL * 2", Allowed::Lease),
+            Err("an expression".to_owned())
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! What the function returns when the lock fails.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::{Call, OnBusy};
+
+use super::{glue, glue_at};
+
+/// An expression of the return type, of a variable `error`. What cannot be expressed is found by
+/// the compiler, and reported at the return type.
+pub(super) fn failure(call: &Call) -> TokenStream {
+    let glue = glue(call);
+    let place = glue_at(call.output.span);
+    let ty = output_type(call);
+    let otherwise = match &call.options.or_else {
+        Some(answer) => {
+            let span = glue_at(answer.span());
+            quote_spanned!(span=> __lock_rt::or_else::<#ty, _>(error, #answer))
+        }
+        None => {
+            let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError>);
+            quote_spanned!(place=> #carried::from_lock_error(error))
+        }
+    };
+    match call.options.on_busy {
+        OnBusy::Error => otherwise,
+        OnBusy::Skip => {
+            let skipped = quote_spanned!(place=> <#ty as __lock_rt::Skip>::skipped());
+            quote_spanned!(glue=> if error.is_busy() { #skipped } else { #otherwise })
+        }
+    }
+}
+
+/// `!` can be written as a return type only.
+fn output_type(call: &Call) -> TokenStream {
+    if call.output.never {
+        quote!(_)
+    } else {
+        call.output.tokens.clone()
+    }
+}

@@ -1,0 +1,165 @@
+//! Writes the locked function. The expansion is thin: it describes the call, and the runtime does
+//! the work.
+//!
+//! Input:
+//!
+//! ```text
+//! #[distributed_lock(key = "order:<id>", ttl = "10s")]
+//! async fn ship(id: u64) -> Result<Receipt, ShipError> { STATEMENTS }
+//! ```
+//!
+//! Output, with `lock_rt` for `::lock_runtime::__private::v1`:
+//!
+//! ```text
+//! async fn ship(id: u64) -> Result<Receipt, ShipError> {
+//!     let key = { let mut key = KeyWriter::new(); key.text("order:"); part(&mut key, "id", &id); key.finish() };
+//!     let spec = Spec::new(key, "ship", "order:<id>").ttl(Duration::new(10, 0));
+//!     let asked = spec.on_installed();
+//!     let acquired = match asked { Ok(acquire) => acquire.acquire().await, Err(error) => Err(error) };
+//!     let outcome = match acquired {
+//!         Ok(held) => {
+//!             let outcome = {
+//!                 let body = pin!(async move {
+//!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; }
+//!                     let _ = &id;
+//!                     STATEMENTS
+//!                 });
+//!                 let outcome = drive(&held, OnLost::Cancel, body).await;
+//!                 outcome
+//!             };
+//!             settle(held, OnLost::Cancel, outcome, |output| Outcome(output).failed()).await
+//!         }
+//!         Err(error) => Err(error),
+//!     };
+//!     match outcome {
+//!         Ok(output) => output,
+//!         Err(error) => <Result<Receipt, ShipError> as FromLockError>::from_lock_error(error),
+//!     }
+//! }
+//! ```
+//!
+//! - `held` outlives the body's block, so whatever ends the body drops it and its arguments first.
+//! - The body is pinned where it stands; passed to a function by value it would be stored twice.
+//! - The `if let` gives `return` statements the function's type, hence its coercions and its
+//!   errors.
+//! - `let _ = &id` moves the whole argument into the body, also where that uses a field only, or
+//!   nothing (`_tx`): else the rest of it would be dropped after the lock was released.
+//! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own.
+
+mod body;
+mod failure;
+mod spec;
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use crate::item::Shape;
+use crate::model::{Call, OnLost};
+
+/// The locked function.
+pub(crate) fn expand(mut call: Call) -> TokenStream {
+    let shape = std::mem::replace(&mut call.shape, Shape::Sync);
+    let braces = call.item.body.span();
+    let statements = call.item.body.stream();
+    let body = match shape {
+        Shape::Async => locked(&call, Mode::Async, statements, braces),
+        Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
+        Shape::Future(tail) => {
+            // What stood before the block ran when the function was called, without the lock.
+            let (before, rest) = (&tail.before, &tail.body);
+            let locked = locked(&call, Mode::Async, quote!(#before #rest), tail.braces);
+            let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
+            let block = braced(quote!(#prelude #locked), tail.braces);
+            let glue = glue(&call);
+            tail.wrap(quote_spanned!(glue=> async move #block))
+        }
+    };
+    call.item.body = braced(body, braces);
+    call.item.into_token_stream()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Async,
+    Blocking,
+}
+
+/// Takes the lock, runs the statements under it, and gives it back.
+fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
+    let glue = glue(call);
+    let runtime = &call.runtime;
+    let asked = spec::asked(call, glue);
+    let body = braced(body::statements(call, statements, glue), braces);
+    let guard = call.options.guard.iter();
+    let on_lost = match call.options.on_lost {
+        OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
+        OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
+    };
+    let failed = quote_spanned! {glue=>
+        |output| {
+            use __lock_rt::NotAResult as _;
+            __lock_rt::Outcome(output).failed()
+        }
+    };
+    let (acquire, run) = match mode {
+        Mode::Async => (
+            quote_spanned!(glue=> acquire.acquire().await),
+            quote_spanned! {glue=>
+                let outcome = {
+                    let body = ::core::pin::pin!(async move #body);
+                    let outcome = __lock_rt::drive(&held, #on_lost, body).await;
+                    outcome
+                };
+                __lock_rt::settle(held, #on_lost, outcome, #failed).await
+            },
+        ),
+        Mode::Blocking => {
+            let returns = body::closure_returns(call, glue);
+            let checked = body::checked_output(call, glue);
+            (
+                quote_spanned!(glue=> acquire.acquire_blocking()),
+                quote_spanned! {glue=>
+                    let output = __lock_rt::run_blocking(&held, move || #returns #body);
+                    #checked
+                    __lock_rt::settle_blocking(held, #on_lost, output, #failed)
+                },
+            )
+        }
+    };
+    let failure = failure::failure(call);
+    quote_spanned! {glue=>
+        use #runtime::__private::v1 as __lock_rt;
+        #asked
+        let acquired = match asked {
+            ::core::result::Result::Ok(acquire) => #acquire,
+            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+        };
+        let outcome = match acquired {
+            ::core::result::Result::Ok(held) => {
+                #(let #guard = &held;)*
+                #run
+            }
+            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+        };
+        match outcome {
+            ::core::result::Result::Ok(output) => output,
+            ::core::result::Result::Err(error) => #failure,
+        }
+    }
+}
+
+/// The macro's hygiene, at the function's name.
+fn glue(call: &Call) -> Span {
+    glue_at(call.item.signature.ident.span())
+}
+
+/// The macro's hygiene, at a place of the user's.
+fn glue_at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}
+
+fn braced(tokens: TokenStream, span: Span) -> Group {
+    let mut group = Group::new(Delimiter::Brace, tokens);
+    group.set_span(span);
+    group
+}

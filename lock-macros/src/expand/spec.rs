@@ -1,0 +1,78 @@
+//! The description of the call: key, options, client.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::Expr;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::key::{Key, Segment, Template};
+use crate::model::Call;
+
+use super::glue_at;
+
+/// `let asked = …`, evaluating the key, the lengths and the client, in this order. The client is
+/// borrowed in a statement of its own, so that nothing of its expression lives across an await.
+pub(super) fn asked(call: &Call, glue: Span) -> TokenStream {
+    let options = &call.options;
+    let function = call.item.signature.ident.unraw().to_string();
+    let (key, template) = match &call.key {
+        Key::Template(template) => (template_key(template), template.literal.value()),
+        // The values that an expression may yield are no label for a metric.
+        Key::Expr(expr) => (expression_key(expr), function.clone()),
+    };
+    let ttl = options.ttl.iter();
+    let wait = options.wait.iter();
+    let max_hold = options.max_hold.iter();
+    let renew = options.renew.iter();
+    let reentrant = options.reentrant.iter();
+    let on = match &options.client {
+        None => quote_spanned!(glue=> on_installed()),
+        Some(client) => {
+            let span = glue_at(client.span());
+            let borrowed = quote_spanned!(span=> &(#client));
+            quote_spanned!(glue=> on(#borrowed))
+        }
+    };
+    quote_spanned! {glue=>
+        let key = #key;
+        let spec = __lock_rt::Spec::new(key, #function, #template)
+            #(.ttl(#ttl))*
+            #(.wait(#wait))*
+            #(.max_hold(#max_hold))*
+            #(.renew(#renew))*
+            #(.reentrant(#reentrant))*;
+        let asked = spec.#on;
+    }
+}
+
+fn template_key(template: &Template) -> TokenStream {
+    let span = glue_at(template.literal.span());
+    let writes = template.segments.iter().map(|segment| match segment {
+        Segment::Text(text) => quote_spanned!(span=> key.text(#text);),
+        Segment::Value { source, expr } => {
+            quote_spanned!(span=> __lock_rt::part(&mut key, #source, &#expr);)
+        }
+    });
+    quote_spanned! {span=>
+        {
+            let mut key = __lock_rt::KeyWriter::new();
+            #(#writes)*
+            key.finish()
+        }
+    }
+}
+
+fn expression_key(expr: &Expr) -> TokenStream {
+    let span = glue_at(expr.span());
+    quote_spanned! {span=>
+        {
+            let key = #expr;
+            let is_text = {
+                use __lock_rt::NotText as _;
+                __lock_rt::KeyText(&key).is_text()
+            };
+            __lock_rt::key(key, is_text)
+        }
+    }
+}

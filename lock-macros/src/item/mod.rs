@@ -1,0 +1,323 @@
+//! The function under the attribute. Only its signature is parsed: the body stays as it was typed,
+//! so that an editor can complete in it while it does not parse yet.
+
+mod names;
+mod returns;
+mod tail;
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Attribute, ReturnType, Signature, Token, Type, Visibility};
+
+use crate::diag::Diag;
+use crate::tokens;
+pub(crate) use names::{Names, rename_self};
+pub(crate) use tail::Tail;
+
+/// A function with an unparsed body.
+pub(crate) struct Item {
+    /// Its own, and the inner ones of its body, which only a function's own braces may hold.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    /// The braces and what is between them, without inner attributes.
+    pub(crate) body: Group,
+}
+
+/// When a function's work is done.
+pub(crate) enum Shape {
+    /// `async fn`.
+    Async,
+    /// When it returns.
+    Sync,
+    /// When the async block that it ends with is done.
+    Future(Box<Tail>),
+}
+
+/// The type that the body yields.
+pub(crate) struct Output {
+    /// As it can be written inside the body, with `_` for what cannot.
+    pub(crate) tokens: TokenStream,
+    /// Where an error about the type belongs.
+    pub(crate) span: Span,
+    /// Nothing is known about it before the body was looked at.
+    pub(crate) vacuous: bool,
+    /// It is `!`.
+    pub(crate) never: bool,
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Item> {
+        let mut attrs = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        refuse_other_items(input)?;
+        let signature: Signature = input.parse()?;
+        if input.peek(Token![;]) {
+            return Err(syn::Error::new(
+                signature.fn_token.span(),
+                "a function without a body has nothing to lock; put `#[distributed_lock]` on its implementations",
+            ));
+        }
+        let braced = match input.parse::<TokenTree>()? {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => group,
+            other => {
+                return Err(syn::Error::new(
+                    other.span(),
+                    "expected the function's body",
+                ));
+            }
+        };
+        let mut inner = Vec::new();
+        let rest = (|input: ParseStream<'_>| {
+            inner = input.call(Attribute::parse_inner)?;
+            input.parse::<TokenStream>()
+        })
+        .parse2(braced.stream())?;
+        attrs.extend(inner.into_iter().map(|mut attr| {
+            attr.style = syn::AttrStyle::Outer;
+            attr
+        }));
+        let mut body = Group::new(Delimiter::Brace, rest);
+        body.set_span(braced.span());
+        Ok(Item {
+            attrs,
+            visibility,
+            signature,
+            body,
+        })
+    }
+}
+
+fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let starts_function = ahead.parse::<Signature>().is_ok();
+    let other = input.peek(Token![struct])
+        || input.peek(Token![enum])
+        || input.peek(Token![union]) && input.peek2(syn::Ident)
+        || input.peek(Token![trait])
+        || input.peek(Token![impl])
+        || input.peek(Token![mod])
+        || input.peek(Token![type])
+        || input.peek(Token![static])
+        || input.peek(Token![use])
+        || input.peek(Token![let])
+        || input.peek(Token![const]) && !starts_function
+        || input.peek(Token![unsafe]) && !starts_function && input.peek2(Token![impl]);
+    if other {
+        return Err(input.error("`#[distributed_lock]` goes on a function"));
+    }
+    Ok(())
+}
+
+impl Item {
+    /// When its work is done. A function that would be unlocked before that is reported.
+    pub(crate) fn shape(&self, diag: &mut Diag) -> Option<Shape> {
+        let signature = &self.signature;
+        if let Some(token) = &signature.constness {
+            diag.error(
+                token.span,
+                "a `const fn` cannot take a lock: it may run while the program is compiled",
+            );
+            return None;
+        }
+        if signature.asyncness.is_some() {
+            return Some(Shape::Async);
+        }
+        if self.is_runtime_entry() {
+            diag.error(
+                signature.ident.span(),
+                "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
+            );
+            return None;
+        }
+        let future = match &signature.output {
+            ReturnType::Type(_, ty) => returns::future_output(ty),
+            ReturnType::Default => None,
+        };
+        if future.is_none() {
+            return Some(Shape::Sync);
+        }
+        let tail = Tail::find(self.body.stream());
+        if tail.is_none() {
+            diag.error(
+                signature.output.span(),
+                "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
+            );
+        }
+        tail.map(|tail| Shape::Future(Box::new(tail)))
+    }
+
+    /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
+    fn is_runtime_entry(&self) -> bool {
+        let head: Vec<String> = self
+            .body
+            .stream()
+            .into_iter()
+            .take(4)
+            .map(|tree| tree.to_string())
+            .collect();
+        head == ["let", "body", "=", "async"] && tokens::mentions(self.body.stream(), "block_on")
+    }
+
+    /// The type that the body yields.
+    pub(crate) fn output(&self, shape: &Shape) -> Output {
+        match (&self.signature.output, shape) {
+            (ReturnType::Default, _) => Output {
+                tokens: quote!(()),
+                span: self.signature.paren_token.span.close(),
+                vacuous: false,
+                never: false,
+            },
+            (ReturnType::Type(_, ty), Shape::Future(tail)) => {
+                let declared = tail.prelude.as_ref().map(|prelude| prelude.output.clone());
+                let output = declared.or_else(|| returns::future_output(ty).flatten());
+                Output::of(output.unwrap_or_else(|| quote!(_)), ty.span())
+            }
+            (ReturnType::Type(_, ty), _) => {
+                Output::of(returns::nameable(ty).into_token_stream(), ty.span())
+            }
+        }
+    }
+}
+
+impl Output {
+    fn of(tokens: TokenStream, span: Span) -> Output {
+        let parsed = syn::parse2::<Type>(tokens.clone()).ok();
+        Output {
+            vacuous: parsed.as_ref().is_none_or(returns::is_vacuous),
+            never: matches!(parsed, Some(Type::Never(_))),
+            tokens,
+            span,
+        }
+    }
+}
+
+impl ToTokens for Item {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Item {
+            attrs,
+            visibility,
+            signature,
+            body,
+        } = self;
+        quote!(#(#attrs)* #visibility #signature #body).to_tokens(tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(text: &str) -> Item {
+        syn::parse_str(text).unwrap()
+    }
+
+    fn shape_of(text: &str) -> Result<Shape, String> {
+        let mut diag = Diag::default();
+        item(text)
+            .shape(&mut diag)
+            .ok_or_else(|| diag.messages().join("\n"))
+    }
+
+    fn refused(text: &str) -> String {
+        match syn::parse_str::<Item>(text) {
+            Ok(_) => shape_of(text).err().expect(text),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_body_need_not_parse() {
+        let item = item("pub async fn f(id: u64) { let x = order. }");
+        assert_eq!(item.body.stream().to_string(), "let x = order .");
+    }
+
+    #[test]
+    fn inner_attributes_move_out() {
+        let item = item("#[a] fn f() { #![b] //! doc\n x }");
+        assert_eq!(item.attrs.len(), 3);
+        assert_eq!(item.body.stream().to_string(), "x");
+        assert!(!item.to_token_stream().to_string().contains('!'));
+    }
+
+    #[test]
+    fn only_functions_with_bodies_are_locked() {
+        for text in [
+            "struct S;",
+            "pub trait T {}",
+            "impl S {}",
+            "enum E {}",
+            "mod m {}",
+            "const X: u8 = 1;",
+            "use a;",
+            "static S: u8 = 0;",
+            "type T = u8;",
+        ] {
+            assert_eq!(
+                refused(text),
+                "`#[distributed_lock]` goes on a function",
+                "{text}"
+            );
+        }
+        assert_eq!(
+            refused("async fn f(&self);"),
+            "a function without a body has nothing to lock; put `#[distributed_lock]` on its implementations"
+        );
+        assert!(refused("const fn f() {}").starts_with("a `const fn` cannot take a lock"));
+    }
+
+    #[test]
+    fn a_future_needs_a_block_to_be_locked() {
+        assert!(matches!(shape_of("async fn f() {}"), Ok(Shape::Async)));
+        assert!(matches!(
+            shape_of("unsafe extern \"C\" fn f() {}"),
+            Ok(Shape::Sync)
+        ));
+        assert!(matches!(
+            shape_of("fn f() -> impl Future<Output = ()> { async move {} }"),
+            Ok(Shape::Future(_))
+        ));
+        for text in [
+            "fn f() -> impl Future<Output = ()> { other() }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+        ] {
+            assert!(
+                refused(text).starts_with("this function returns a future"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_runtime_entry_below_is_recognised() {
+        let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().block_on(body); } }";
+        assert!(refused(text).contains("put `#[distributed_lock]` above it"));
+        assert!(matches!(
+            shape_of("fn f() { let body = async { x }; }"),
+            Ok(Shape::Sync)
+        ));
+    }
+
+    #[test]
+    fn the_output_is_that_of_the_body() {
+        for (text, expected) in [
+            ("async fn f() {}", "()"),
+            ("fn f() -> Result<impl A, E> {}", "Result<_,E>"),
+            (
+                "fn f() -> BoxFuture<'static, u8> { Box::pin(async { 1 }) }",
+                "u8",
+            ),
+            ("fn f() -> MyFuture { async { 1 } }", "_"),
+        ] {
+            let item = item(text);
+            let shape = item.shape(&mut Diag::default()).unwrap();
+            let output = item.output(&shape);
+            assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
+            assert_eq!(output.vacuous, expected == "_");
+        }
+        let never = item("fn f() -> ! {}");
+        assert!(never.output(&Shape::Sync).never);
+    }
+}

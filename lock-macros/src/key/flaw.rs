@@ -1,0 +1,56 @@
+//! A mistake inside a template. On stable the caret of the compiler stands under the whole literal,
+//! so the message draws its own.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A mistake, and the bytes of the template that it is about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+}
+
+impl Flaw {
+    pub(crate) fn new(range: Range<usize>, message: impl fmt::Display) -> Flaw {
+        Flaw {
+            range,
+            message: message.to_string(),
+        }
+    }
+
+    /// The message with the template below it and carets under the part in question.
+    pub(crate) fn drawn(&self, template: &str) -> String {
+        let shown = |range: Range<usize>| template[range].escape_debug().to_string();
+        let before = shown(0..self.range.start).chars().count();
+        let under = shown(self.range.clone()).chars().count().max(1);
+        format!(
+            "{}\n\n    {}\n    {}{}",
+            self.message,
+            shown(0..template.len()),
+            " ".repeat(before),
+            "^".repeat(under),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carets_stand_under_the_part() {
+        let flaw = Flaw::new(6..11, "no such argument");
+        assert_eq!(
+            flaw.drawn("order:<oid>"),
+            "no such argument\n\n    order:<oid>\n          ^^^^^"
+        );
+    }
+
+    #[test]
+    fn columns_are_those_of_the_text_as_shown() {
+        let flaw = Flaw::new(4..7, "m");
+        assert_eq!(flaw.drawn("é\n:<a>"), "m\n\n    é\\n:<a>\n        ^^^");
+        assert_eq!(Flaw::new(0..0, "m").drawn(""), "m\n\n    \n    ^");
+    }
+}

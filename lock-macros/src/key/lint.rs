@@ -1,0 +1,270 @@
+//! What is wrong with a template as a whole: keys that different values could share, and braces
+//! that do not mean what they seem to.
+
+use std::ops::Range;
+
+use super::flaw::Flaw;
+use super::scan::{Kind, Piece};
+
+/// The longest key that can be locked, in bytes.
+const LONGEST: usize = 512;
+
+/// Looks at the pieces of a template. `is_argument` says whether a placeholder could be meant by a
+/// name.
+pub(crate) fn lint(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws: &mut Vec<Flaw>) {
+    if pieces.is_empty() && flaws.is_empty() {
+        flaws.push(Flaw::new(0..0, "the key is empty"));
+    }
+    length(pieces, flaws);
+    separators(pieces, flaws);
+    let before = flaws.len();
+    literal_arguments(pieces, is_argument, flaws);
+    // `{}` and the like are told once.
+    if flaws.len() == before {
+        braces(pieces, flaws);
+    }
+}
+
+fn length(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+    let text: usize = pieces.iter().map(|piece| text(piece).len()).sum();
+    if text > LONGEST {
+        flaws.push(Flaw::new(
+            0..0,
+            format_args!("the key is at least {text} bytes long, and {LONGEST} are allowed"),
+        ));
+    }
+}
+
+/// Between two values there must be a byte that no value can contain. `%` is one that starts an
+/// escaped byte, so it does not count.
+fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+    let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_kept(byte);
+    let mut last: Option<usize> = None;
+    let mut separated = true;
+    for piece in pieces {
+        match &piece.kind {
+            Kind::Text(text) => separated |= text.bytes().any(separates),
+            Kind::Value(_) => {
+                if let Some(start) = last
+                    && !separated
+                {
+                    flaws.push(Flaw::new(
+                        start..piece.range.end,
+                        "different arguments could give the same key; separate them with `:` or `/`",
+                    ));
+                }
+                last = Some(piece.range.start);
+                separated = false;
+            }
+        }
+    }
+}
+
+/// Must agree with what the runtime leaves as it is; a test of the workspace compares them.
+fn is_kept(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte)
+}
+
+/// `{id}`, as `format!` would have it.
+fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws: &mut Vec<Flaw>) {
+    for piece in pieces {
+        let text = text(piece);
+        for (open, _) in text.match_indices('{') {
+            let Some(length) = text[open + 1..].find('}') else {
+                continue;
+            };
+            let inside = &text[open + 1..open + 1 + length];
+            let root = inside.split(['.', ':', '[', '(']).next().unwrap_or(inside);
+            if is_argument(root) {
+                let range = within(piece, open..open + length + 2);
+                flaws.push(Flaw::new(
+                    range,
+                    format_args!(
+                        "`{{{inside}}}` is literal text here, but `{root}` is an argument; write `<{inside}>`, or `{{<{inside}>}}` for a hash tag"
+                    ),
+                ));
+            }
+        }
+    }
+}
+
+/// Redis Cluster takes the text from the first `{` to the first `}` after it for the hash tag, if
+/// there is any.
+fn braces(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+    let mut stray = None;
+    let mut open = false;
+    let mut tag_is_empty = true;
+    for piece in pieces {
+        let Kind::Text(text) = &piece.kind else {
+            tag_is_empty = false;
+            continue;
+        };
+        for (at, letter) in text.char_indices() {
+            match letter {
+                '{' if !open => {
+                    open = true;
+                    tag_is_empty = true;
+                }
+                '}' if !open => stray = stray.or(Some(within(piece, at..at + 1))),
+                '}' if tag_is_empty => {
+                    flaws.push(Flaw::new(
+                        within(piece, at - 1..at + 1),
+                        "`{}` is an empty hash tag, which Redis Cluster ignores; put between the braces what decides the slot, or leave them out",
+                    ));
+                    return;
+                }
+                '}' => return reserved_suffix(pieces, flaws),
+                _ => tag_is_empty = false,
+            }
+        }
+    }
+    if let Some(range) = stray {
+        flaws.push(Flaw::new(
+            range,
+            "`}` closes no hash tag: Redis Cluster would hash the key as a whole, and the records beside it differently; write `{tag}`, or leave the brace out",
+        ));
+    }
+}
+
+fn reserved_suffix(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+    let Some(last) = pieces.last() else {
+        return;
+    };
+    let text = text(last);
+    if let Some(suffix) = [":f", ":w"].iter().find(|suffix| text.ends_with(**suffix)) {
+        flaws.push(Flaw::new(
+            last.range.end - suffix.len()..last.range.end,
+            format_args!(
+                "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
+            ),
+        ));
+    }
+}
+
+fn text(piece: &Piece) -> &str {
+    match &piece.kind {
+        Kind::Text(text) => text,
+        Kind::Value(_) => "",
+    }
+}
+
+/// Where a part of a piece's text was written. Doubled brackets make the text shorter than its
+/// source; then it is the whole piece.
+fn within(piece: &Piece, part: Range<usize>) -> Range<usize> {
+    if text(piece).len() == piece.range.len() {
+        piece.range.start + part.start..piece.range.start + part.end
+    } else {
+        piece.range.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::scan;
+    use super::*;
+
+    fn flaws(template: &str) -> Vec<(&str, String)> {
+        let mut flaws = Vec::new();
+        let pieces = scan(template, &mut flaws);
+        lint(&pieces, &|name| name == "id" || name == "self", &mut flaws);
+        flaws
+            .into_iter()
+            .map(|flaw| (&template[flaw.range], flaw.message))
+            .collect()
+    }
+
+    #[test]
+    fn sound_templates_pass() {
+        for template in [
+            "order:<id>",
+            "<a>:<b>",
+            "<a>-/-<b>",
+            "<a>%:<b>",
+            "{<a>}:<b>",
+            "{order}:<id>",
+            "a{b}c}",
+            "a}{b}",
+            "user:f",
+            "{user}",
+            "a{b",
+            "%<a>",
+            "{ }",
+            "{x}:f:<id>",
+        ] {
+            assert_eq!(flaws(template), [], "{template}");
+        }
+    }
+
+    #[test]
+    fn values_that_could_run_together_are_refused() {
+        for template in [
+            "<a><b>",
+            "<a>-<b>",
+            "<a>%<b>",
+            "<a>é<b>",
+            "<a>%3A<b>",
+            "<a>_.@+x9<b>",
+        ] {
+            let found = flaws(template);
+            assert_eq!(found.len(), 1, "{template}");
+            assert_eq!(found[0].0, template);
+            assert_eq!(
+                found[0].1,
+                "different arguments could give the same key; separate them with `:` or `/`"
+            );
+        }
+        assert_eq!(flaws("<a>:<b>-<c>")[0].0, "<b>-<c>");
+    }
+
+    #[test]
+    fn an_empty_template_is_refused() {
+        assert_eq!(flaws(""), [("", "the key is empty".to_owned())]);
+    }
+
+    #[test]
+    fn braces_around_an_argument_are_suspicious() {
+        let found = flaws("order:{id}");
+        assert_eq!(found[0].0, "{id}");
+        assert_eq!(
+            found[0].1,
+            "`{id}` is literal text here, but `id` is an argument; write `<id>`, or `{<id>}` for a hash tag"
+        );
+        assert_eq!(flaws("{self.id}")[0].0, "{self.id}");
+        assert!(
+            flaws("{id:08}")[0]
+                .1
+                .starts_with("`{id:08}` is literal text")
+        );
+        assert_eq!(flaws("<<{id}")[0].0, "<<{id}");
+    }
+
+    #[test]
+    fn braces_that_make_no_tag_are_refused() {
+        assert_eq!(flaws("order}:<id>")[0].0, "}");
+        assert_eq!(flaws("order:{}")[0].0, "{}");
+        assert!(
+            flaws("order}:<id>")[0]
+                .1
+                .starts_with("`}` closes no hash tag")
+        );
+        assert!(flaws("a}b{c")[0].1.starts_with("`}` closes no hash tag"));
+        assert!(
+            flaws("order:{}")[0]
+                .1
+                .starts_with("`{}` is an empty hash tag")
+        );
+        assert!(flaws("{}{a}")[0].1.starts_with("`{}` is an empty hash tag"));
+    }
+
+    #[test]
+    fn a_tagged_key_keeps_off_the_records_beside_a_lock() {
+        assert_eq!(flaws("{order}:<id>:f")[0].0, ":f");
+        assert_eq!(flaws("{order}:w").len(), 1);
+    }
+
+    #[test]
+    fn a_key_has_a_longest_length() {
+        assert_eq!(flaws(&"x".repeat(512)), []);
+        assert!(flaws(&"x".repeat(513))[0].1.contains("513 bytes"));
+    }
+}

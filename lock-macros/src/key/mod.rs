@@ -1,0 +1,128 @@
+//! The key: a template, or an expression.
+
+mod flaw;
+mod lint;
+mod placeholder;
+mod scan;
+
+use proc_macro2::TokenStream;
+use syn::{Expr, LitStr};
+
+use crate::args;
+use crate::diag::Diag;
+use crate::item::Names;
+use flaw::Flaw;
+use scan::Kind;
+
+/// What names the lock.
+pub(crate) enum Key {
+    Template(Template),
+    Expr(Expr),
+}
+
+/// A template, cut up and checked.
+pub(crate) struct Template {
+    pub(crate) literal: LitStr,
+    pub(crate) segments: Vec<Segment>,
+}
+
+pub(crate) enum Segment {
+    /// Text, verbatim.
+    Text(String),
+    /// A value, and how its placeholder was written.
+    Value { source: String, expr: TokenStream },
+}
+
+impl Key {
+    /// Reads the value of `key`; `None` if it was reported as wrong.
+    pub(crate) fn read(value: Expr, names: &Names, diag: &mut Diag) -> Option<Key> {
+        match args::string(&value) {
+            Some(literal) => Template::read(literal, names, diag).map(Key::Template),
+            None => Some(Key::Expr(value)),
+        }
+    }
+}
+
+impl Template {
+    fn read(literal: LitStr, names: &Names, diag: &mut Diag) -> Option<Template> {
+        let template = literal.value();
+        let mut flaws = Vec::new();
+        let pieces = scan::scan(&template, &mut flaws);
+        let is_argument =
+            |name: &str| names.find(name).is_some() || (name == "self" && names.receiver.is_some());
+        lint::lint(&pieces, &is_argument, &mut flaws);
+        let mut segments = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece.kind {
+                Kind::Text(text) => segments.push(Segment::Text(text)),
+                Kind::Value(source) => match placeholder::read(&source, literal.span(), names) {
+                    Ok(expr) => segments.push(Segment::Value { source, expr }),
+                    Err(message) => flaws.push(Flaw::new(piece.range, message)),
+                },
+            }
+        }
+        for flaw in &flaws {
+            diag.error(literal.span(), flaw.drawn(&template));
+        }
+        flaws.is_empty().then_some(Template { literal, segments })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: &str) -> (Option<Key>, Vec<String>) {
+        let mut diag = Diag::default();
+        let names = Names::of(&syn::parse_str("fn f(id: u64, tenant: &str)").unwrap());
+        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut diag);
+        (key, diag.messages())
+    }
+
+    #[test]
+    fn a_template_becomes_segments() {
+        let (key, messages) = read(r#""order:<tenant>:<id>""#);
+        assert_eq!(messages, Vec::<String>::new());
+        let Some(Key::Template(template)) = key else {
+            panic!("not a template");
+        };
+        let segments: Vec<_> = template
+            .segments
+            .iter()
+            .map(|segment| match segment {
+                Segment::Text(text) => text.clone(),
+                Segment::Value { source, expr } => format!("{source}={expr}"),
+            })
+            .collect();
+        assert_eq!(segments, ["order:", "tenant=tenant", ":", "id=id"]);
+    }
+
+    #[test]
+    fn raw_and_escaped_literals_are_templates_too() {
+        assert!(matches!(
+            read(r##"r#"order:<id>"#"##).0,
+            Some(Key::Template(_))
+        ));
+        assert!(matches!(
+            read(r#""\u{6f}rder:<id>""#).0,
+            Some(Key::Template(_))
+        ));
+    }
+
+    #[test]
+    fn anything_else_is_an_expression() {
+        assert!(matches!(read("format!(\"a:{id}\")").0, Some(Key::Expr(_))));
+        assert!(matches!(read("ORDER_KEY").0, Some(Key::Expr(_))));
+    }
+
+    #[test]
+    fn all_flaws_of_a_template_are_drawn() {
+        let (key, messages) = read(r#""o}:<idd><tenat>""#);
+        assert!(key.is_none());
+        assert_eq!(messages.len(), 4);
+        assert_eq!(
+            messages[2],
+            "no argument named `idd`; did you mean `id`?\n\n    o}:<idd><tenat>\n       ^^^^^"
+        );
+    }
+}

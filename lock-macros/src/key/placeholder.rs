@@ -1,0 +1,239 @@
+//! One placeholder: from its text to a Rust expression.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Expr, LitStr, Path, UnOp};
+
+use crate::item::Names;
+use crate::suggest;
+use crate::tokens;
+
+use super::scan::format_specification;
+
+/// Turns a placeholder into an expression, or says what is wrong with it.
+///
+/// Names of arguments get the hygiene of the argument and the place of the literal: the function
+/// may come from a `macro_rules!` macro, with the names from either side of it.
+pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenStream, String> {
+    if source.trim().is_empty() {
+        return Err(
+            "`<>` names nothing; write an argument's name, or `<<` and `>>` for literal brackets"
+                .to_owned(),
+        );
+    }
+    if let Some(at) = format_specification(source) {
+        return Err(format!(
+            "a key takes no format specification; write `<{}>`",
+            source[..at].trim()
+        ));
+    }
+    let parsed = LitStr::new(source, literal).parse::<Expr>();
+    let not_a_value = || {
+        format!(
+            "`<{source}>` is no value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
+        )
+    };
+    let expr = parsed.map_err(|_| not_a_value())?;
+    let stream = expr.to_token_stream();
+    refuse_await_and_try(&stream)?;
+    let path = root(&expr).ok_or_else(not_a_value)?;
+    check_root(path, names)?;
+    Ok(adopt(stream, literal, names))
+}
+
+fn refuse_await_and_try(stream: &TokenStream) -> Result<(), String> {
+    let is_await = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "await");
+    let is_try =
+        |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '?');
+    if tokens::any(stream.clone(), &mut |tree| is_await(tree)) {
+        return Err("a key cannot await; pass the value as an argument".to_owned());
+    }
+    if tokens::any(stream.clone(), &mut |tree| is_try(tree)) {
+        return Err("a key cannot use `?`; pass the value as an argument".to_owned());
+    }
+    Ok(())
+}
+
+/// What the chain of fields, calls and indices starts with; a `*` may stand before it.
+fn root(expr: &Expr) -> Option<&Path> {
+    let mut expr = match expr {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => &*unary.expr,
+        other => other,
+    };
+    loop {
+        expr = match expr {
+            Expr::Field(field) => &field.base,
+            Expr::MethodCall(call) => &call.receiver,
+            Expr::Index(index) => &index.expr,
+            Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
+                return Some(&path.path);
+            }
+            _ => return None,
+        };
+    }
+}
+
+fn check_root(path: &Path, names: &Names) -> Result<(), String> {
+    let Some(name) = path.get_ident().map(Ident::to_string) else {
+        return Ok(());
+    };
+    if name == "self" {
+        return match names.receiver {
+            Some(_) => Ok(()),
+            None => Err("this function has no `self`".to_owned()),
+        };
+    }
+    if names.find(&name).is_some() || is_constant(&name) || names.incomplete {
+        return Ok(());
+    }
+    Err(no_such_argument(&name, names))
+}
+
+fn is_constant(name: &str) -> bool {
+    name.contains(|letter: char| letter.is_ascii_uppercase())
+        && !name.contains(|letter: char| letter.is_ascii_lowercase())
+}
+
+fn no_such_argument(name: &str, names: &Names) -> String {
+    let arguments: Vec<String> = names
+        .bindings
+        .iter()
+        .map(|binding| binding.ident.to_string())
+        .collect();
+    let close = suggest::closest(name, arguments.iter().map(String::as_str));
+    match (close, &*arguments) {
+        (Some(close), _) => format!("no argument named `{name}`; did you mean `{close}`?"),
+        (None, []) => format!("no argument named `{name}`; this function has none"),
+        (None, [only]) => format!("no argument named `{name}`; there is `{only}`"),
+        (None, several) => format!(
+            "no argument named `{name}`; there are `{}`",
+            several.join("`, `")
+        ),
+    }
+}
+
+fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
+    tokens::map_idents(stream, &mut |ident, after_dot| {
+        let original = if after_dot {
+            None
+        } else if ident == "self" {
+            names.receiver.as_ref()
+        } else {
+            names.find(&ident.to_string())
+        };
+        match original {
+            Some(original) => {
+                let mut adopted = original.clone();
+                adopted.set_span(original.span().located_at(literal));
+                adopted
+            }
+            None => ident,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(signature: &str) -> Names {
+        Names::of(&syn::parse_str(signature).unwrap())
+    }
+
+    fn method() -> Names {
+        names("fn f(&self, order_id: u64, tenant: Tenant, (a, b): (u8, u8))")
+    }
+
+    fn accepted(source: &str) -> String {
+        read(source, Span::call_site(), &method())
+            .unwrap_or_else(|message| panic!("{source}: {message}"))
+            .to_string()
+            .replace(' ', "")
+    }
+
+    fn refused(source: &str) -> String {
+        read(source, Span::call_site(), &method()).expect_err(source)
+    }
+
+    #[test]
+    fn chains_are_passed_on_as_they_are() {
+        for source in [
+            "order_id",
+            "*order_id",
+            "tenant.id",
+            "tenant.0.1",
+            "tenant.name()",
+            "tenant.parts[a].x",
+            "self",
+            "self.shop.id",
+            "Self::REGION",
+            "crate::REGION",
+            "REGION",
+            "N",
+            "a.to_be_bytes()[0]",
+            "tenant.get::<Vec<u8>>(b)",
+        ] {
+            assert_eq!(accepted(source), source);
+        }
+    }
+
+    #[test]
+    fn a_name_must_be_an_argument() {
+        assert_eq!(
+            refused("oid"),
+            "no argument named `oid`; did you mean `order_id`?"
+        );
+        assert_eq!(
+            refused("tenat.id"),
+            "no argument named `tenat`; did you mean `tenant`?"
+        );
+        assert_eq!(
+            refused("user"),
+            "no argument named `user`; there are `order_id`, `tenant`, `a`, `b`"
+        );
+        let read =
+            |source, signature| read(source, Span::call_site(), &names(signature)).unwrap_err();
+        assert_eq!(
+            read("user", "fn f()"),
+            "no argument named `user`; this function has none"
+        );
+        assert_eq!(
+            read("user", "fn f(n: u8)"),
+            "no argument named `user`; there is `n`"
+        );
+        assert_eq!(read("self.x", "fn f(n: u8)"), "this function has no `self`");
+    }
+
+    #[test]
+    fn what_a_key_cannot_do_is_named() {
+        assert_eq!(
+            refused("order_id:08"),
+            "a key takes no format specification; write `<order_id>`"
+        );
+        assert_eq!(
+            refused("tenant.get().await"),
+            "a key cannot await; pass the value as an argument"
+        );
+        assert_eq!(
+            refused("tenant.get(b?)"),
+            "a key cannot use `?`; pass the value as an argument"
+        );
+        assert!(refused(" ").starts_with("`<>` names nothing"));
+        for source in [
+            "1",
+            "a + b",
+            "f(a)",
+            "a!",
+            "(a)",
+            "{ a }",
+            "a as u8",
+            "!a",
+            "if",
+            "**a",
+            "&a",
+            "f::<u8>()",
+        ] {
+            assert!(refused(source).contains("is no value"), "{source}");
+        }
+    }
+}

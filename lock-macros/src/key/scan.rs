@@ -1,0 +1,190 @@
+//! Cuts a template into text and placeholders. Knows nothing of Rust beyond brackets and quotes.
+
+use std::ops::Range;
+
+use super::flaw::Flaw;
+
+/// A part of a template, and the bytes that it was written with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Text as it will stand in the key: `<<` is one `<`.
+    Text(String),
+    /// What stands between `<` and `>`.
+    Value(String),
+}
+
+/// Cuts the template up, as far as its brackets let it.
+pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < template.len() {
+        let rest = &template[at..];
+        if rest.starts_with("<<") || rest.starts_with(">>") {
+            push_text(&mut pieces, &rest[..1], at..at + 2);
+            at += 2;
+        } else if let Some(after) = rest.strip_prefix('<') {
+            let Some(length) = placeholder_length(after) else {
+                flaws.push(Flaw::new(
+                    at..template.len(),
+                    "`<` is never closed; write `<<` for a literal one",
+                ));
+                return pieces;
+            };
+            let end = at + 1 + length + 1;
+            pieces.push(Piece {
+                range: at..end,
+                kind: Kind::Value(after[..length].to_owned()),
+            });
+            at = end;
+        } else if rest.starts_with('>') {
+            flaws.push(Flaw::new(
+                at..at + 1,
+                "`>` closes nothing; write `>>` for a literal one",
+            ));
+            at += 1;
+        } else {
+            let length = rest.find(['<', '>']).unwrap_or(rest.len());
+            push_text(&mut pieces, &rest[..length], at..at + length);
+            at += length;
+        }
+    }
+    pieces
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str, range: Range<usize>) {
+    if let Some(Piece {
+        range: before,
+        kind: Kind::Text(joined),
+    }) = pieces.last_mut()
+    {
+        joined.push_str(text);
+        before.end = range.end;
+    } else {
+        pieces.push(Piece {
+            range,
+            kind: Kind::Text(text.to_owned()),
+        });
+    }
+}
+
+/// The length of a placeholder up to its `>`, which is not one inside brackets, quotes or a
+/// turbofish.
+fn placeholder_length(text: &str) -> Option<usize> {
+    let mut brackets = 0_usize;
+    let mut angles = 0_usize;
+    let mut quoted = false;
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' if quoted => {
+                letters.next();
+            }
+            '"' => quoted = !quoted,
+            _ if quoted => (),
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets = brackets.saturating_sub(1),
+            _ if brackets > 0 => (),
+            '<' if angles > 0 || text[..at].ends_with("::") => angles += 1,
+            '>' if angles > 0 => angles -= 1,
+            '>' => return Some(at),
+            _ => (),
+        }
+    }
+    None
+}
+
+/// Where a format specification begins in a placeholder: a lone `:` outside brackets.
+pub(crate) fn format_specification(placeholder: &str) -> Option<usize> {
+    let mut brackets = 0_usize;
+    placeholder.char_indices().find_map(|(at, letter)| {
+        match letter {
+            '(' | '[' | '<' => brackets += 1,
+            ')' | ']' | '>' => brackets = brackets.saturating_sub(1),
+            ':' if brackets == 0
+                && !placeholder[..at].ends_with(':')
+                && !placeholder[at + 1..].starts_with(':') =>
+            {
+                return Some(at);
+            }
+            _ => (),
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scanned(template: &str) -> (Vec<String>, Vec<String>) {
+        let mut flaws = Vec::new();
+        let pieces = scan(template, &mut flaws)
+            .into_iter()
+            .map(|piece| match piece.kind {
+                Kind::Text(text) => text,
+                Kind::Value(source) => format!("<{source}>"),
+            })
+            .collect();
+        let flaws = flaws.into_iter().map(|flaw| flaw.message).collect();
+        (pieces, flaws)
+    }
+
+    fn pieces(template: &str) -> Vec<String> {
+        let (pieces, flaws) = scanned(template);
+        assert_eq!(flaws, Vec::<String>::new(), "{template}");
+        pieces
+    }
+
+    #[test]
+    fn text_and_placeholders_alternate() {
+        assert_eq!(pieces("order:<id>:x"), ["order:", "<id>", ":x"]);
+        assert_eq!(pieces("<a>:<b.0>"), ["<a>", ":", "<b.0>"]);
+        assert_eq!(pieces("plain"), ["plain"]);
+        assert_eq!(pieces(""), [""; 0]);
+        assert_eq!(pieces("é<漢>"), ["é", "<漢>"]);
+    }
+
+    #[test]
+    fn doubled_brackets_are_literal() {
+        assert_eq!(pieces("a<<b>>c"), ["a<b>c"]);
+        assert_eq!(pieces("<<<id>>>"), ["<", "<id>", ">"]);
+    }
+
+    #[test]
+    fn brackets_quotes_and_turbofish_hide_the_end() {
+        assert_eq!(pieces("<m.get(a > b)>"), ["<m.get(a > b)>"]);
+        assert_eq!(pieces("<m[a >> 2]>:"), ["<m[a >> 2]>", ":"]);
+        assert_eq!(pieces("<a.to::<Vec<u8>>()>:"), ["<a.to::<Vec<u8>>()>", ":"]);
+        assert_eq!(pieces(r#"<m.get(">\")")>:"#), [r#"<m.get(">\")")>"#, ":"]);
+    }
+
+    #[test]
+    fn unpaired_brackets_are_flaws() {
+        assert_eq!(
+            scanned("a<id").1,
+            ["`<` is never closed; write `<<` for a literal one"]
+        );
+        assert_eq!(
+            scanned("a->b:<id>"),
+            (
+                vec!["a-b:".to_owned(), "<id>".to_owned()],
+                vec!["`>` closes nothing; write `>>` for a literal one".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn a_format_specification_is_a_lone_colon() {
+        assert_eq!(format_specification("id:08"), Some(2));
+        assert_eq!(format_specification("id:?"), Some(2));
+        assert_eq!(format_specification("Self::ID"), None);
+        assert_eq!(format_specification("id.to::<u8>()"), None);
+        assert_eq!(format_specification("m.get(|x: u8| x)"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! "Did you mean …?"
+
+/// The candidate that a misspelt `name` was probably meant to be.
+///
+/// Close in spelling, or an abbreviation: `oid` for `order_id`.
+pub(crate) fn closest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .filter_map(|candidate| Some((cost(name, candidate)?, candidate)))
+        .min_by_key(|(cost, _)| *cost)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How far a candidate is from a name; `None` if too far to be worth mentioning.
+fn cost(name: &str, candidate: &str) -> Option<usize> {
+    let (name, candidate) = (name.to_lowercase(), candidate.to_lowercase());
+    let distance = distance(&name, &candidate);
+    let tolerated = (name.chars().count().max(candidate.chars().count()) / 3).max(1);
+    if distance <= tolerated {
+        return Some(distance);
+    }
+    // One letter abbreviates anything.
+    (name.chars().count() > 1 && abbreviates(&name, &candidate)).then_some(100 + distance)
+}
+
+fn abbreviates(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    short
+        .chars()
+        .enumerate()
+        .all(|(at, wanted)| match letters.next() {
+            Some(first) if at == 0 => first == wanted,
+            Some(next) => next == wanted || letters.any(|letter| letter == wanted),
+            None => false,
+        })
+}
+
+/// Edit distance in which swapping two neighbours counts once.
+fn distance(left: &str, right: &str) -> usize {
+    let left: Vec<char> = left.chars().collect();
+    let right: Vec<char> = right.chars().collect();
+    let mut rows = vec![(0..=right.len()).collect::<Vec<_>>()];
+    for i in 1..=left.len() {
+        let mut row = vec![i];
+        for j in 1..=right.len() {
+            let differs = usize::from(left[i - 1] != right[j - 1]);
+            let mut best = (rows[i - 1][j] + 1)
+                .min(row[j - 1] + 1)
+                .min(rows[i - 1][j - 1] + differs);
+            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[left.len()][right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn misspellings_and_abbreviations_are_recognised() {
+        let arguments = ["order_id", "tenant", "amount"];
+        assert_eq!(closest("oder_id", arguments), Some("order_id"));
+        assert_eq!(closest("oid", arguments), Some("order_id"));
+        assert_eq!(closest("tenatn", arguments), Some("tenant"));
+        assert_eq!(closest("Amount", arguments), Some("amount"));
+        assert_eq!(closest("ttl", ["tll", "tenant"]), Some("tll"));
+    }
+
+    #[test]
+    fn strangers_are_not_suggested() {
+        assert_eq!(closest("user", ["order_id", "tenant"]), None);
+        assert_eq!(closest("o", ["order_id"]), None);
+        assert_eq!(closest("x", []), None);
+    }
+}

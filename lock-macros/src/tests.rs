@@ -1,0 +1,150 @@
+//! The attribute as a whole, on tokens: what it emits when something is wrong, and how its output
+//! is put together. What the output does is tested with the runtime, in the workspace's tests.
+
+use proc_macro2::TokenStream;
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap()
+}
+
+fn expanded(args: &str, item: &str) -> String {
+    super::lock(tokens(args), tokens(item)).to_string()
+}
+
+/// The messages of all `compile_error!`s.
+fn errors(args: &str, item: &str) -> Vec<String> {
+    let output = expanded(args, item);
+    let items = syn::parse_str::<syn::File>(&output).unwrap().items;
+    items
+        .into_iter()
+        .filter_map(|item| match item {
+            syn::Item::Macro(item) => Some(item.mac.parse_body::<syn::LitStr>().unwrap().value()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_mistake_leaves_the_function_as_it_was() {
+    let function = "pub async fn f (id : u64) -> u8 { id . }";
+    let output = expanded("key = \"\"", function);
+    assert!(output.starts_with(function), "{output}");
+    assert_eq!(output.matches("compile_error").count(), 1);
+}
+
+#[test]
+fn mistakes_of_all_kinds_are_reported_together() {
+    let found = errors(
+        r#"key = "o:<oid>", ttl = 10, on_busy = "skp", on_lost = "abort", guard = id, renew = 1"#,
+        "const fn f(order_id: u64, id: u8) {}",
+    );
+    let starts: Vec<_> = found
+        .iter()
+        .map(|message| message.split(['\n', ';', ':']).next().unwrap())
+        .collect();
+    assert_eq!(
+        starts,
+        [
+            "a `const fn` cannot take a lock",
+            "no argument named `oid`",
+            "`ttl` needs a unit",
+            "`renew` must be `true` or `false`",
+            "`on_busy` must be `\"error\"` or `\"skip\"`",
+            "`on_lost` must be `\"cancel\"` or `\"finish\"`",
+            "an argument is called `id` already",
+        ]
+    );
+}
+
+#[test]
+fn the_attribute_stands_once() {
+    let output = expanded(
+        "key = \"a\"",
+        "#[lock_runtime::distributed_lock(key = \"b\")] #[doc = \"kept\"] fn f() {}",
+    );
+    assert!(output.contains("is there twice"), "{output}");
+    assert!(
+        !output.contains("\"b\""),
+        "it would be expanded as well: {output}"
+    );
+    assert!(output.contains("kept"));
+}
+
+#[test]
+fn what_is_no_function_is_left_alone() {
+    assert_eq!(
+        errors("key = \"a\"", "struct S;"),
+        ["`#[distributed_lock]` goes on a function"]
+    );
+}
+
+#[test]
+fn options_are_evaluated_in_order() {
+    let output = expanded(
+        r#"client = CLIENT, max_hold = MAX, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
+        "async fn f() -> Result<(), E> {}",
+    );
+    let places: Vec<_> = ["KEY", "TTL", "WAIT", "MAX", "CLIENT", "acquire ()"]
+        .iter()
+        .map(|word| {
+            output
+                .find(word)
+                .unwrap_or_else(|| panic!("{word}: {output}"))
+        })
+        .collect();
+    assert!(places.is_sorted(), "{output}");
+    assert!(output.contains(". reentrant (false)"));
+}
+
+#[test]
+fn arguments_are_moved_into_the_body() {
+    let output = expanded(
+        "key = \"<id>\"",
+        "fn f(id: u64, used: T, _tx: Tx, unused: T, #[cfg(windows)] used2: T) -> R { used; used2 }",
+    );
+    for moved in ["id", "used", "_tx", "used2"] {
+        assert!(
+            output.contains(&format!("let _ = & {moved} ;")),
+            "{moved}: {output}"
+        );
+    }
+    assert!(
+        !output.contains("& unused"),
+        "its lint would be lost: {output}"
+    );
+    assert!(output.contains("# [cfg (windows)] let _ = & used2"));
+}
+
+#[test]
+fn only_the_runtime_crate_is_named() {
+    let output = expanded("key = \"a\", crate = my::locks", "fn f() -> R {}");
+    assert!(output.contains("use my :: locks :: __private :: v1 as __lock_rt"));
+    assert!(!output.contains("lock_runtime"));
+    assert!(
+        expanded("key = \"a\"", "fn f() -> R {}").contains(":: lock_runtime :: __private :: v1")
+    );
+}
+
+#[test]
+fn a_sync_statement_before_a_future_comes_under_the_lock() {
+    let output = expanded(
+        "key = \"a\"",
+        "fn f() -> impl Future<Output = R> { charge(); async move { ship() } }",
+    );
+    let acquire = output.find("acquire ()").unwrap();
+    assert!(acquire < output.find("charge ()").unwrap(), "{output}");
+}
+
+#[test]
+fn self_is_renamed_in_a_body_of_async_trait() {
+    let output = expanded(
+        "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
+        "fn f<'a>(&'a self) -> Pin<Box<dyn Future<Output = R> + 'a>> {
+            Box::pin(async move { let __self = self; let __ret: R = { __self.go() }; __ret })
+        }",
+    );
+    assert!(output.contains("& __self . id"), "{output}");
+    assert!(output.contains("__self . locks"), "{output}");
+    let prelude = output.find("let __self = self").unwrap();
+    assert!(prelude < output.find("__self . id").unwrap());
+}

@@ -1,0 +1,93 @@
+//! From what was typed to what it means. Every mistake found is reported; none stops the search.
+
+use proc_macro2::Span;
+use quote::quote_spanned;
+
+use crate::args::{self, Args};
+use crate::diag::Diag;
+use crate::duration::{Allowed, Length};
+use crate::item::{Item, Names, Shape};
+use crate::key::Key;
+use crate::model::{Call, OnBusy, OnLost, Options};
+
+/// Checks everything; `None` if there is no sensible call to expand, in which case `diag` says why.
+pub(crate) fn validate(mut args: Args, item: Item, diag: &mut Diag) -> Option<Call> {
+    let shape = item.shape(diag);
+    let names = names(&item, shape.as_ref());
+    if let Some(receiver) = &names.receiver
+        && receiver != "self"
+    {
+        args.rename_self(receiver);
+    }
+    let runtime = match args.krate.take() {
+        Some(path) => args::path("crate", &path, diag),
+        None => Some(quote_spanned!(Span::call_site()=> ::lock_runtime)),
+    };
+    let key = args.key.take().map(|key| Key::read(key, &names, diag));
+    let options = options(args, &names, diag);
+    let shape = shape?;
+    Some(Call {
+        output: item.output(&shape),
+        item,
+        shape,
+        names,
+        runtime: runtime?,
+        key: key??,
+        options,
+    })
+}
+
+/// The names in scope where the lock is taken.
+fn names(item: &Item, shape: Option<&Shape>) -> Names {
+    if let Some(Shape::Future(tail)) = shape
+        && let Some(prelude) = &tail.prelude
+    {
+        return prelude.names.clone();
+    }
+    Names::of(&item.signature)
+}
+
+fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
+    let mut length = |name, value: Option<_>, allowed| {
+        value.and_then(|value| Length::read(name, value, allowed, diag))
+    };
+    let ttl = length("ttl", args.ttl, Allowed::Lease);
+    let wait = length("wait", args.wait, Allowed::Any);
+    let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
+    let boolean = |name, value: Option<_>, diag: &mut Diag| {
+        value.and_then(|value| args::boolean(name, &value, diag))
+    };
+    let renew = boolean("renew", args.renew, diag);
+    let reentrant = boolean("reentrant", args.reentrant, diag);
+    let on_busy = args.on_busy.and_then(|value| {
+        let words = [("error", OnBusy::Error), ("skip", OnBusy::Skip)];
+        args::word("on_busy", &value, words, diag)
+    });
+    let on_lost = args.on_lost.and_then(|value| {
+        let words = [("cancel", OnLost::Cancel), ("finish", OnLost::Finish)];
+        args::word("on_lost", &value, words, diag)
+    });
+    let guard = args
+        .guard
+        .and_then(|value| args::identifier("guard", &value, diag));
+    if let Some(guard) = &guard
+        && names.find(&guard.to_string()).is_some()
+    {
+        diag.error(
+            guard.span(),
+            format_args!("an argument is called `{guard}` already; give the guard another name"),
+        );
+    }
+    Options {
+        ttl,
+        wait,
+        renew,
+        max_hold,
+        reentrant,
+        on_busy: on_busy.unwrap_or_default(),
+        on_lost: on_lost.unwrap_or_default(),
+        or_else: args.or_else,
+        guard,
+        client: args.client,
+    }
+}

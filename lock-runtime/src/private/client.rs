@@ -1,0 +1,35 @@
+//! `client = …`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::client::LockClient;
+
+/// A client, or a pointer to one. It is only borrowed, so `self.locks` and an argument will do.
+#[diagnostic::on_unimplemented(
+    message = "`client` must be a `lock_runtime::LockClient` or a reference to one",
+    label = "this is a `{Self}`"
+)]
+pub trait ClientRef {
+    /// The client behind it.
+    fn client(&self) -> &LockClient;
+}
+
+impl ClientRef for LockClient {
+    fn client(&self) -> &LockClient {
+        self
+    }
+}
+
+macro_rules! by_target {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: ClientRef + ?Sized> ClientRef for $pointer {
+            fn client(&self) -> &LockClient {
+                (**self).client()
+            }
+        }
+    )*};
+}
+
+by_target!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);

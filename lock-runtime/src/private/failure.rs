@@ -1,0 +1,44 @@
+//! Where a failure of the lock goes: by trait on the return type, never by its name.
+
+use crate::error::LockError;
+
+/// A return type that can carry a failure of the lock.
+#[diagnostic::on_unimplemented(
+    message = "cannot return a lock failure as `{Self}`; return a `Result` or add `or_else`",
+    label = "the lock may be busy or unreachable, and this type cannot say so",
+    note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
+)]
+pub trait FromLockError {
+    /// The return value that says that the lock was not had, or was lost.
+    fn from_lock_error(error: LockError) -> Self;
+}
+
+impl<T, E: LockFailure> FromLockError for Result<T, E> {
+    fn from_lock_error(error: LockError) -> Result<T, E> {
+        Err(E::from_lock_failure(error))
+    }
+}
+
+/// An error type that can carry a failure of the lock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot carry a lock failure",
+    label = "`{Self}` has to be made from a `lock_runtime::LockError`",
+    note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`",
+    note = "or say with `or_else` what to return instead"
+)]
+pub trait LockFailure {
+    /// The error that says that the lock was not had, or was lost.
+    fn from_lock_failure(error: LockError) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<LockError>> LockFailure for E {
+    fn from_lock_failure(error: LockError) -> E {
+        E::from(error)
+    }
+}
+
+/// `or_else = …`: infers a closure's argument, and checks its result against the return type.
+pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
+    answer(error)
+}

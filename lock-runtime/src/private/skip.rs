@@ -1,0 +1,33 @@
+//! `on_busy = "skip"`.
+
+/// A return type that can say "somebody else is at it, nothing was done".
+#[diagnostic::on_unimplemented(
+    message = "`on_busy = \"skip\"` needs a return type that can say \"skipped\": `()`, `Option`, or a `Result` of those",
+    label = "`{Self}` cannot say \"skipped\""
+)]
+pub trait Skip {
+    /// The return value of a skipped call.
+    fn skipped() -> Self;
+}
+
+impl Skip for () {
+    fn skipped() {}
+}
+
+impl<T> Skip for Option<T> {
+    fn skipped() -> Option<T> {
+        None
+    }
+}
+
+impl<E> Skip for Result<(), E> {
+    fn skipped() -> Result<(), E> {
+        Ok(())
+    }
+}
+
+impl<T, E> Skip for Result<Option<T>, E> {
+    fn skipped() -> Result<Option<T>, E> {
+        Ok(None)
+    }
+}
