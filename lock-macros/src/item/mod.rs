@@ -42,9 +42,9 @@ pub(crate) struct Output {
     pub(crate) tokens: TokenStream,
     /// Where an error about the type belongs.
     pub(crate) span: Span,
-    /// Nothing is known about it before the body was looked at.
-    pub(crate) vacuous: bool,
-    /// It is `!`.
+    /// It is `_`: nothing is known about it before the body was looked at.
+    pub(crate) inferred: bool,
+    /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
     pub(crate) never: bool,
 }
 
@@ -167,7 +167,7 @@ impl Item {
             (ReturnType::Default, _) => Output {
                 tokens: quote!(()),
                 span: self.signature.paren_token.span.close(),
-                vacuous: false,
+                inferred: false,
                 never: false,
             },
             (ReturnType::Type(_, ty), Shape::Future(tail)) => {
@@ -185,10 +185,15 @@ impl Item {
 impl Output {
     fn of(tokens: TokenStream, span: Span) -> Output {
         let parsed = syn::parse2::<Type>(tokens.clone()).ok();
+        let never = parsed.as_ref().is_some_and(returns::is_never);
         Output {
-            vacuous: parsed.as_ref().is_none_or(returns::is_vacuous),
-            never: matches!(parsed, Some(Type::Never(_))),
-            tokens,
+            inferred: parsed.as_ref().is_none_or(returns::is_inferred),
+            never,
+            tokens: if never {
+                quote!(::core::convert::Infallible)
+            } else {
+                tokens
+            },
             span,
         }
     }
@@ -315,7 +320,7 @@ mod tests {
             let shape = item.shape(&mut Diag::default()).unwrap();
             let output = item.output(&shape);
             assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
-            assert_eq!(output.vacuous, expected == "_");
+            assert_eq!(output.inferred, expected == "_");
         }
         let never = item("fn f() -> ! {}");
         assert!(never.output(&Shape::Sync).never);

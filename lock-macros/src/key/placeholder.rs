@@ -113,10 +113,8 @@ fn no_such_argument(name: &str, names: &Names) -> String {
 }
 
 fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
-    tokens::map_idents(stream, &mut |ident, after_dot| {
-        let original = if after_dot {
-            None
-        } else if ident == "self" {
+    tokens::map_names(stream, &mut |ident| {
+        let original = if ident == "self" {
             names.receiver.as_ref()
         } else {
             names.find(&ident.to_string())
