@@ -18,10 +18,11 @@ pub(crate) fn nameable(ty: &Type) -> Type {
 
 fn erase(ty: &mut Type) {
     match ty {
-        Type::ImplTrait(_) => {
+        Type::ImplTrait(opaque) => {
+            let underscore_token = Token![_](opaque.impl_token.span);
             *ty = Type::Infer(TypeInfer {
                 attrs: Vec::new(),
-                underscore_token: Token![_](proc_macro2::Span::call_site()),
+                underscore_token,
             });
         }
         Type::Array(ty) => erase(&mut ty.elem),

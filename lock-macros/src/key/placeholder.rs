@@ -27,7 +27,9 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
             source[..at].trim()
         ));
     }
-    let parsed = LitStr::new(source, literal).parse::<Expr>();
+    // With the macro's hygiene, or the compiler would offer to replace the whole literal by a field
+    // of a similar name.
+    let parsed = LitStr::new(source, Span::mixed_site().located_at(literal)).parse::<Expr>();
     let not_a_value = || {
         format!(
             "`<{source}>` is no value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
