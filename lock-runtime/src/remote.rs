@@ -195,7 +195,7 @@ impl<W: Wire> Remote<W> {
             request.terms,
             (request.function, request.template),
             self.clock,
-            lease.deadline(),
+            &lease,
         ));
         let due = lease.next_due();
         let mut roster = self.roster();

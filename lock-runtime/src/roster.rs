@@ -140,12 +140,9 @@ impl Roster {
     pub(crate) fn lost(&mut self, owner: Owner, loss: Option<Loss>) -> Option<Arc<str>> {
         self.unschedule(owner);
         let tenure = &mut self.entries.get_mut(&owner)?.tenure;
-        let expiry = if tenure.lease.ends_by_max_hold() {
-            Loss::MaxHold
-        } else {
-            Loss::Expired
-        };
-        tenure.hold.lose(loss.unwrap_or(expiry));
+        tenure
+            .hold
+            .lose(loss.unwrap_or_else(|| tenure.hold.expiry()));
         std::mem::take(&mut tenure.heads_line).then(|| tenure.episode.names.lock.clone())
     }
 
