@@ -84,6 +84,12 @@ impl Roster {
                 self.agenda.remove(&(moment, owner));
                 continue;
             };
+            if entry.tenure.hold.loss().is_some() {
+                // Lost by another's word, a shutdown's for one: it must not be renewed.
+                agenda.lost.push(owner);
+                self.unschedule(owner);
+                continue;
+            }
             match entry.tenure.lease.due(now) {
                 Due::At(_) => {}
                 Due::Renew(ttl) => agenda.renewals.push(entry.tenure.renewal(ttl)),
