@@ -11,6 +11,7 @@ use crate::holds::Frame;
 use crate::keeper::block_on;
 use crate::model::token::FencingToken;
 use crate::private::body::{self, OnLost};
+use crate::tally::Counted;
 
 /// A share in a lock that this process holds.
 ///
@@ -27,12 +28,19 @@ use crate::private::body::{self, OnLost};
 #[clippy::has_significant_drop]
 pub struct LockGuard {
     client: LockClient,
+    /// Goes before the frame, so that whoever sees the lock free sees no sharer.
+    share: Counted,
     frame: Arc<Frame>,
 }
 
 impl LockGuard {
     pub(crate) fn new(client: LockClient, frame: Arc<Frame>) -> LockGuard {
-        LockGuard { client, frame }
+        let share = frame.share();
+        LockGuard {
+            client,
+            share,
+            frame,
+        }
     }
 
     pub(crate) fn client(&self) -> &LockClient {
@@ -159,7 +167,7 @@ impl LockGuard {
             Some(loss) => Err(shared.held().lost_error(loss)),
         };
         let outcome = valid();
-        drop(shared);
+        drop((shared, self.share));
         match self.frame.into_last() {
             Some(held) => Ending::Last(held),
             None => Ending::Shared(outcome),

@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::LockKey;
-use crate::model::lease::Terms;
+use crate::model::lease::{Lease, Terms, reaches};
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::token::FencingToken;
@@ -55,6 +55,8 @@ pub(crate) struct Hold {
     pub(crate) template: &'static str,
     clock: Clock,
     deadline: AtomicU64,
+    /// Where `max_hold` ends.
+    end: Moment,
     loss: OnceLock<Loss>,
     lost: Notify,
 }
@@ -67,7 +69,7 @@ impl Hold {
         terms: Terms,
         names: (&'static str, &'static str),
         clock: Clock,
-        deadline: Moment,
+        lease: &Lease,
     ) -> Hold {
         Hold {
             key,
@@ -77,7 +79,8 @@ impl Hold {
             function: names.0,
             template: names.1,
             clock,
-            deadline: AtomicU64::new(deadline.as_nanos()),
+            deadline: AtomicU64::new(lease.deadline().as_nanos()),
+            end: lease.end(),
             loss: OnceLock::new(),
             lost: Notify::new(),
         }
@@ -126,10 +129,11 @@ impl Hold {
     }
 
     /// What it means for this hold that its deadline passed.
-    fn expiry(&self) -> Loss {
-        match self.terms.max_hold {
-            Some(max) if max <= self.terms.ttl => Loss::MaxHold,
-            _ => Loss::Expired,
+    pub(crate) fn expiry(&self) -> Loss {
+        if reaches(self.deadline(), self.end, self.terms.ttl) {
+            Loss::MaxHold
+        } else {
+            Loss::Expired
         }
     }
 

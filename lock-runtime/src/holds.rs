@@ -24,11 +24,15 @@ use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
 use crate::engine::Held;
+use crate::tally::{Counted, Tally};
 
 /// One level of nesting in a hold.
 #[derive(Debug)]
 pub(crate) struct Frame {
     held: Arc<Held>,
+    /// The guards and carried futures of the hold. Frames are not what is counted: one that has
+    /// ended stays in being below those that it made.
+    sharers: Tally,
     /// One permit: the turn of the calls made directly below this frame.
     turn: Semaphore,
     /// This frame's place below its parent; `None` for the outermost.
@@ -37,12 +41,13 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn outermost(held: Held) -> Arc<Frame> {
-        Frame::new(Arc::new(held), None)
+        Frame::new(Arc::new(held), Tally::default(), None)
     }
 
-    fn new(held: Arc<Held>, turn_of_parent: Option<Turn>) -> Arc<Frame> {
+    fn new(held: Arc<Held>, sharers: Tally, turn_of_parent: Option<Turn>) -> Arc<Frame> {
         Arc::new(Frame {
             held,
+            sharers,
             turn: Semaphore::new(1),
             turn_of_parent,
         })
@@ -56,9 +61,14 @@ impl Frame {
         self.turn_of_parent.is_none()
     }
 
-    /// How many frames share the hold.
+    /// Counts one who shares the hold.
+    pub(crate) fn share(&self) -> Counted {
+        self.sharers.one()
+    }
+
+    /// How many share the hold.
     pub(crate) fn count(&self) -> usize {
-        Arc::strong_count(&self.held)
+        self.sharers.number()
     }
 
     /// Goes one level down once no sibling is inside.
@@ -76,7 +86,11 @@ impl Frame {
 
     /// The caller has taken `parent`'s turn.
     fn below(parent: Arc<Frame>) -> Arc<Frame> {
-        Frame::new(parent.held.clone(), Some(Turn(parent)))
+        Frame::new(
+            parent.held.clone(),
+            parent.sharers.clone(),
+            Some(Turn(parent)),
+        )
     }
 
     /// The duty to give the hold back, if this is the last frame that shares it.
@@ -136,6 +150,20 @@ impl Scope {
     /// This scope and those around it, from the inside out.
     fn chain(&self) -> impl Iterator<Item = &Scope> {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
+    }
+
+    /// A share in every hold of the tree, one each.
+    fn shares(&self) -> Vec<Counted> {
+        let mut frames: Vec<&Frame> = Vec::new();
+        for scope in self.chain() {
+            if !frames
+                .iter()
+                .any(|frame| Arc::ptr_eq(&frame.held, &scope.frame.held))
+            {
+                frames.push(&scope.frame);
+            }
+        }
+        frames.into_iter().map(Frame::share).collect()
     }
 
     fn find(&self, client: u64, key: &str) -> Option<Found> {
@@ -204,6 +232,7 @@ pin_project! {
         #[pin]
         future: F,
         scope: Option<Arc<Scope>>,
+        shares: Vec<Counted>,
     }
 }
 
@@ -217,6 +246,7 @@ impl<F: Future> Future for InCurrentHold<F> {
         if output.is_ready() {
             // The future may be kept after it has ended; the hold must not be.
             *this.scope = None;
+            this.shares.clear();
         }
         output
     }
@@ -254,7 +284,12 @@ impl<F: Future> Future for InCurrentHold<F> {
 /// ```
 pub fn in_current_hold<F: Future>(future: F) -> InCurrentHold<F> {
     let scope = current().as_ref().map(uncancelled);
-    InCurrentHold { future, scope }
+    let shares = scope.iter().flat_map(|scope| scope.shares()).collect();
+    InCurrentHold {
+        future,
+        scope,
+        shares,
+    }
 }
 
 /// The same tree as seen by a future that nobody drops when a hold of the tree is lost.

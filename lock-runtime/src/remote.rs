@@ -34,6 +34,8 @@ pub(crate) struct Remote<W> {
     clock: Clock,
     process: ProcessId,
     keeper: Keeper,
+    /// How long one attempt to reach the server may take.
+    pub(crate) attempt: Duration,
     calls: Calls,
     lines: Mutex<Lines<Seat>>,
     roster: Mutex<Roster>,
@@ -68,6 +70,7 @@ impl Remote<Server> {
                 clock: redis::CLOCK,
                 process,
                 keeper: keeper.clone(),
+                attempt: options.command_timeout,
                 calls: Calls::default(),
                 lines: Mutex::default(),
                 roster: Mutex::default(),
@@ -195,7 +198,7 @@ impl<W: Wire> Remote<W> {
             request.terms,
             (request.function, request.template),
             self.clock,
-            lease.deadline(),
+            &lease,
         ));
         let due = lease.next_due();
         let mut roster = self.roster();

@@ -84,6 +84,12 @@ impl Roster {
                 self.agenda.remove(&(moment, owner));
                 continue;
             };
+            if entry.tenure.hold.loss().is_some() {
+                // Lost by another's word, a shutdown's for one: it must not be renewed.
+                agenda.lost.push(owner);
+                self.unschedule(owner);
+                continue;
+            }
             match entry.tenure.lease.due(now) {
                 Due::At(_) => {}
                 Due::Renew(ttl) => agenda.renewals.push(entry.tenure.renewal(ttl)),
@@ -140,12 +146,9 @@ impl Roster {
     pub(crate) fn lost(&mut self, owner: Owner, loss: Option<Loss>) -> Option<Arc<str>> {
         self.unschedule(owner);
         let tenure = &mut self.entries.get_mut(&owner)?.tenure;
-        let expiry = if tenure.lease.ends_by_max_hold() {
-            Loss::MaxHold
-        } else {
-            Loss::Expired
-        };
-        tenure.hold.lose(loss.unwrap_or(expiry));
+        tenure
+            .hold
+            .lose(loss.unwrap_or_else(|| tenure.hold.expiry()));
         std::mem::take(&mut tenure.heads_line).then(|| tenure.episode.names.lock.clone())
     }
 

@@ -22,12 +22,16 @@ impl Tally {
         Counted(self.0.clone())
     }
 
+    pub(crate) fn number(&self) -> usize {
+        self.0.number.load(Ordering::SeqCst)
+    }
+
     /// Completes when nothing is counted.
     pub(crate) async fn zero(&self) {
         loop {
             // Made before the number is read: from then on it misses no notification.
             let zero = self.0.zero.notified();
-            if self.0.number.load(Ordering::SeqCst) == 0 {
+            if self.number() == 0 {
                 return;
             }
             zero.await;

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::engine::{Backend, Released, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
-use crate::model::lease::Lease;
+use crate::model::lease::{Lease, margin};
 use crate::model::moment::Moment;
 use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Holder;
@@ -184,12 +184,7 @@ impl Memory {
     /// Makes the hold of a grant, and sets the alarm that ends it.
     fn hold(self: &Arc<Memory>, request: &Request, grant: Grant) -> Arc<Hold> {
         let lease = Lease::granted(grant.at, &request.terms);
-        let lapses = Expiry::of(request).0.is_some();
-        let deadline = if lapses {
-            lease.deadline()
-        } else {
-            Moment::NEVER
-        };
+        let lapses = Expiry::of(request).0;
         let hold = Arc::new(Hold::new(
             request.key.clone(),
             self.owner,
@@ -197,13 +192,16 @@ impl Memory {
             request.terms,
             (request.function, request.template),
             CLOCK,
-            deadline,
+            &lease,
         ));
+        // What a renewal would do bit by bit.
+        let margin = margin(request.terms.first_ttl());
+        hold.extend(lapses.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
         let mut state = self.state();
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
             lock.holder.hold = Arc::downgrade(&hold);
-            lock.holder.alarm = lapses.then(|| alarm(&hold));
+            lock.holder.alarm = lapses.map(|_| alarm(&hold));
         }
         drop(state);
         hold

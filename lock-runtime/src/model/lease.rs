@@ -22,6 +22,11 @@ pub(crate) fn margin(ttl: Duration) -> Duration {
     ttl / 100 + Duration::from_millis(2)
 }
 
+/// Whether a lease of `ttl` with this deadline goes as far as `end` lets it.
+pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
+    end != Moment::NEVER && deadline + margin(ttl) >= end
+}
+
 /// How an acquisition wants its lease kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
@@ -87,9 +92,14 @@ impl Lease {
         self.deadline
     }
 
+    /// Where `max_hold` ends.
+    pub(crate) fn end(&self) -> Moment {
+        self.end
+    }
+
     /// Whether `max_hold`, and not the ttl, is what ends this lease.
     pub(crate) fn ends_by_max_hold(&self) -> bool {
-        self.end != Moment::NEVER && self.deadline + margin(self.ttl) >= self.end
+        reaches(self.deadline, self.end, self.ttl)
     }
 
     /// What is due at `now`. A renewal is handed out once; its outcome must be reported.
@@ -123,8 +133,7 @@ impl Lease {
         self.deadline = self.deadline.max(until.min(self.end));
         self.unknown = 0;
         // Within the margin of max_hold a renewal would carry the lease no further.
-        let at_its_end = self.deadline + margin(self.ttl) >= self.end;
-        self.renew_at = (self.renews && !at_its_end).then(|| sent + ttl / 3);
+        self.renew_at = (self.renews && !self.ends_by_max_hold()).then(|| sent + ttl / 3);
     }
 
     /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::backend::{Acquired, Fault, Sent, Waiting, Wire};
 use crate::engine::Request;
@@ -87,7 +87,7 @@ impl<'a, W: Wire> Contender<'a, W> {
         let queue = patient && self.heads_line;
         match self.poll(queue, until).await {
             Some(grant) => Ok(self.won(grant)),
-            None => Err(self.give_up().await),
+            None => Err(self.give_up(until).await),
         }
     }
 
@@ -192,8 +192,9 @@ impl<'a, W: Wire> Contender<'a, W> {
         }
     }
 
-    /// Leaves, and waits until nothing of it is left behind; the error says why.
-    async fn give_up(mut self) -> LockError {
+    /// Leaves, and waits until nothing of it is left behind, but no longer than one attempt after
+    /// `until`: the rest goes on without it. The error says why.
+    async fn give_up(mut self, until: Instant) -> LockError {
         let error = match self.last.take() {
             Some(Ok(waiting)) => {
                 LockError::new(LockErrorKind::Busy).with_holder(waiting.holder.describe())
@@ -205,7 +206,8 @@ impl<'a, W: Wire> Contender<'a, W> {
             && error.kind() != LockErrorKind::Rejected
             && self.remote.lines().peek(&self.request.names.lock).is_some();
         if !inherited && let Some(episode) = self.episode.take() {
-            self.remote.end(episode, self.request.terms.ttl).await;
+            let ending = self.remote.end(episode, self.request.terms.ttl);
+            let _ = timeout_at(until + self.remote.attempt, ending).await;
         }
         error
     }

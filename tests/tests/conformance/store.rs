@@ -1,0 +1,68 @@
+//! What a case needs to know of a backend.
+
+use harness::RedisServer;
+use lock_runtime::{LockClient, LockClientBuilder};
+
+/// Where locks are kept during one test.
+pub(crate) trait Store: Send + Sync + 'static {
+    /// A new one, empty.
+    fn open() -> Self;
+
+    /// Another client of it: as different from the others as the backend allows.
+    fn client(&self) -> LockClient;
+
+    /// A builder of clients for this kind of store, maybe each with a store of its own.
+    fn builder(&self) -> LockClientBuilder;
+
+    /// Whether nothing is left of the locks but their fences.
+    async fn is_empty(&self) -> bool;
+}
+
+/// In this process.
+pub(crate) struct Memory(LockClient);
+
+impl Store for Memory {
+    fn open() -> Memory {
+        Memory(LockClient::memory())
+    }
+
+    fn client(&self) -> LockClient {
+        self.0.clone()
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        LockClient::builder().url("memory://")
+    }
+
+    async fn is_empty(&self) -> bool {
+        // Nothing can be looked at from outside; that the key is free is asserted by the cases.
+        true
+    }
+}
+
+/// On one server.
+pub(crate) struct Redis(pub(crate) RedisServer);
+
+impl Store for Redis {
+    fn open() -> Redis {
+        Redis(RedisServer::start())
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        LockClient::builder().url(self.0.url())
+    }
+
+    async fn is_empty(&self) -> bool {
+        let mut connection = self.0.async_connection().await;
+        let keys: Vec<String> = redis::cmd("KEYS")
+            .arg("*")
+            .query_async(&mut connection)
+            .await
+            .expect("the server lists its keys");
+        keys.iter().all(|key| key.ends_with(":f"))
+    }
+}

@@ -1,0 +1,102 @@
+//! What many cases do.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use harness::{PATIENCE, eventually};
+use lock_runtime::{LockClient, LockGuard};
+
+pub(crate) const KEY: &str = "order:42";
+
+/// A wait that only a failing test sees the end of.
+pub(crate) const LONG: Duration = PATIENCE;
+
+/// What a busy machine may add to any time.
+pub(crate) const SLACK: Duration = Duration::from_millis(700);
+
+pub(crate) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// The lock, which must be free.
+#[track_caller]
+pub(crate) fn hold(client: &LockClient) -> impl Future<Output = LockGuard> {
+    let acquire = client.lock(KEY).wait(Duration::ZERO).acquire();
+    async move { acquire.await.expect("the lock is free") }
+}
+
+/// Whether the lock is held by somebody, also by a body that this is called in.
+pub(crate) async fn is_held(client: &LockClient) -> bool {
+    let attempt = client.lock(KEY).try_acquire();
+    // A task of its own is in no call tree.
+    let look = tokio::spawn(async {
+        match attempt.await.expect("the store answers") {
+            None => true,
+            Some(guard) => {
+                guard.release().await.expect("a moment's hold is not lost");
+                false
+            }
+        }
+    });
+    look.await.expect("it does not panic")
+}
+
+/// Waits until the lock is free; fails after `limit`.
+pub(crate) async fn becomes_free(client: &LockClient, limit: Duration) {
+    eventually("free lock", limit, async || !is_held(client).await).await;
+}
+
+/// Waits until the clock says so; not for anything to happen meanwhile.
+pub(crate) async fn until(moment: Instant) {
+    tokio::time::sleep_until(moment.into()).await;
+}
+
+/// Polls `future` up to `times` times, with time in between for others, then drops it. Says
+/// whether it had ended.
+pub(crate) async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
+    let mut future: Pin<Box<F>> = Box::pin(future);
+    for _ in 0..times {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Some(output);
+        }
+        tokio::time::sleep(ms(1)).await;
+    }
+    None
+}
+
+/// Says whether it was dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    pub(crate) fn raise(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Raises the flag when it is dropped.
+    pub(crate) fn on_drop(&self) -> impl Drop + Send + use<> {
+        struct Raise(Flag);
+        impl Drop for Raise {
+            fn drop(&mut self) {
+                self.0.raise();
+            }
+        }
+        Raise(self.clone())
+    }
+}
+
+/// Runs `work` on a thread that has nothing to do with any runtime.
+pub(crate) async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || done.send(work()));
+    result.await.expect("the thread does not panic")
+}
