@@ -88,6 +88,22 @@ async fn a_ttl_does_not_switch_renewal_off() {
     assert!(lapsing(&locks).await.unwrap_err().is_lost());
 }
 
+#[tokio::test(start_paused = true)]
+async fn max_hold_ends_the_renewals() {
+    #[distributed_lock(key = "hold", ttl = "1s", max_hold = "5s", client = locks)]
+    async fn hanging(locks: &LockClient) -> Result<(), LockError> {
+        std::future::pending().await
+    }
+
+    let started = tokio::time::Instant::now();
+    assert!(hanging(&LockClient::memory()).await.unwrap_err().is_lost());
+    let held = started.elapsed();
+    assert!(
+        held > Duration::from_secs(4) && held <= Duration::from_secs(5),
+        "{held:?}"
+    );
+}
+
 #[distributed_lock(key = "tree", client = locks)]
 async fn entering(locks: &LockClient) -> Result<u8, LockError> {
     once(locks).await
