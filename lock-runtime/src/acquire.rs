@@ -335,10 +335,16 @@ impl Acquire {
                 LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
                 started,
             )),
-            // Whoever drives the outer body is about to drop this future. An error here would let
-            // the body go on to its own fallback, without the lock.
-            Err(_) if found.dropped_on_loss => std::future::pending().await,
-            Err(loss) => Err(hold.held().lost_error(loss)),
+            // Whoever drives the outer body is about to drop this future: it looks at the hold
+            // before it polls the body again. An error now would let the body go on to its own
+            // fallback, without the lock. Only a body that blocks inside one poll, on a runtime of
+            // its own, can get as far as the error, and must, since nothing else would end it.
+            Err(loss) => {
+                if found.dropped_on_loss {
+                    self.client.engine().sleep(TO_BE_DROPPED).await;
+                }
+                Err(hold.held().lost_error(loss))
+            }
         }
     }
 
@@ -363,6 +369,9 @@ impl Acquire {
             .with_detail("this call says `reentrant = false`"))
     }
 }
+
+/// How long a call under a lost hold waits to be dropped.
+const TO_BE_DROPPED: Duration = Duration::from_millis(250);
 
 /// Contention is an answer, not an error.
 fn unless_busy(acquired: Result<LockGuard, LockError>) -> Result<Option<LockGuard>, LockError> {

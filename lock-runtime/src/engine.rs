@@ -48,7 +48,7 @@ pub(crate) enum Released {
 ///
 /// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
 /// told apart here and nowhere above.
-pub(crate) trait Backend: Send + Sync + 'static {
+pub(crate) trait Backend: Send + Sync + Sized + 'static {
     /// The clock that its leases are measured by.
     fn clock(&self) -> Clock;
 
@@ -56,7 +56,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
     fn acquire(
         self: Arc<Self>,
         request: Request,
-    ) -> impl Future<Output = Result<Arc<Hold>, LockError>> + Send;
+    ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
 
     /// Confirms the lease against the store and extends it.
     fn renew(
@@ -75,6 +75,36 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Completes when what was abandoned before has been given back.
     fn settled(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// A hold on its way to the caller; given back if it does not arrive.
+#[derive(Debug)]
+pub(crate) struct Delivery<B: Backend> {
+    /// `Some` until it has arrived.
+    hold: Option<Arc<Hold>>,
+    backend: Arc<B>,
+}
+
+impl<B: Backend> Delivery<B> {
+    pub(crate) fn new(backend: &Arc<B>, hold: Arc<Hold>) -> Delivery<B> {
+        Delivery {
+            hold: Some(hold),
+            backend: backend.clone(),
+        }
+    }
+
+    /// It has arrived: giving it back is the caller's from now on.
+    fn unpack(mut self) -> Arc<Hold> {
+        self.hold.take().expect("it is unpacked once")
+    }
+}
+
+impl<B: Backend> Drop for Delivery<B> {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.backend.clone().abandon(hold);
+        }
+    }
 }
 
 /// The backend of one client.
@@ -119,10 +149,24 @@ impl Engine {
         match self {
             // Its timers need a runtime; a caller without one borrows the keeper's.
             Engine::Memory(memory) if tokio::runtime::Handle::try_current().is_err() => {
-                on_keeper(memory.clone().acquire(request)).await
+                on_keeper(memory.clone().acquire(request))
+                    .await
+                    .map(Delivery::unpack)
             }
-            Engine::Memory(memory) => memory.clone().acquire(request).await,
-            Engine::Redis(remote) => remote.clone().acquire(request).await,
+            Engine::Memory(memory) => memory.clone().acquire(request).await.map(Delivery::unpack),
+            Engine::Redis(remote) => remote.clone().acquire(request).await.map(Delivery::unpack),
+        }
+    }
+
+    fn acquire_blocking(&self, gate: &Gate, request: Request) -> Result<Arc<Hold>, LockError> {
+        let key = request.key.clone();
+        match self {
+            // On the keeper's timers: the caller's own cannot run while it blocks.
+            Engine::Memory(memory) => {
+                let acquire = on_keeper(memory.clone().acquire(request));
+                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+            }
+            Engine::Redis(_) => block_on(gate.unless_closed(&key, self.acquire(request))),
         }
     }
 
@@ -209,15 +253,7 @@ impl Held {
         request: Request,
     ) -> Result<Held, LockError> {
         let inside = gate.enter(&request.key)?;
-        let key = request.key.clone();
-        let hold = match engine {
-            // On the keeper's timers: the caller's own cannot run while it blocks.
-            Engine::Memory(memory) => {
-                let acquire = on_keeper(memory.clone().acquire(request));
-                block_on(gate.unless_closed(&key, acquire))?
-            }
-            Engine::Redis(_) => block_on(gate.unless_closed(&key, engine.acquire(request)))?,
-        };
+        let hold = engine.acquire_blocking(gate, request)?;
         Ok(Held::new(engine, inside, hold))
     }
 

@@ -118,7 +118,11 @@ impl LockGuard {
     /// Dropping the returned future drops `future`.
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
         let future = pin!(future);
-        body::drive(self, OnLost::Cancel, future).await
+        let output = body::drive(self, OnLost::Cancel, future).await?;
+        match self.frame.held().loss() {
+            None => Ok(output),
+            Some(loss) => Err(self.frame.held().lost_error(loss)),
+        }
     }
 
     /// Gives the lock back, and says whether it was held until now.

@@ -119,6 +119,10 @@ impl Roster {
         else {
             return;
         };
+        if tenure.hold.loss().is_some() {
+            // Too late: it is lost for somebody already, and is found so when it is due.
+            return;
+        }
         tenure.contended |= sent.answer.contended;
         tenure.lease.confirmed(sent.at, ttl);
         tenure.hold.extend(tenure.lease.deadline());

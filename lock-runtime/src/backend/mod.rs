@@ -143,12 +143,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         queue: bool,
     ) -> impl Future<Output = Result<Sent<Acquired>, Fault>> + Send;
 
-    /// Extends leases, all in one go, and waits for the answers for at most `patience`. They are in
-    /// the order of the renewals; `None` means that the lock is not the owner's.
+    /// Extends leases, all in one go; the answers are in the order of the renewals. `None` means
+    /// that the lock is not the owner's.
     fn renew(
         &self,
         renewals: &[Renewal],
-        patience: Duration,
     ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
 
     /// Frees a lock for which nobody queues.

@@ -84,9 +84,12 @@ impl<B: Future> Future for Drive<'_, B> {
             // notified is not looked at: the answer to the question below is.
             let _ = this.lost.as_mut().poll(cx);
         }
-        match this.hold.loss() {
-            Some(loss) => Poll::Ready(Err(this.hold.lost_error(loss))),
-            None => polled.map(Ok),
+        match (polled, this.hold.loss()) {
+            // Whether it was held until here is settled with the release: an error of the body's
+            // own goes before.
+            (Poll::Ready(output), _) => Poll::Ready(Ok(output)),
+            (Poll::Pending, Some(loss)) => Poll::Ready(Err(this.hold.lost_error(loss))),
+            (Poll::Pending, None) => Poll::Pending,
         }
     }
 }

@@ -27,7 +27,7 @@ const PASSING: [&str; 7] = [
 
 pub(super) fn judge(error: &RedisError) -> Verdict {
     let Some(code) = error.code() else {
-        return Verdict::Reconnect(without_values(error));
+        return Verdict::Reconnect(error.to_string());
     };
     let detail = error.detail().unwrap_or_default();
     let text = format!("{code} {detail}").trim_end().to_owned();
@@ -53,11 +53,6 @@ pub(super) fn judge_setup(error: &RedisError) -> Fault {
             _ => Fault::Unavailable(detail),
         },
     }
-}
-
-/// The error in words. Errors of the client library name the operation and never its arguments.
-fn without_values(error: &RedisError) -> String {
-    error.to_string()
 }
 
 #[cfg(test)]
