@@ -183,7 +183,7 @@ impl Acquire {
     pub async fn run<R>(self, body: impl AsyncFnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire().await?;
         let outcome = {
-            let body = pin!(body(&guard));
+            let body = pin!(Some(body(&guard)));
             body::drive(&guard, OnLost::Cancel, body).await
         };
         body::settle(guard, OnLost::Cancel, outcome, |_| false).await

@@ -117,7 +117,7 @@ impl LockGuard {
     ///
     /// Dropping the returned future drops `future`.
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
-        let future = pin!(future);
+        let future = pin!(Some(future));
         let output = body::drive(self, OnLost::Cancel, future).await?;
         match self.frame.held().loss() {
             None => Ok(output),
