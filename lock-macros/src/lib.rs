@@ -13,7 +13,7 @@ mod tokens;
 mod validate;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 
 use args::Args;
 use diag::Diag;
@@ -44,7 +44,7 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     refuse_twice(&mut item, &mut diag);
-    let untouched = item.to_token_stream();
+    let untouched = item.with_arguments_used();
     match validate::validate(args, item, &mut diag) {
         Some(call) if diag.is_empty() => expand::expand(call),
         _ => {

@@ -4,24 +4,37 @@ use std::collections::HashSet;
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 
-/// Applies `change` to every identifier, at any depth, telling it whether a `.` stands before it.
-pub(crate) fn map_idents(
+/// Tells names from fields and methods, which come after a single `.`; a name may come after `..`.
+#[derive(Default)]
+struct Dots(usize);
+
+impl Dots {
+    /// Whether the tree is a field or a method, if it is an identifier.
+    fn precede(&mut self, tree: &TokenTree) -> bool {
+        let before = self.0;
+        self.0 = match tree {
+            TokenTree::Punct(punct) if punct.as_char() == '.' => before + 1,
+            _ => 0,
+        };
+        before == 1
+    }
+}
+
+/// Applies `change` to every name, at any depth; fields and methods stay.
+pub(crate) fn map_names(
     tokens: TokenStream,
-    change: &mut dyn FnMut(Ident, bool) -> Ident,
+    change: &mut dyn FnMut(Ident) -> Ident,
 ) -> TokenStream {
-    let mut after_dot = false;
+    let mut dots = Dots::default();
     tokens
         .into_iter()
         .map(|tree| {
-            let follows_dot = std::mem::replace(
-                &mut after_dot,
-                matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.'),
-            );
+            let is_member = dots.precede(&tree);
             match tree {
-                TokenTree::Ident(ident) => TokenTree::Ident(change(ident, follows_dot)),
+                TokenTree::Ident(ident) if !is_member => TokenTree::Ident(change(ident)),
                 TokenTree::Group(group) => {
                     let mut changed =
-                        Group::new(group.delimiter(), map_idents(group.stream(), change));
+                        Group::new(group.delimiter(), map_names(group.stream(), change));
                     changed.set_span(group.span());
                     TokenTree::Group(changed)
                 }
@@ -29,6 +42,21 @@ pub(crate) fn map_idents(
             }
         })
         .collect()
+}
+
+/// Adds every name that occurs, at any depth, except those of fields and methods.
+pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
+    let mut dots = Dots::default();
+    for tree in tokens {
+        let is_member = dots.precede(&tree);
+        match tree {
+            TokenTree::Ident(ident) if !is_member => {
+                into.insert(ident.to_string());
+            }
+            TokenTree::Group(group) => add_names(group.stream(), into),
+            _ => (),
+        }
+    }
 }
 
 /// Whether any token, at any depth, is the one looked for.
@@ -50,40 +78,33 @@ pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     )
 }
 
-/// Every identifier that occurs, at any depth.
-pub(crate) fn identifiers(tokens: TokenStream, into: &mut HashSet<String>) {
-    any(tokens, &mut |tree| {
-        if let TokenTree::Ident(ident) = tree {
-            into.insert(ident.to_string());
-        }
-        false
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn identifiers_are_found_at_any_depth() {
-        let tokens: TokenStream = "a.b(|c| { [d] }) + \"e\"".parse().unwrap();
-        assert!(mentions(tokens.clone(), "d"));
-        assert!(!mentions(tokens.clone(), "e"));
-        let mut found = HashSet::new();
-        identifiers(tokens, &mut found);
-        assert_eq!(found.len(), 4);
+    fn tokens(text: &str) -> TokenStream {
+        text.parse().unwrap()
     }
 
     #[test]
-    fn a_field_is_told_from_a_name() {
-        let tokens: TokenStream = "id.id(id)".parse().unwrap();
-        let renamed = map_idents(tokens, &mut |ident, after_dot| {
-            if after_dot {
-                ident
-            } else {
-                Ident::new("x", ident.span())
-            }
+    fn identifiers_are_found_at_any_depth() {
+        let tokens = tokens("a.b(|c| { [d] }) + \"e\"");
+        assert!(mentions(tokens.clone(), "d"));
+        assert!(mentions(tokens.clone(), "b"));
+        assert!(!mentions(tokens, "e"));
+    }
+
+    #[test]
+    fn names_are_told_from_fields_and_methods() {
+        let mut found = HashSet::new();
+        add_names(tokens("a.b(|c| { [d] }) + x..y ..= z"), &mut found);
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort();
+        assert_eq!(found, ["a", "c", "d", "x", "y", "z"]);
+
+        let renamed = map_names(tokens("id.id(id)..id"), &mut |ident| {
+            Ident::new("x", ident.span())
         });
-        assert_eq!(renamed.to_string().replace(' ', ""), "x.id(x)");
+        assert_eq!(renamed.to_string().replace(' ', ""), "x.id(x)..x");
     }
 }

@@ -1,4 +1,84 @@
-//! Locks shared by every machine, on Redis or Valkey.
+//! Run a function under a lock that every machine respects, on Redis or Valkey.
+//!
+//! ```
+//! use lock_runtime::{LockClient, LockError, distributed_lock};
+//!
+//! #[distributed_lock(key = "order:<id>", ttl = "10s", wait = "2s")]
+//! async fn ship(id: u64) -> Result<(), LockError> {
+//!     // One process in the world is here for this order.
+//!     Ok(())
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+//! # let url = "memory://";
+//! LockClient::connect(url).await?.install()?; // once, at start-up: redis://127.0.0.1:6379
+//! ship(42).await
+//! # }
+//! ```
+//!
+//! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
+//! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
+//! there is none.
+//!
+//! # The contract
+//!
+//! 1. **The body never starts without the lock.** Busy, unreachable, misconfigured: an error, or
+//!    the declared alternative, never an unlocked body.
+//! 2. **`Ok` means held throughout**: from before the first statement of the body until after its
+//!    last, the deadline (line 3) had not passed and nothing disproved it. If the server answers
+//!    the release with "not yours", the call fails with `Lost`; if it does not answer in time, the
+//!    deadline decides, and the release goes on in the background. The body's own `Err` is
+//!    returned as it is.
+//! 3. **The holder gives up before the server does.** The deadline counts from before the confirmed
+//!    request was sent, less 1 % and 2 ms of the ttl, on a clock that runs on while the machine
+//!    sleeps. When it passes, an async body is dropped at its current await and the call fails
+//!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
+//! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
+//! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a poll,
+//!    or within 1.5 s for each waiter that has become unreachable.
+//! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
+//!    shortens a lease.
+//! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
+//!    without persistence, and across failover while server clocks do not run behind the last
+//!    token.
+//! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are kinds of their own;
+//!    see [`LockErrorKind`].
+//! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` and one
+//!    attempt (1 s). `wait = "0s"` and `try_acquire` make one attempt.
+//! 10. **Dropping is safe everywhere.** An acquire dropped at any await leaves no key and no queue
+//!     entry; a dropped guard is released, also by a panic, a cancellation or a runtime that shuts
+//!     down. A process that exits right after leaves the lock to its ttl.
+//! 11. **Different arguments never share a key by accident**: values are escaped, separators are
+//!     checked.
+//!
+//! # What is not promised
+//!
+//! A lease cannot stop a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine),
+//! a sync body or a poll that blocks from finishing a write. It does not survive an asynchronous
+//! failover, an eviction, or a step of the server's clock that lost the key. The
+//! [fencing token](FencingToken) is for that.
+//!
+//! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
+//! Waiters are served in order between clients, and inside a client. Other kinds of clients that
+//! poll for the same key may starve while ours queue, and their releases wake nobody: ours then
+//! find the lock free by polling, about five times a second.
+//!
+//! # When not to use it
+//!
+//! Where one process is all there is, a mutex does. Where the resource can refuse a stale write by
+//! itself, a version column or a unique key does, and is safer than any lease. A lock is for work
+//! that must not be done twice at once and that nothing downstream can tell apart.
+//!
+//! # Features
+//!
+//! - `macros` (default): the attribute.
+//!
+//! # Clients of other kinds
+//!
+//! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
+//! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[doc(hidden)]
 #[path = "private/mod.rs"]

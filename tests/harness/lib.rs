@@ -21,3 +21,7 @@ pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use server::{Builder, RedisServer};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::Worker;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

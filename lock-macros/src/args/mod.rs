@@ -1,17 +1,18 @@
 //! The attribute's arguments, as they were typed.
 
 mod names;
+mod value;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::spanned::Spanned;
-use syn::{Expr, Ident, Lit, LitStr, Token, token};
+use syn::{Expr, Ident, LitStr, Token, token};
 
 use crate::diag::Diag;
 use crate::item::rename_self;
 use crate::tokens;
+pub(crate) use value::{boolean, identifier, path, string, ungrouped, word};
 
 /// Each option's value, if it was given.
 #[derive(Default)]
@@ -171,6 +172,7 @@ fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     }
 }
 
+/// A value to show to somebody who gave none, or a wrong one.
 fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
@@ -189,94 +191,6 @@ fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
         if input.parse::<proc_macro2::TokenTree>().is_err() {
             return;
-        }
-    }
-}
-
-/// An expression without the invisible groups that `macro_rules!` puts around `$key:literal`.
-pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
-    while let Expr::Group(group) = value {
-        value = &group.expr;
-    }
-    value
-}
-
-/// The string literal that an expression is.
-pub(crate) fn string(value: &Expr) -> Option<LitStr> {
-    match ungrouped(value) {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// `true` or `false`; anything else is reported.
-pub(crate) fn boolean(name: &str, value: &Expr, diag: &mut Diag) -> Option<bool> {
-    if let Expr::Lit(literal) = ungrouped(value)
-        && let Lit::Bool(boolean) = &literal.lit
-    {
-        return Some(boolean.value);
-    }
-    diag.error(
-        value.span(),
-        format_args!("`{name}` must be `true` or `false`"),
-    );
-    None
-}
-
-/// One of two words; anything else is reported.
-pub(crate) fn word<T>(
-    name: &str,
-    value: &Expr,
-    words: [(&str, T); 2],
-    diag: &mut Diag,
-) -> Option<T> {
-    let written = string(value).map(|text| text.value());
-    let [first, second] = [words[0].0, words[1].0];
-    let expected = format!("`{name}` must be `\"{first}\"` or `\"{second}\"`");
-    let found = words
-        .into_iter()
-        .find_map(|(word, meaning)| (written.as_deref() == Some(word)).then_some(meaning));
-    if found.is_none() {
-        diag.error(value.span(), expected);
-    }
-    found
-}
-
-/// A single identifier; anything else is reported.
-pub(crate) fn identifier(name: &str, value: &Expr, diag: &mut Diag) -> Option<Ident> {
-    let ident = match ungrouped(value) {
-        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => path.path.get_ident(),
-        _ => None,
-    };
-    // `self` is a path of one identifier, but no name that a `let` could give.
-    let ident = ident.filter(|ident| syn::parse2::<Ident>(ident.to_token_stream()).is_ok());
-    if ident.is_none() {
-        let example = string(value)
-            .and_then(|text| syn::parse_str::<Ident>(&text.value()).ok())
-            .map_or_else(|| sample(name).to_owned(), |ident| ident.to_string());
-        diag.error(
-            value.span(),
-            format_args!("`{name}` needs an identifier: `{name} = {example}`"),
-        );
-    }
-    ident.cloned()
-}
-
-/// A path; anything else is reported.
-pub(crate) fn path(name: &str, value: &Expr, diag: &mut Diag) -> Option<TokenStream> {
-    match ungrouped(value) {
-        Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
-            Some(path.path.to_token_stream())
-        }
-        _ => {
-            diag.error(
-                value.span(),
-                format_args!("`{name}` needs a path: `{name} = {}`", sample(name)),
-            );
-            None
         }
     }
 }
@@ -344,37 +258,6 @@ mod tests {
             [
                 "expected `,` between two options",
                 "unknown option `wiat`; did you mean `wait`?"
-            ]
-        );
-    }
-
-    #[test]
-    fn values_of_a_wrong_kind_get_their_sentence() {
-        let mut diag = Diag::default();
-        let value = |text| syn::parse_str::<Expr>(text).unwrap();
-        assert_eq!(boolean("renew", &value("true"), &mut diag), Some(true));
-        assert_eq!(boolean("renew", &value("\"yes\""), &mut diag), None);
-        let words = || [("error", 1), ("skip", 2)];
-        assert_eq!(
-            word("on_busy", &value("\"skip\""), words(), &mut diag),
-            Some(2)
-        );
-        assert_eq!(word("on_busy", &value("\"skp\""), words(), &mut diag), None);
-        assert!(identifier("guard", &value("lock"), &mut diag).is_some());
-        assert!(identifier("guard", &value("\"held\""), &mut diag).is_none());
-        assert!(identifier("guard", &value("1"), &mut diag).is_none());
-        assert!(identifier("guard", &value("self"), &mut diag).is_none());
-        assert!(path("crate", &value("crate::rt"), &mut diag).is_some());
-        assert!(path("crate", &value("\"rt\""), &mut diag).is_none());
-        assert_eq!(
-            diag.messages(),
-            [
-                "`renew` must be `true` or `false`",
-                "`on_busy` must be `\"error\"` or `\"skip\"`",
-                "`guard` needs an identifier: `guard = held`",
-                "`guard` needs an identifier: `guard = lock`",
-                "`guard` needs an identifier: `guard = lock`",
-                "`crate` needs a path: `crate = path::to::lock_runtime`",
             ]
         );
     }

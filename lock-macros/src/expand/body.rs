@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::Expr;
 
+use crate::args::ungrouped;
 use crate::key::{Key, Segment};
 use crate::model::Call;
 use crate::tokens;
@@ -18,9 +20,9 @@ pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> To
     quote_spanned! {glue=> #edge #captures #statements }
 }
 
-/// Gives `return` the function's type. Nothing can be said of `_`, nor of `!`.
+/// Gives `return` the function's type. Nothing can be said of `_`.
 fn edge(call: &Call) -> TokenStream {
-    if call.output.vacuous {
+    if call.output.inferred {
         return TokenStream::new();
     }
     let ty = &call.output.tokens;
@@ -38,46 +40,65 @@ fn edge(call: &Call) -> TokenStream {
 /// A name that occurs nowhere is left alone unless it starts with `_`: the compiler is about to
 /// call it unused, and should.
 fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
-    let mentioned = mentioned(call, statements);
+    let mut mentioned = HashSet::new();
+    tokens::add_names(statements.clone(), &mut mentioned);
+    // `key = key` gives the argument away, if it is one that can be.
+    let given_away = given_away(call).filter(|name| !mentioned.contains(name));
+    options(call, &mut |tokens| {
+        tokens::add_names(tokens, &mut mentioned)
+    });
     let bindings = call.names.bindings.iter().filter(|binding| {
         let name = binding.ident.to_string();
-        name.starts_with('_') || mentioned.contains(&name)
+        (name.starts_with('_') || mentioned.contains(&name)) && Some(name) != given_away
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
-        quote_spanned!(glue=> #(#cfgs)* let _ = &#ident;)
+        // The name resolves only with the user's own hygiene, so clippy takes this use for one of
+        // the user's.
+        let allow = ident
+            .to_string()
+            .starts_with('_')
+            .then(|| quote_spanned!(glue=> #[allow(clippy::used_underscore_binding)]));
+        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident;)
     });
     let receiver = call.names.receiver.iter();
     quote_spanned!(glue=> #(let _ = &#receiver;)* #(#moves)*)
 }
 
-/// The identifiers in the statements and the options.
-fn mentioned(call: &Call, statements: &TokenStream) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut add = |tokens: TokenStream| tokens::identifiers(tokens, &mut found);
-    add(statements.clone());
+/// The argument that is the key itself.
+fn given_away(call: &Call) -> Option<String> {
     match &call.key {
-        Key::Expr(expr) => add(expr.to_token_stream()),
+        Key::Expr(expr) => match ungrouped(expr) {
+            Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+            _ => None,
+        },
+        Key::Template(_) => None,
+    }
+}
+
+/// Everything of the user's in the attribute.
+fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
+    match &call.key {
+        Key::Expr(expr) => each(expr.to_token_stream()),
         Key::Template(template) => {
             for segment in &template.segments {
                 if let Segment::Value { expr, .. } = segment {
-                    add(expr.clone());
+                    each(expr.clone());
                 }
             }
         }
     }
     let options = &call.options;
-    add(options.client.to_token_stream());
-    add(options.or_else.to_token_stream());
+    each(options.client.to_token_stream());
+    each(options.or_else.to_token_stream());
     for length in [&options.ttl, &options.wait, &options.max_hold] {
-        add(length.to_token_stream());
+        each(length.to_token_stream());
     }
-    found
 }
 
 /// `-> R` for the closure of a synchronous body, where R can be written.
 pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
-    if call.output.vacuous {
+    if call.output.inferred {
         return TokenStream::new();
     }
     let ty = &call.output.tokens;
@@ -86,9 +107,6 @@ pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
 
 /// Refuses a synchronous function that turns out to return a future.
 pub(super) fn checked_output(call: &Call, glue: Span) -> TokenStream {
-    if call.output.never {
-        return TokenStream::new();
-    }
     let span = glue_at(call.output.span);
     let returned = quote_spanned!(span=> __lock_rt::returned(output));
     quote_spanned!(glue=> let output = #returned;)

@@ -1,7 +1,7 @@
 //! What the function returns when the lock fails.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::spanned::Spanned;
 
 use crate::model::{Call, OnBusy};
@@ -36,7 +36,8 @@ pub(super) fn failure(call: &Call) -> TokenStream {
 /// `!` can be written as a return type only.
 fn output_type(call: &Call) -> TokenStream {
     if call.output.never {
-        quote!(_)
+        let span = call.output.span;
+        quote_spanned!(span=> _)
     } else {
         call.output.tokens.clone()
     }

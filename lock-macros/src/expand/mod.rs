@@ -127,6 +127,11 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         }
     };
     let failure = failure::failure(call);
+    let success = if call.output.never {
+        quote_spanned!(glue=> match output {})
+    } else {
+        quote_spanned!(glue=> output)
+    };
     quote_spanned! {glue=>
         use #runtime::__private::v1 as __lock_rt;
         #asked
@@ -142,7 +147,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
         };
         match outcome {
-            ::core::result::Result::Ok(output) => output,
+            ::core::result::Result::Ok(output) => #success,
             ::core::result::Result::Err(error) => #failure,
         }
     }

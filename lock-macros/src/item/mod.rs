@@ -6,7 +6,7 @@ mod returns;
 mod tail;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Attribute, ReturnType, Signature, Token, Type, Visibility};
@@ -42,9 +42,9 @@ pub(crate) struct Output {
     pub(crate) tokens: TokenStream,
     /// Where an error about the type belongs.
     pub(crate) span: Span,
-    /// Nothing is known about it before the body was looked at.
-    pub(crate) vacuous: bool,
-    /// It is `!`.
+    /// It is `_`: nothing is known about it before the body was looked at.
+    pub(crate) inferred: bool,
+    /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
     pub(crate) never: bool,
 }
 
@@ -132,21 +132,42 @@ impl Item {
             );
             return None;
         }
-        let future = match &signature.output {
-            ReturnType::Type(_, ty) => returns::future_output(ty),
-            ReturnType::Default => None,
+        let ReturnType::Type(_, ty) = &signature.output else {
+            return Some(Shape::Sync);
         };
-        if future.is_none() {
+        if returns::future_output(ty).is_none() {
             return Some(Shape::Sync);
         }
         let tail = Tail::find(self.body.stream());
         if tail.is_none() {
             diag.error(
-                signature.output.span(),
+                ty.span(),
                 "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
             );
         }
         tail.map(|tail| Shape::Future(Box::new(tail)))
+    }
+
+    /// The function as it was, with every argument used once. For a compilation that fails anyway:
+    /// an argument that only the key needs is no reason for a warning then.
+    pub(crate) fn with_arguments_used(&self) -> TokenStream {
+        let uses = Names::of(&self.signature)
+            .bindings
+            .into_iter()
+            .map(|binding| {
+                let (cfgs, ident) = (binding.cfgs, binding.ident);
+                quote!(#(#cfgs)* let _ = &#ident;)
+            });
+        let statements = self.body.stream();
+        let mut body = Group::new(Delimiter::Brace, quote!(#(#uses)* #statements));
+        body.set_span(self.body.span());
+        let Item {
+            attrs,
+            visibility,
+            signature,
+            ..
+        } = self;
+        quote!(#(#attrs)* #visibility #signature #body)
     }
 
     /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
@@ -164,16 +185,17 @@ impl Item {
     /// The type that the body yields.
     pub(crate) fn output(&self, shape: &Shape) -> Output {
         match (&self.signature.output, shape) {
-            (ReturnType::Default, _) => Output {
-                tokens: quote!(()),
-                span: self.signature.paren_token.span.close(),
-                vacuous: false,
-                never: false,
-            },
+            (ReturnType::Default, _) => {
+                let span = self.signature.paren_token.span.close();
+                Output::of(quote_spanned!(span=> ()), span)
+            }
             (ReturnType::Type(_, ty), Shape::Future(tail)) => {
                 let declared = tail.prelude.as_ref().map(|prelude| prelude.output.clone());
                 let output = declared.or_else(|| returns::future_output(ty).flatten());
-                Output::of(output.unwrap_or_else(|| quote!(_)), ty.span())
+                Output::of(
+                    output.unwrap_or_else(|| quote_spanned!(ty.span()=> _)),
+                    ty.span(),
+                )
             }
             (ReturnType::Type(_, ty), _) => {
                 Output::of(returns::nameable(ty).into_token_stream(), ty.span())
@@ -185,10 +207,15 @@ impl Item {
 impl Output {
     fn of(tokens: TokenStream, span: Span) -> Output {
         let parsed = syn::parse2::<Type>(tokens.clone()).ok();
+        let never = parsed.as_ref().is_some_and(returns::is_never);
         Output {
-            vacuous: parsed.as_ref().is_none_or(returns::is_vacuous),
-            never: matches!(parsed, Some(Type::Never(_))),
-            tokens,
+            inferred: parsed.as_ref().is_none_or(returns::is_inferred),
+            never,
+            tokens: if never {
+                quote_spanned!(span=> ::core::convert::Infallible)
+            } else {
+                tokens
+            },
             span,
         }
     }
@@ -315,7 +342,7 @@ mod tests {
             let shape = item.shape(&mut Diag::default()).unwrap();
             let output = item.output(&shape);
             assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
-            assert_eq!(output.vacuous, expected == "_");
+            assert_eq!(output.inferred, expected == "_");
         }
         let never = item("fn f() -> ! {}");
         assert!(never.output(&Shape::Sync).never);

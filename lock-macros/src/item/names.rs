@@ -96,7 +96,7 @@ impl Names {
 
 /// Replaces `self` by what it is called in the body.
 pub(crate) fn rename_self(tokens: TokenStream, name: &Ident) -> TokenStream {
-    crate::tokens::map_idents(tokens, &mut |ident, _| {
+    crate::tokens::map_names(tokens, &mut |ident| {
         if ident == "self" {
             let mut renamed = name.clone();
             renamed.set_span(name.span().located_at(ident.span()));

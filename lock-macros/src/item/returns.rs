@@ -18,10 +18,11 @@ pub(crate) fn nameable(ty: &Type) -> Type {
 
 fn erase(ty: &mut Type) {
     match ty {
-        Type::ImplTrait(_) => {
+        Type::ImplTrait(opaque) => {
+            let underscore_token = Token![_](opaque.impl_token.span);
             *ty = Type::Infer(TypeInfer {
                 attrs: Vec::new(),
-                underscore_token: Token![_](proc_macro2::Span::call_site()),
+                underscore_token,
             });
         }
         Type::Array(ty) => erase(&mut ty.elem),
@@ -57,22 +58,29 @@ fn erase_path(path: &mut Path) {
     }
 }
 
-/// Whether a type is nothing but `_` or `!`, and so says nothing about a value.
-pub(crate) fn is_vacuous(ty: &Type) -> bool {
+/// Whether a type is `_`.
+pub(crate) fn is_inferred(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Infer(_))
+}
+
+/// Whether a type is `!`.
+pub(crate) fn is_never(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Never(_))
+}
+
+/// The type without parentheses and the invisible groups of `macro_rules!`.
+fn bare(ty: &Type) -> &Type {
     match ty {
-        Type::Group(ty) => is_vacuous(&ty.elem),
-        Type::Paren(ty) => is_vacuous(&ty.elem),
-        Type::Infer(_) | Type::Never(_) => true,
-        _ => false,
+        Type::Group(ty) => bare(&ty.elem),
+        Type::Paren(ty) => bare(&ty.elem),
+        other => other,
     }
 }
 
 /// What the future of a return type yields: `Some(None)` if it does not say, `None` if the type
 /// does not look like a future.
 pub(crate) fn future_output(ty: &Type) -> Option<Option<TokenStream>> {
-    match ty {
-        Type::Group(ty) => future_output(&ty.elem),
-        Type::Paren(ty) => future_output(&ty.elem),
+    match bare(ty) {
         Type::ImplTrait(ty) => output_of_bounds(&ty.bounds),
         Type::TraitObject(ty) => output_of_bounds(&ty.bounds),
         Type::Path(ty) => {

@@ -60,7 +60,7 @@ fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
     }
 }
 
-/// Must agree with what the runtime leaves as it is; a test of the workspace compares them.
+/// Must agree with what the runtime leaves as it is. Tests on both sides hold the same list.
 fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte)
 }
@@ -266,5 +266,17 @@ mod tests {
     fn a_key_has_a_longest_length() {
         assert_eq!(flaws(&"x".repeat(512)), []);
         assert!(flaws(&"x".repeat(513))[0].1.contains("513 bytes"));
+    }
+
+    #[test]
+    fn kept_characters_are_those_of_the_runtime() {
+        let kept: String = (0..=0x7f_u8)
+            .filter(|&byte| is_kept(byte))
+            .map(char::from)
+            .collect();
+        assert_eq!(
+            kept,
+            "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+        );
     }
 }

@@ -27,7 +27,9 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
             source[..at].trim()
         ));
     }
-    let parsed = LitStr::new(source, literal).parse::<Expr>();
+    // With the macro's hygiene, or the compiler would offer to replace the whole literal by a field
+    // of a similar name.
+    let parsed = LitStr::new(source, Span::mixed_site().located_at(literal)).parse::<Expr>();
     let not_a_value = || {
         format!(
             "`<{source}>` is no value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
@@ -113,10 +115,8 @@ fn no_such_argument(name: &str, names: &Names) -> String {
 }
 
 fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
-    tokens::map_idents(stream, &mut |ident, after_dot| {
-        let original = if after_dot {
-            None
-        } else if ident == "self" {
+    tokens::map_names(stream, &mut |ident| {
+        let original = if ident == "self" {
             names.receiver.as_ref()
         } else {
             names.find(&ident.to_string())

@@ -12,7 +12,7 @@ mod skip;
 mod spec;
 mod sync;
 
-/// Everything that an expansion names.
+/// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
     pub use super::body::{OnLost, drive, run_blocking, settle, settle_blocking};
     pub use super::client::ClientRef;
@@ -24,7 +24,5 @@ pub mod v1 {
     pub use super::sync::{
         FutureInDisguise, ThisFunctionReturnsAFutureAndWouldUnlockBeforeItRuns, returned,
     };
-    pub use crate::acquire::Acquire;
-    pub use crate::guard::LockGuard;
     pub use crate::model::key::KeyWriter;
 }

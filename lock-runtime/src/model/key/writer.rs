@@ -172,14 +172,16 @@ mod tests {
     }
 
     #[test]
-    fn every_ascii_byte_is_kept_or_escaped_in_upper_case() {
-        for byte in 0..=0x7f_u8 {
-            let written = part(&char::from(byte));
-            if is_kept(byte) {
-                assert_eq!(written, char::from(byte).to_string());
+    fn every_other_byte_is_escaped_in_upper_case() {
+        // The macro crate's template checks rely on this list, and hold the same one.
+        const KEPT: &str = "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+        for letter in (0..=0x7f_u8).map(char::from) {
+            let expected = if KEPT.contains(letter) {
+                letter.to_string()
             } else {
-                assert_eq!(written, format!("%{byte:02X}"));
-            }
+                format!("%{:02X}", u32::from(letter))
+            };
+            assert_eq!(part(&letter), expected);
         }
     }
 

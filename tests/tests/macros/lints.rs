@@ -1,0 +1,90 @@
+//! Locked functions are as clean as their source: nothing here may warn, under the strictest lints.
+
+use lock_runtime::LockClient;
+
+mod clean {
+    #![forbid(unsafe_code, unused)]
+    #![deny(
+        warnings,
+        rust_2018_idioms,
+        unreachable_pub,
+        unused_qualifications,
+        unused_lifetimes,
+        single_use_lifetimes,
+        let_underscore_drop,
+        trivial_casts,
+        clippy::all,
+        clippy::pedantic
+    )]
+
+    use std::time::Duration;
+
+    use lock_runtime::{LockClient, LockError, distributed_lock};
+
+    pub(super) struct Tx;
+
+    impl Drop for Tx {
+        fn drop(&mut self) {}
+    }
+
+    #[distributed_lock(key = "<id>", ttl = "10s", client = locks)]
+    pub(super) async fn asynchronous(locks: &LockClient, id: u8, _tx: Tx) -> Result<u8, LockError> {
+        tokio::task::yield_now().await;
+        Ok(id)
+    }
+
+    #[distributed_lock(key = "<id>", ttl = Duration::from_secs(1), client = locks)]
+    pub(super) fn synchronous(locks: &LockClient, mut id: u8, _tx: Tx) -> Result<u8, LockError> {
+        id += 1;
+        Ok(id)
+    }
+
+    #[distributed_lock(key = "unit", client = locks, on_busy = "skip", or_else = |_| ())]
+    pub(super) async fn unit(locks: &LockClient) {}
+
+    #[distributed_lock(key = "unit", client = locks, or_else = |_| ())]
+    pub(super) fn unit_blocking(locks: &LockClient) {}
+
+    #[distributed_lock(key = String::from("expression"), client = locks, guard = lock)]
+    pub(super) async fn expression(locks: &LockClient) -> Result<String, LockError> {
+        Ok(lock.key().to_owned())
+    }
+
+    #[distributed_lock(key = "never", client = locks, or_else = |error| panic!("{error}"))]
+    pub(super) async fn never(locks: &LockClient) -> ! {
+        panic!("ran")
+    }
+
+    #[distributed_lock(key = "never", client = locks, or_else = |error| panic!("{error}"))]
+    pub(super) fn never_blocking(locks: &LockClient) -> ! {
+        panic!("ran")
+    }
+
+    pub(super) struct Shop(pub(super) LockClient);
+
+    impl Shop {
+        #[distributed_lock(key = "shop", client = self.0)]
+        pub(super) async fn method(&mut self, id: u8) -> Result<&mut Self, LockError> {
+            if id == 0 {
+                return Ok(self);
+            }
+            Ok(self)
+        }
+    }
+}
+
+#[tokio::test]
+async fn clean_functions_run() {
+    let locks = LockClient::memory();
+    assert_eq!(clean::asynchronous(&locks, 1, clean::Tx).await.unwrap(), 1);
+    assert_eq!(clean::synchronous(&locks, 1, clean::Tx).unwrap(), 2);
+    clean::unit(&locks).await;
+    clean::unit_blocking(&locks);
+    assert_eq!(clean::expression(&locks).await.unwrap(), "expression");
+    clean::Shop(locks.clone()).method(0).await.unwrap();
+    let blocking = locks.clone();
+    let never = std::thread::spawn(move || clean::never_blocking(&blocking));
+    assert!(never.join().is_err());
+    let never = tokio::spawn(async move { clean::never(&locks).await });
+    assert!(never.await.unwrap_err().is_panic());
+}
