@@ -30,8 +30,7 @@ async fn two_hundred_callers_of_one_client_are_served_in_order() {
     while let Some(caller) = soon(callers.join_next()).await {
         caller.unwrap();
     }
-    let served = served.lock().unwrap();
-    assert_eq!(*served, (0..CALLERS).collect::<Vec<_>>());
+    assert_eq!(*served.lock().unwrap(), (0..CALLERS).collect::<Vec<_>>());
     nothing_is_left(&mut server.connection(), ms(1_000)).await;
 }
 

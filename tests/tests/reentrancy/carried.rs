@@ -1,5 +1,10 @@
 //! Futures that take their call tree with them.
 
+#![expect(
+    clippy::async_yields_async,
+    reason = "a body hands out the future that it carried off"
+)]
+
 use lock_runtime::{LockClient, LockGuard, in_current_hold};
 use tokio::sync::oneshot;
 
