@@ -106,8 +106,8 @@ async fn a_waiter_whose_connection_breaks_keeps_its_place() {
     .await;
     let before = members(&mut connection).await;
     for _ in 0..3 {
-        proxy.kill_connections();
         let accepted = proxy.accepted();
+        proxy.kill_connections();
         // Breaking rings the bell: it asks again at once.
         harness::eventually("new connection", crate::LONG, async || {
             proxy.accepted() > accepted
