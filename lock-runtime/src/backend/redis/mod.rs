@@ -105,7 +105,7 @@ impl Server {
     fn unanswered(&self, silence: Silence) -> Fault {
         match silence {
             Silence::TimedOut => self.link.slow(),
-            Silence::Broken(error) => Fault::Unavailable(error.to_string()),
+            Silence::Broken(error) => Fault::Unavailable(reply::describe(&error)),
         }
     }
 

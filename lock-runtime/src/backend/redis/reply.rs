@@ -27,10 +27,10 @@ const PASSING: [&str; 7] = [
 
 pub(super) fn judge(error: &RedisError) -> Verdict {
     let Some(code) = error.code() else {
-        return Verdict::Reconnect(error.to_string());
+        return Verdict::Reconnect(describe(error));
     };
     let detail = error.detail().unwrap_or_default();
-    let text = format!("{code} {detail}").trim_end().to_owned();
+    let text = as_part(&format!("{code} {detail}"));
     match error.kind() {
         redis::ErrorKind::Server(ServerErrorKind::NoScript) => Verdict::NoScript,
         redis::ErrorKind::Server(ServerErrorKind::ReadOnly) => Verdict::Reconnect(text),
@@ -53,6 +53,19 @@ pub(super) fn judge_setup(error: &RedisError) -> Fault {
             _ => Fault::Unavailable(detail),
         },
     }
+}
+
+/// An error of the client library in words: it names the operation, never its arguments.
+pub(super) fn describe(error: &RedisError) -> String {
+    as_part(&error.to_string())
+}
+
+/// A text as a part of a sentence: on one line, without a full stop, and without the place in the
+/// script that a server adds.
+fn as_part(text: &str) -> String {
+    let text = text.split(" script: ").next().unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -87,8 +100,22 @@ mod tests {
             let Fault::Refused(text) = fault(line) else {
                 panic!("{line} is not refused")
             };
-            assert_eq!(text, line);
+            assert_eq!(text, line.trim_end_matches('.'));
         }
+    }
+
+    #[test]
+    fn a_text_becomes_a_part_of_a_sentence() {
+        let Fault::Refused(text) = fault(
+            "WRONGTYPE Wrong kind of value script: 6940fcf406ef057d911de956, on @user_script:118.",
+        ) else {
+            panic!("it is refused")
+        };
+        assert_eq!(text, "WRONGTYPE Wrong kind of value");
+        assert_eq!(
+            as_part("Parse error\nUnexpected `8`\n"),
+            "Parse error Unexpected `8`"
+        );
     }
 
     #[test]

@@ -1,0 +1,118 @@
+//! The holder gives up before the server does.
+
+use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use harness::{Mode, RedisServer, wait_until};
+
+use crate::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms, soon};
+
+#[tokio::test]
+async fn line_3_no_holder_relies_on_a_lease_that_the_server_has_ended() {
+    let (server, proxy, client) = behind_a_proxy();
+    let mut connection = server.connection();
+    drop(hold(&client).await);
+    for ttl in [ms(20), ms(100), ms(500)] {
+        let lease = client.lock(KEY).wait(LONG).ttl(ttl);
+        let guard = lease.acquire().await.unwrap();
+        proxy.black_hole();
+        wait_until("loss", LONG, || {
+            // Asked in this order: a holder that believes in it after the server did not is wrong.
+            let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
+            let believes = guard.is_valid();
+            assert!(left >= 0 || !believes, "the server was first");
+            !believes
+        });
+        proxy.kill_connections();
+        proxy.heal();
+    }
+}
+
+#[tokio::test]
+async fn line_3_an_async_body_is_dropped_while_the_server_still_has_the_lease() {
+    let (server, proxy, client) = behind_a_proxy();
+    let mut connection = server.connection();
+    drop(hold(&client).await);
+    let (dropped, body_dropped) = std::sync::mpsc::channel();
+    let body = async |_: &_| {
+        // Reports, at the instant of its drop, what the server still has.
+        let _report = Report(|| {
+            let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
+            dropped.send(left).expect("the test listens");
+        });
+        proxy.black_hole();
+        pending::<()>().await;
+    };
+    // Long enough for the margin to exceed what a busy machine takes to wake a task up.
+    let run = client.lock(KEY).wait(LONG).ttl(ms(4_000)).run(body);
+    assert!(soon(run).await.unwrap_err().is_lost());
+    let left = body_dropped.try_recv().expect("the body was dropped");
+    assert!(left >= 0, "the server was first: {left}");
+}
+
+#[tokio::test]
+async fn line_3_a_slow_reply_is_counted_as_time_that_has_passed() {
+    let (server, proxy, client) = behind_a_proxy();
+    let mut connection = server.connection();
+    drop(hold(&client).await);
+    proxy.replies(Mode::Delay(ms(300)));
+    let started = Instant::now();
+    let lease = client.lock(KEY).wait(LONG).ttl(ms(800)).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    assert!(started.elapsed() >= ms(300));
+    assert!(
+        guard.remaining() <= ms(800 - 300),
+        "{:?}",
+        guard.remaining()
+    );
+    wait_until("loss", LONG, || {
+        let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
+        let believes = guard.is_valid();
+        assert!(left >= 0 || !believes, "the server was first");
+        !believes
+    });
+}
+
+#[tokio::test]
+async fn line_3_a_frozen_server_does_not_keep_a_body_alive() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    drop(hold(&client).await);
+    let ttl = ms(400);
+    let started = Instant::now();
+    let body = async |_: &_| {
+        server.pause();
+        pending::<()>().await;
+    };
+    let run = client.lock(KEY).wait(LONG).ttl(ttl).run(body);
+    assert!(soon(run).await.unwrap_err().is_lost());
+    // Its last confirmation came before the freeze, which came at once.
+    assert!(started.elapsed() < ttl * 3, "{:?}", started.elapsed());
+    server.resume();
+}
+
+#[tokio::test]
+async fn line_3_a_sync_body_runs_to_its_end_and_then_fails() {
+    let (server, proxy, client) = behind_a_proxy();
+    let ended = AtomicBool::new(false);
+    let body = |guard: &lock_runtime::LockGuard| {
+        assert!(guard.is_valid());
+        proxy.black_hole();
+        wait_until("deadline", LONG, || !guard.is_valid());
+        ended.store(true, Ordering::SeqCst);
+    };
+    let error = client.lock(KEY).ttl(ms(300)).run_blocking(body);
+    assert!(error.unwrap_err().is_lost());
+    assert!(ended.load(Ordering::SeqCst));
+    drop(server);
+}
+
+/// Runs something when it is dropped.
+struct Report<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for Report<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}

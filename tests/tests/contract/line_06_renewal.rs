@@ -1,0 +1,61 @@
+//! Renewal never re-creates a lost lock and never shortens a lease.
+
+use harness::RedisServer;
+use lock_runtime::LockGuard;
+
+use crate::{KEY, LOCK, LONG, ask, client, ms, soon};
+
+/// Waits for `count` renewals to have been carried out.
+async fn renewals(server: &RedisServer, count: usize) {
+    let mut monitor = server.monitor();
+    let mut seen = 0;
+    harness::eventually("renewal", LONG, async || {
+        let commands = monitor.take();
+        seen += commands.iter().filter(|c| c.name == "EVALSHA").count();
+        seen >= count
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn line_6_a_deleted_lock_is_not_made_again() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let guard = client.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
+    let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+    soon(guard.lost()).await;
+    assert!(soon(guard.renew()).await.unwrap_err().is_lost());
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
+}
+
+#[tokio::test]
+async fn line_6_a_lock_of_another_is_not_extended() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let guard = client.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
+    let _: () = ask(&mut connection, &["SET", LOCK, "theirs", "PX", "60"]);
+    soon(guard.lost()).await;
+    let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
+    assert!(left <= 60, "it was extended to {left} ms");
+}
+
+#[tokio::test]
+async fn line_6_a_longer_lease_is_not_cut_short() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let guard = client.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
+    let _: i64 = ask(&mut connection, &["PEXPIRE", LOCK, "60000"]);
+    renewals(&server, 3).await;
+    by_hand(&guard).await;
+    let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
+    assert!(left > 30_000, "it was cut to {left} ms");
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+}
+
+async fn by_hand(guard: &LockGuard) {
+    guard.renew().await.expect("the lock is ours");
+}

@@ -1,0 +1,21 @@
+//! What an error says is a sentence: it begins with what it is about, in lower case, and ends
+//! without a full stop, so that it fits into another one.
+
+use lock_runtime::LockError;
+
+/// Whatever an error says, it says in this form.
+#[track_caller]
+pub(crate) fn assert_reads(error: &LockError) {
+    let text = error.to_string();
+    let first = text.chars().next().expect("it says something");
+    assert!(first.is_lowercase(), "{text}");
+    assert!(!text.ends_with(['.', ' ', ':', ',']), "{text}");
+    assert!(!text.contains("  ") && !text.contains('\n'), "{text}");
+    assert!(!text.contains("::") && !text.contains("Some("), "{text}");
+    if let Some(key) = error.key().filter(|key| !key.is_empty()) {
+        assert!(text.starts_with(&format!("lock `{key}` ")), "{text}");
+    }
+    assert!(format!("{error:?}").contains(&format!("{:?}", error.kind())));
+    let boxed: Box<dyn std::error::Error + Send + Sync> = text.clone().into();
+    assert_eq!(boxed.to_string(), text);
+}

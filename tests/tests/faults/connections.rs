@@ -1,0 +1,110 @@
+//! Connections that the server closes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use harness::RedisServer;
+use tokio::task::JoinSet;
+
+use crate::{KEY, LONG, QUEUE, SLACK, ask, client, figure, hold, ms, nothing_is_left, soon};
+
+#[tokio::test]
+async fn a_storm_of_client_kills_is_weathered() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let clients = [client(server.url()), client(server.url())];
+    let started = Instant::now();
+    let inside = Arc::new(AtomicBool::new(false));
+    let mut callers = JoinSet::new();
+    for caller in 0..6 {
+        let client = clients[caller % 2].clone();
+        let inside = inside.clone();
+        callers.spawn(async move {
+            while started.elapsed() < ms(1_500) {
+                // A release that is cut off may leave it to the ttl: keep that short.
+                let guard = client.lock(KEY).ttl(ms(2_000)).wait(LONG);
+                let guard = guard.acquire().await.expect("everybody gets in");
+                assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
+                tokio::time::sleep(ms(3)).await;
+                inside.store(false, Ordering::SeqCst);
+                guard.release().await.expect("it was held throughout");
+            }
+        });
+    }
+    let mut killed = 0;
+    let mut kinds = ["normal", "pubsub"].into_iter().cycle();
+    let mut storm = tokio::time::interval(ms(100));
+    loop {
+        tokio::select! {
+            caller = callers.join_next() => match caller {
+                Some(caller) => caller.expect("no caller fails"),
+                None => break,
+            },
+            _ = storm.tick() => {
+                let kind = kinds.next().unwrap();
+                let kill = ["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"];
+                killed += ask::<i64>(&mut connection, &kill);
+            }
+        }
+    }
+    assert!(killed > 10, "{killed} killed are no storm");
+    nothing_is_left(&mut connection, ms(2_000)).await;
+    drop(clients);
+}
+
+#[tokio::test]
+async fn a_hand_off_whose_push_is_lost_is_found_by_polling() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let (one, other) = (client(server.url()), client(server.url()));
+    let guard = soon(hold(&one)).await;
+    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+    harness::eventually("entry in the queue", LONG, async || {
+        ask::<i64>(&mut connection, &["ZCARD", QUEUE]) == 2
+    })
+    .await;
+    // The subscription and the commands share a connection; with RESP3 either kind may match.
+    let started = Instant::now();
+    for kind in ["pubsub", "normal"] {
+        let kill = ["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"];
+        let _: i64 = ask(&mut connection, &kill);
+    }
+    drop(guard);
+    let guard = soon(waiting).await.unwrap().unwrap();
+    assert!(started.elapsed() < ms(1_500), "{:?}", started.elapsed());
+    guard.release().await.unwrap();
+    nothing_is_left(&mut connection, ms(2_000)).await;
+}
+
+#[tokio::test]
+async fn a_client_has_one_connection_and_one_channel() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let client = client(server.url());
+    let mut callers = JoinSet::new();
+    for key in 0..40 {
+        for _ in 0..3 {
+            let key = format!("order:{key}");
+            callers.spawn(client.lock(key).wait(LONG).run(async |_| {
+                tokio::time::sleep(ms(5)).await;
+            }));
+        }
+    }
+    tokio::time::sleep(ms(10)).await;
+    let channels: Vec<String> = ask(&mut connection, &["PUBSUB", "CHANNELS", "*"]);
+    assert_eq!(channels.len(), 1, "{channels:?}");
+    assert_eq!(
+        figure(&mut connection, "connected_clients"),
+        2,
+        "ours and the test's"
+    );
+    while let Some(caller) = callers.join_next().await {
+        caller.unwrap().unwrap();
+    }
+    drop(client);
+    harness::eventually("end of the connection", ms(1_000) + SLACK, async || {
+        figure(&mut connection, "connected_clients") == 1
+    })
+    .await;
+}

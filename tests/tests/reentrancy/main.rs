@@ -1,0 +1,67 @@
+//! Call trees: who enters a lock that is held already, who queues, and who gives it back.
+
+mod carried;
+mod cost;
+mod frames;
+mod log;
+mod lost;
+mod nesting;
+mod siblings;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use harness::PATIENCE;
+use lock_runtime::{Acquire, LockClient};
+
+const KEY: &str = "order:42";
+
+/// A wait that only a failing test sees the end of.
+const LONG: Duration = PATIENCE;
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// The lock, asked for once.
+fn at_once(client: &LockClient) -> Acquire {
+    client.lock(KEY).wait(Duration::ZERO)
+}
+
+/// Whether somebody holds the lock, as seen from outside every call tree.
+async fn is_held(client: &LockClient) -> bool {
+    let attempt = client.lock(KEY).try_acquire();
+    let look = tokio::spawn(async { attempt.await.expect("the store answers").is_none() });
+    look.await.expect("it does not panic")
+}
+
+/// Bounds what should take no time at all.
+async fn soon<T>(work: impl Future<Output = T>) -> T {
+    let outcome = tokio::time::timeout(LONG, work).await;
+    outcome.expect("it ends")
+}
+
+/// Counts who is inside, and remembers the most.
+#[derive(Clone, Default)]
+struct Crowd {
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Crowd {
+    /// Goes in, stays for a few turns of the runtime, and leaves.
+    async fn visit(&self) {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        for _ in 0..5 {
+            tokio::task::yield_now().await;
+        }
+        self.now.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn most(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
+    }
+}
