@@ -44,7 +44,7 @@ impl Frame {
         Arc::new(Frame {
             held,
             turn: Semaphore::new(1),
-            turn_of_parent: turn_of_parent,
+            turn_of_parent,
         })
     }
 

@@ -78,6 +78,8 @@
 //! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
 //! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 #[doc(hidden)]
 #[path = "private/mod.rs"]
 pub mod __private;
