@@ -6,10 +6,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::Request;
 use crate::client::LockClient;
-use crate::engine::{Held, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::guard::LockGuard;
+use crate::held::Held;
 use crate::holds::{self, Found, Frame};
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;

@@ -181,7 +181,7 @@ impl LockGuard {
 
 /// What is left to do when a guard ends.
 enum Ending {
-    Last(crate::engine::Held),
+    Last(crate::held::Held),
     Shared(Result<(), LockError>),
 }
 

@@ -23,7 +23,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
-use crate::engine::Held;
+use crate::held::Held;
 use crate::tally::{Counted, Tally};
 
 /// One level of nesting in a hold.

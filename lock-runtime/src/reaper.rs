@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-use crate::backend::{Ended, Fault, Heir, Sent, Wire};
-use crate::engine::Released;
+use crate::backend::Released;
+use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::remote::Remote;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
 use crate::backend::redis::{self, Server, Signal, Target};
-use crate::backend::{Fault, Wire};
+use crate::backend::wire::{Fault, Wire};
+use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::engine::{Backend, Delivery, Released, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
@@ -48,7 +48,7 @@ pub(crate) struct Remote<W> {
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
-        let target = Target::parse(url, options)?;
+        let target = Target::parse(url, options.require_tls)?;
         let process = random::process_id()?;
         let keeper = Keeper::get()?;
         let sooner = Arc::new(Notify::new());

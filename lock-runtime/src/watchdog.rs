@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::backend::{Fault, Renewal, Sent, Wire};
+use crate::backend::wire::{Fault, Renewal, Sent, Wire};
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
 use crate::model::record::Grant;
@@ -44,6 +44,9 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     let agenda = remote.roster().due(now + TICK);
     for owner in agenda.lost {
         remote.lost(owner, None);
+    }
+    for (template, renewals) in agenda.overdue {
+        telemetry::renewal_overdue(template, renewals);
     }
     for batch in agenda.renewals.chunks(BATCH) {
         let (renewing, batch) = (remote.clone(), batch.to_vec());

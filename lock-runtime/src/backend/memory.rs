@@ -14,8 +14,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::engine::{Backend, Delivery, Released, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::model::lease::{Lease, Terms, margin};

@@ -70,7 +70,7 @@ pub(crate) struct Lease {
     /// `None` when no renewal is to come.
     renew_at: Option<Moment>,
     renews: bool,
-    /// Renewals in a row that went unanswered.
+    /// Renewals that were handed out since the last confirmation.
     unknown: u32,
 }
 
@@ -116,6 +116,7 @@ impl Lease {
                 // Should no answer come, or come late, the next one follows soon; the first answer
                 // of any of them counts.
                 self.renew_at = Some(now + (self.ttl / 6).max(SHORTEST_REPEAT));
+                self.unknown = self.unknown.saturating_add(1);
                 Due::Renew(self.extension(now))
             }
             _ => Due::At(self.next_due()),
@@ -144,7 +145,6 @@ impl Lease {
 
     /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
-        self.unknown = self.unknown.saturating_add(1);
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
         let base = (ceiling / 8)
             .saturating_mul(1 << self.unknown.min(4))
@@ -153,7 +153,7 @@ impl Lease {
         self.renew_at = self.renew_at.map(|at| at.min(again));
     }
 
-    /// Renewals in a row that went unanswered.
+    /// Renewals that were handed out since the last confirmation.
     pub(crate) fn unknown(&self) -> u32 {
         self.unknown
     }

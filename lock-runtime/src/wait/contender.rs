@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::backend::{Acquired, Fault, Sent, Waiting, Wire};
-use crate::engine::Request;
+use crate::backend::Request;
+use crate::backend::wire::{Acquired, Fault, Sent, Waiting, Wire};
 use crate::error::{LockError, LockErrorKind};
 use crate::model::lease::margin;
 use crate::model::moment::Moment;

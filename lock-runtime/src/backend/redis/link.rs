@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::reply::judge_setup;
 use super::target::Target;
-use crate::backend::Fault;
 use crate::backend::chain::Incarnation;
+use crate::backend::wire::Fault;
 use crate::keeper::Keeper;
 use crate::random;
 use crate::telemetry;

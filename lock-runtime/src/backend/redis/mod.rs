@@ -18,7 +18,7 @@ use self::link::{Connection, Link, Silence};
 use self::reply::{Verdict, judge};
 use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
 use crate::backend::chain::Chain;
-use crate::backend::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
+use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
