@@ -35,6 +35,7 @@ pub(crate) async fn measure(report: &mut Report) {
             }
         });
         while lock.queue().is_empty() {
+            assert!(!waiting.is_finished(), "it must wait for the holder");
             tokio::time::sleep(STEP).await;
         }
 

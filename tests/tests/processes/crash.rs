@@ -13,6 +13,7 @@ fn a_killed_holder_is_followed_by_its_waiter_when_its_lease_ends() {
     let mut scene = Scene::new();
     let (mut holder, first) = scene.holder(TTL);
     let waiter = scene.waiter(TTL);
+    scene.wait_for_renewal(&holder);
 
     holder.kill9();
     let killed = Instant::now();

@@ -3,9 +3,9 @@
 use std::mem::swap;
 use std::time::Duration;
 
-use harness::PATIENCE;
+use harness::{PATIENCE, wait_until};
 
-use crate::scene::{Scene, acquire, served};
+use crate::scene::{self, Scene, acquire, acquire_within, served};
 
 const TTL: Duration = Duration::from_secs(30);
 
@@ -39,4 +39,25 @@ fn a_process_that_comes_back_stands_at_the_end() {
     let first = served(&waiter, PATIENCE);
     assert_eq!(waiter.ask("release", PATIENCE), "ok");
     assert!(served(&holder, PATIENCE) > first);
+}
+
+/// The lock is free and its waiter asleep, yet alive as far as anybody knows: it is the one that a
+/// newcomer serves.
+#[test]
+fn a_newcomer_does_not_overtake_the_queue_of_a_free_lock() {
+    let mut scene = Scene::new();
+    let (mut holder, _) = scene.holder(scene::TTL);
+    let waiter = scene.waiter(TTL);
+    waiter.stop();
+    holder.kill9();
+    wait_until("end of the lease", PATIENCE, || {
+        scene.lock.value().is_none()
+    });
+
+    let mut newcomer = scene.worker();
+    let busy = newcomer.ask(&acquire_within(TTL, Duration::ZERO), PATIENCE);
+    assert!(busy.starts_with("failed Busy "), "{busy}");
+    assert!(scene.is_held_by(&waiter));
+    waiter.cont();
+    served(&waiter, PATIENCE);
 }

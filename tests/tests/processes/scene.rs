@@ -67,6 +67,16 @@ impl Scene {
         });
     }
 
+    /// Waits until the lease of `holder` was lengthened.
+    pub(crate) fn wait_for_renewal(&mut self, holder: &Worker) {
+        let mut rest = self.lock.pttl();
+        wait_until("renewal", PATIENCE, || {
+            let before = std::mem::replace(&mut rest, self.lock.pttl());
+            rest > before
+        });
+        assert!(self.is_held_by(holder), "it went to somebody else");
+    }
+
     /// The moment before which the lease that stands now cannot be over.
     pub(crate) fn lease_end(&mut self) -> Instant {
         let now = Instant::now();
