@@ -15,8 +15,8 @@ fn margin(ttl: Duration) -> Duration {
 
 pub(crate) async fn renewal_carries_a_hold_past_its_ttl(store: impl Store) {
     let (one, other) = (store.client(), store.client());
-    let guard = one.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
-    let lost = timeout(ms(1_000), guard.lost()).await;
+    let guard = one.lock(KEY).ttl(ms(600)).acquire().await.unwrap();
+    let lost = timeout(ms(1_300), guard.lost()).await;
     assert!(lost.is_err(), "the lease was not renewed");
     assert!(guard.is_valid());
     assert!(is_held(&other).await);

@@ -98,3 +98,4 @@ macro_rules! suite {
 
 suite!(memory, crate::store::Memory);
 suite!(redis, crate::store::Redis);
+suite!(redis_least_privileged, crate::store::LeastPrivileged);
