@@ -51,9 +51,9 @@ pub(crate) async fn a_guard_outlives_its_client(store: impl Store) {
     let other = store.client();
     let guard = {
         let client = store.client();
-        client.lock(KEY).ttl(ms(600)).acquire().await.unwrap()
+        client.lock(KEY).ttl(ms(1_500)).acquire().await.unwrap()
     };
-    let lost = tokio::time::timeout(ms(1_000), guard.lost()).await;
+    let lost = tokio::time::timeout(ms(2_000), guard.lost()).await;
     assert!(lost.is_err(), "it was not renewed");
     assert!(is_held(&other).await);
     guard.release().await.unwrap();
