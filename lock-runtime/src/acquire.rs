@@ -6,10 +6,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::Request;
 use crate::client::LockClient;
-use crate::engine::{Held, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::guard::LockGuard;
+use crate::held::Held;
 use crate::holds::{self, Found, Frame};
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
@@ -183,7 +184,7 @@ impl Acquire {
     pub async fn run<R>(self, body: impl AsyncFnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire().await?;
         let outcome = {
-            let body = pin!(body(&guard));
+            let body = pin!(Some(body(&guard)));
             body::drive(&guard, OnLost::Cancel, body).await
         };
         body::settle(guard, OnLost::Cancel, outcome, |_| false).await
@@ -335,10 +336,16 @@ impl Acquire {
                 LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
                 started,
             )),
-            // Whoever drives the outer body is about to drop this future. An error here would let
-            // the body go on to its own fallback, without the lock.
-            Err(_) if found.dropped_on_loss => std::future::pending().await,
-            Err(loss) => Err(hold.held().lost_error(loss)),
+            // Whoever drives the outer body is about to drop this future: it looks at the hold
+            // before it polls the body again. An error now would let the body go on to its own
+            // fallback, without the lock. Only a body that blocks inside one poll, on a runtime of
+            // its own, can get as far as the error, and must, since nothing else would end it.
+            Err(loss) => {
+                if found.dropped_on_loss {
+                    self.client.engine().sleep(TO_BE_DROPPED).await;
+                }
+                Err(hold.held().lost_error(loss))
+            }
         }
     }
 
@@ -363,6 +370,9 @@ impl Acquire {
             .with_detail("this call says `reentrant = false`"))
     }
 }
+
+/// How long a call under a lost hold waits to be dropped.
+const TO_BE_DROPPED: Duration = Duration::from_millis(250);
 
 /// Contention is an answer, not an error.
 fn unless_busy(acquired: Result<LockGuard, LockError>) -> Result<Option<LockGuard>, LockError> {

@@ -1,81 +1,19 @@
-//! The backends behind one face, and the ownership of what they grant.
+//! The backends behind one face.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::memory::Memory;
 use crate::backend::redis::Server;
+use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::gate::Gate;
 use crate::hold::Hold;
 use crate::keeper::{AbortOnDrop, Keeper, block_on};
-use crate::model::key::{LockKey, RecordNames};
-use crate::model::lease::Terms;
-use crate::model::moment::Moment;
-use crate::options::{Options, invalid};
+use crate::options::Options;
 use crate::remote::Remote;
-use crate::tally::Counted;
-
-/// One outermost acquisition, with every default filled in.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) key: LockKey,
-    pub(crate) names: Arc<RecordNames>,
-    pub(crate) terms: Terms,
-    /// Zero: one attempt, and no place in the queue.
-    pub(crate) wait: Duration,
-    /// Who asks, as others will read it.
-    pub(crate) label: String,
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
-}
-
-/// How a release ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Released {
-    /// The server confirmed it.
-    Freed,
-    /// The server says that the lock was not ours any more.
-    NotOurs,
-    /// No answer in time: the deadline decides, and the release goes on in the background.
-    Unconfirmed,
-}
-
-/// What a backend does, in the terms of a holder.
-///
-/// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
-/// told apart here and nowhere above.
-pub(crate) trait Backend: Send + Sync + 'static {
-    /// The clock that its leases are measured by.
-    fn clock(&self) -> Clock;
-
-    /// Acquires, waiting as the request says. Dropped at any await it leaves nothing behind.
-    fn acquire(
-        self: Arc<Self>,
-        request: Request,
-    ) -> impl Future<Output = Result<Arc<Hold>, LockError>> + Send;
-
-    /// Confirms the lease against the store and extends it.
-    fn renew(
-        self: Arc<Self>,
-        hold: Arc<Hold>,
-    ) -> impl Future<Output = Result<(), LockError>> + Send;
-
-    /// Gives the lock back and says how that went.
-    fn release(self: Arc<Self>, hold: Arc<Hold>) -> impl Future<Output = Released> + Send;
-
-    /// Gives the lock back without anybody waiting for the answer. Never blocks.
-    fn abandon(self: Arc<Self>, hold: Arc<Hold>);
-
-    /// Every hold that was not given back yet.
-    fn live(&self) -> Vec<Arc<Hold>>;
-
-    /// Completes when what was abandoned before has been given back.
-    fn settled(&self) -> impl Future<Output = ()> + Send;
-}
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -98,7 +36,9 @@ impl Engine {
     pub(crate) fn open(url: &str, options: &Options) -> Result<Engine, LockError> {
         match url.split_once("://") {
             Some(("memory", "")) => Ok(Engine::Memory(Memory::new())),
-            Some(("memory", _)) => Err(invalid("a memory client takes nothing after `memory://`")),
+            Some(("memory", _)) => Err(LockError::invalid_options(
+                "a memory client takes nothing after `memory://`",
+            )),
             _ => Ok(Engine::Redis(Remote::open(url, options)?)),
         }
     }
@@ -115,26 +55,44 @@ impl Engine {
         each!(self, backend => backend.clock())
     }
 
-    async fn acquire(&self, request: Request) -> Result<Arc<Hold>, LockError> {
+    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Hold>, LockError> {
         match self {
             // Its timers need a runtime; a caller without one borrows the keeper's.
             Engine::Memory(memory) if tokio::runtime::Handle::try_current().is_err() => {
-                on_keeper(memory.clone().acquire(request)).await
+                on_keeper(memory.clone().acquire(request))
+                    .await
+                    .map(Delivery::unpack)
             }
-            Engine::Memory(memory) => memory.clone().acquire(request).await,
-            Engine::Redis(remote) => remote.clone().acquire(request).await,
+            Engine::Memory(memory) => memory.clone().acquire(request).await.map(Delivery::unpack),
+            Engine::Redis(remote) => remote.clone().acquire(request).await.map(Delivery::unpack),
         }
     }
 
-    async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {
+    pub(crate) fn acquire_blocking(
+        &self,
+        gate: &Gate,
+        request: Request,
+    ) -> Result<Arc<Hold>, LockError> {
+        let key = request.key.clone();
+        match self {
+            // On the keeper's timers: the caller's own cannot run while it blocks.
+            Engine::Memory(memory) => {
+                let acquire = on_keeper(memory.clone().acquire(request));
+                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+            }
+            Engine::Redis(_) => block_on(gate.unless_closed(&key, self.acquire(request))),
+        }
+    }
+
+    pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {
         each!(self, backend => backend.clone().renew(hold).await)
     }
 
-    async fn release(&self, hold: Arc<Hold>) -> Released {
+    pub(crate) async fn release(&self, hold: Arc<Hold>) -> Released {
         each!(self, backend => backend.clone().release(hold).await)
     }
 
-    fn abandon(&self, hold: Arc<Hold>) {
+    pub(crate) fn abandon(&self, hold: Arc<Hold>) {
         each!(self, backend => backend.clone().abandon(hold));
     }
 
@@ -179,100 +137,4 @@ async fn on_keeper<T: Send + 'static>(
         .join()
         .await
         .unwrap_or_else(|_| Err(gone()))
-}
-
-/// The duty to give a lock back: whoever drops the last of it, releases.
-#[derive(Debug)]
-pub(crate) struct Held {
-    /// `Some` until it is given back.
-    hold: Option<Arc<Hold>>,
-    engine: Engine,
-    _inside: Counted,
-}
-
-impl Held {
-    pub(crate) async fn acquire(
-        engine: &Engine,
-        gate: &Arc<Gate>,
-        request: Request,
-    ) -> Result<Held, LockError> {
-        let inside = gate.enter(&request.key)?;
-        let key = request.key.clone();
-        let hold = gate.unless_closed(&key, engine.acquire(request)).await?;
-        Ok(Held::new(engine, inside, hold))
-    }
-
-    /// For callers that block their thread; they may stand inside a runtime or not.
-    pub(crate) fn acquire_blocking(
-        engine: &Engine,
-        gate: &Arc<Gate>,
-        request: Request,
-    ) -> Result<Held, LockError> {
-        let inside = gate.enter(&request.key)?;
-        let key = request.key.clone();
-        let hold = match engine {
-            // On the keeper's timers: the caller's own cannot run while it blocks.
-            Engine::Memory(memory) => {
-                let acquire = on_keeper(memory.clone().acquire(request));
-                block_on(gate.unless_closed(&key, acquire))?
-            }
-            Engine::Redis(_) => block_on(gate.unless_closed(&key, engine.acquire(request)))?,
-        };
-        Ok(Held::new(engine, inside, hold))
-    }
-
-    fn new(engine: &Engine, inside: Counted, hold: Arc<Hold>) -> Held {
-        Held {
-            hold: Some(hold),
-            engine: engine.clone(),
-            _inside: inside,
-        }
-    }
-
-    pub(crate) async fn renew(&self) -> Result<(), LockError> {
-        self.engine.renew(self.shared()).await
-    }
-
-    /// Gives the lock back. `Ok` if it was held until `ended`, and nothing disproved it.
-    ///
-    /// Dropped half-way, the release goes on in the background.
-    pub(crate) async fn release(mut self, ended: Moment) -> Result<(), LockError> {
-        let hold = self.shared();
-        let in_time = ended < hold.deadline();
-        let known = hold.loss();
-        let released = self.engine.release(hold.clone()).await;
-        self.hold = None;
-        match (released, known) {
-            (_, Some(loss)) => Err(hold.lost_error(loss)),
-            (Released::NotOurs, None) => {
-                Err(hold.lost_error(hold.lose(crate::hold::Loss::NotOurs)))
-            }
-            (_, None) if !in_time => Err(hold.lost_error(crate::hold::Loss::Expired)),
-            (Released::Freed | Released::Unconfirmed, None) => Ok(()),
-        }
-    }
-
-    fn shared(&self) -> Arc<Hold> {
-        self.hold
-            .clone()
-            .expect("it is taken only when this is given back")
-    }
-}
-
-impl Deref for Held {
-    type Target = Hold;
-
-    fn deref(&self) -> &Hold {
-        self.hold
-            .as_deref()
-            .expect("it is taken only when this is given back")
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            self.engine.abandon(hold);
-        }
-    }
 }

@@ -117,8 +117,12 @@ impl LockGuard {
     ///
     /// Dropping the returned future drops `future`.
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
-        let future = pin!(future);
-        body::drive(self, OnLost::Cancel, future).await
+        let future = pin!(Some(future));
+        let output = body::drive(self, OnLost::Cancel, future).await?;
+        match self.frame.held().loss() {
+            None => Ok(output),
+            Some(loss) => Err(self.frame.held().lost_error(loss)),
+        }
     }
 
     /// Gives the lock back, and says whether it was held until now.
@@ -177,7 +181,7 @@ impl LockGuard {
 
 /// What is left to do when a guard ends.
 enum Ending {
-    Last(crate::engine::Held),
+    Last(crate::held::Held),
     Shared(Result<(), LockError>),
 }
 

@@ -23,7 +23,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
-use crate::engine::Held;
+use crate::held::Held;
 use crate::tally::{Counted, Tally};
 
 /// One level of nesting in a hold.
@@ -230,9 +230,18 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct InCurrentHold<F> {
         #[pin]
-        future: F,
+        future: Option<F>,
         scope: Option<Arc<Scope>>,
         shares: Vec<Counted>,
+    }
+
+    impl<F> PinnedDrop for InCurrentHold<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _entered = replace_current(this.scope.clone());
+            // Inside its call tree: what its destructors call enters the locks.
+            this.future.set(None);
+        }
     }
 }
 
@@ -242,7 +251,10 @@ impl<F: Future> Future for InCurrentHold<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _entered = replace_current(this.scope.clone());
-        let output = this.future.poll(cx);
+        let future = this.future.as_pin_mut();
+        let output = future
+            .expect("it is not polled after it has ended")
+            .poll(cx);
         if output.is_ready() {
             // The future may be kept after it has ended; the hold must not be.
             *this.scope = None;
@@ -286,7 +298,7 @@ pub fn in_current_hold<F: Future>(future: F) -> InCurrentHold<F> {
     let scope = current().as_ref().map(uncancelled);
     let shares = scope.iter().flat_map(|scope| scope.shares()).collect();
     InCurrentHold {
-        future,
+        future: Some(future),
         scope,
         shares,
     }

@@ -47,8 +47,9 @@ impl Keeper {
         if std::process::id() == self.process {
             return Ok(());
         }
-        Err(LockError::new(LockErrorKind::Shutdown)
-            .with_detail("this process was forked after the client was made; connect again in it"))
+        Err(LockError::new(LockErrorKind::Shutdown).with_detail(
+            "this process was forked after its parent had made a client; fork first, then connect",
+        ))
     }
 
     /// Runs a task on the keeper. In a forked child it is dropped: nobody would run it.

@@ -91,6 +91,7 @@ mod engine;
 mod error;
 mod gate;
 mod guard;
+mod held;
 mod hold;
 mod holds;
 mod keeper;

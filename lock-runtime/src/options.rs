@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{LockError, LockErrorKind};
+use crate::error::LockError;
 use crate::model::lease::{MAX_TTL, MIN_TTL};
 
 /// How long a lease lasts where nothing else is said.
@@ -48,15 +48,19 @@ impl Options {
     pub(crate) fn check(&self) -> Result<(), LockError> {
         check_ttl(self.ttl)?;
         if self.prefix.contains(['{', '}']) {
-            return Err(invalid(
+            return Err(LockError::invalid_options(
                 "a prefix must not contain `{` or `}`: it would decide the slot of every key",
             ));
         }
         if self.prefix.len() > 128 {
-            return Err(invalid("a prefix must not be longer than 128 bytes"));
+            return Err(LockError::invalid_options(
+                "a prefix must not be longer than 128 bytes",
+            ));
         }
         if self.command_timeout < Duration::from_millis(10) {
-            return Err(invalid("a command_timeout must be at least 10 ms"));
+            return Err(LockError::invalid_options(
+                "a command_timeout must be at least 10 ms",
+            ));
         }
         Ok(())
     }
@@ -80,7 +84,7 @@ pub(crate) fn check_ttl(ttl: Duration) -> Result<(), LockError> {
     if (MIN_TTL..=MAX_TTL).contains(&ttl) {
         return Ok(());
     }
-    Err(invalid(format!(
+    Err(LockError::invalid_options(format!(
         "a ttl must be between 20 ms and 24 h, not {ttl:?}"
     )))
 }
@@ -90,7 +94,7 @@ pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
     if max_hold >= MIN_TTL {
         return Ok(());
     }
-    Err(invalid(format!(
+    Err(LockError::invalid_options(format!(
         "a max_hold must be at least 20 ms, not {max_hold:?}"
     )))
 }
@@ -107,10 +111,6 @@ pub(crate) fn clean_label(label: &str) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(64)
         .collect()
-}
-
-pub(crate) fn invalid(detail: impl Into<String>) -> LockError {
-    LockError::new(LockErrorKind::InvalidOptions).with_detail(detail)
 }
 
 /// `program@host`, as far as they are known.
@@ -133,6 +133,7 @@ fn default_label() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::LockErrorKind;
 
     #[test]
     fn the_defaults_pass_their_own_check() {

@@ -11,12 +11,13 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-use crate::backend::{Ended, Fault, Heir, Sent, Wire};
-use crate::engine::Released;
+use crate::backend::Released;
+use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::remote::Remote;
 use crate::roster::Tenure;
+use crate::tally::Counted;
 use crate::telemetry;
 use crate::wait::contender::Turn;
 use crate::wait::episode::Episode;
@@ -24,7 +25,7 @@ use crate::wait::episode::Episode;
 /// The time between two ends of one owner.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// The least time for which an owner is ended again; longer if its ttl is.
+/// The least time for which an owner is ended again; longer if it asked for a longer ttl.
 const LONG_ENOUGH: Duration = Duration::from_secs(10);
 
 /// A caller waits no longer than this for the answer to a release.
@@ -35,9 +36,8 @@ pub(crate) async fn give_back<W: Wire>(
     remote: Arc<Remote<W>>,
     tenure: Tenure,
     mut reply: Option<oneshot::Sender<Released>>,
+    counted: Counted,
 ) {
-    let counted = remote.ending.one();
-    let ttl = tenure.hold.terms.ttl;
     let Tenure {
         hold,
         mut episode,
@@ -74,10 +74,7 @@ pub(crate) async fn give_back<W: Wire>(
         Ok(_) => Released::Freed,
         Err(_) => Released::Unconfirmed,
     });
-    // A tainted owner is ended again for seconds, but it holds nothing as far as anyone knows.
-    let counted = outcome.is_err().then_some(counted);
-    finish(&remote, episode, ttl, outcome).await;
-    drop(counted);
+    finish(&remote, episode, outcome, counted).await;
 }
 
 /// Ends a holder for the first time. Whoever is next in its line gets the turn, whatever came of
@@ -179,40 +176,47 @@ impl<W: Wire> Drop for Baton<'_, W> {
     }
 }
 
-/// Ends an owner, and completes when that was answered for the first time or has taken as long as
-/// a command may. The work goes on if the caller does not.
-pub(crate) async fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode, ttl: Duration) {
-    let counted = remote.ending.one();
-    let (first_done, first) = oneshot::channel::<()>();
+/// Ends an owner in the background, unless nothing of it can be left. What is returned completes
+/// when that was answered for the first time or has taken as long as a command may.
+pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> oneshot::Receiver<()> {
+    let (first, done) = oneshot::channel();
+    if !episode.chain.stands() {
+        return done;
+    }
+    // Counted here and not in the task: a shutdown may look before that is run.
+    let counted = remote.unsettled.one();
     let ending = remote.clone();
     remote.spawn(async move {
         let wire = ending.wire();
         let ended = wire
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
-        drop(first_done);
-        finish(&ending, episode, ttl, ended.map(|sent| sent.answer)).await;
-        drop(counted);
+        drop(first);
+        finish(&ending, episode, ended.map(|sent| sent.answer), counted).await;
     });
-    let _ = first.await;
+    done
 }
 
 /// Repeats the end of an owner for as long as it may be needed.
 async fn finish<W: Wire>(
     remote: &Arc<Remote<W>>,
     mut episode: Episode,
-    ttl: Duration,
     first: Result<Ended, Fault>,
+    counted: Counted,
 ) {
-    let until = Instant::now() + LONG_ENOUGH.max(ttl);
-    let mut answered = !matches!(first, Err(Fault::Unavailable(_)));
-    while (!answered || episode.chain.is_tainted()) && Instant::now() < until {
+    let until = Instant::now() + LONG_ENOUGH.max(episode.chain.longest());
+    let mut unanswered = matches!(first, Err(Fault::Unavailable(_))).then_some(counted);
+    while (unanswered.is_some() || episode.chain.is_tainted()) && Instant::now() < until {
         sleep(AGAIN).await;
         let ended = remote
             .wire()
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
-        answered |= !matches!(ended, Err(Fault::Unavailable(_)));
+        if !matches!(ended, Err(Fault::Unavailable(_))) {
+            // Nobody waits for more than an answer: a tainted owner is ended again for seconds,
+            // but it holds nothing as far as anyone knows.
+            unanswered = None;
+        }
     }
 }
 
@@ -224,9 +228,7 @@ pub(crate) fn end_stranger<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock:
         return;
     };
     let names = Arc::new(names);
-    let stranger = remote.clone();
-    remote.spawn(async move {
-        let episode = stranger.stranger(owner, &names);
-        end(&stranger, episode, Duration::ZERO).await;
-    });
+    let mut stranger = remote.stranger(owner, &names);
+    stranger.chain.stands_somehow();
+    drop(end(remote, stranger));
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
 use crate::backend::redis::{self, Server, Signal, Target};
-use crate::backend::{Fault, Wire};
+use crate::backend::wire::{Fault, Wire};
+use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::engine::{Backend, Released, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
@@ -21,7 +21,7 @@ use crate::model::owner::{Owner, ProcessId};
 use crate::options::Options;
 use crate::random;
 use crate::roster::{Roster, Tenure};
-use crate::tally::Tally;
+use crate::tally::{Counted, Tally};
 use crate::wait::calls::Calls;
 use crate::wait::contender::{Contender, Seat, Turn, Won};
 use crate::wait::episode::Episode;
@@ -41,14 +41,14 @@ pub(crate) struct Remote<W> {
     roster: Mutex<Roster>,
     /// The watchdog has to look at the roster sooner than it planned to.
     sooner: Arc<Notify>,
-    /// Owners that are being ended.
-    pub(crate) ending: Tally,
+    /// Calls that are under way, and owners that are being ended.
+    pub(crate) unsettled: Tally,
 }
 
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
-        let target = Target::parse(url, options)?;
+        let target = Target::parse(url, options.require_tls)?;
         let process = random::process_id()?;
         let keeper = Keeper::get()?;
         let sooner = Arc::new(Notify::new());
@@ -75,7 +75,7 @@ impl Remote<Server> {
                 lines: Mutex::default(),
                 roster: Mutex::default(),
                 sooner: sooner.clone(),
-                ending: Tally::default(),
+                unsettled: Tally::default(),
             }
         });
         keeper.spawn(watchdog::run(Arc::downgrade(&remote), sooner));
@@ -141,19 +141,8 @@ impl<W: Wire> Remote<W> {
 
     /// Ends what nobody wants any more.
     pub(crate) fn decline(self: &Arc<Self>, turn: Turn) {
-        let (Turn::Queued(episode) | Turn::Granted(episode, ..)) = turn else {
-            return;
-        };
-        let remote = self.clone();
-        self.keeper
-            .spawn(async move { remote.end(episode, Duration::ZERO).await });
-    }
-
-    /// Ends an owner, and completes when that was answered or has taken a while; the rest goes on
-    /// in the background.
-    pub(crate) async fn end(self: &Arc<Self>, episode: Episode, ttl: Duration) {
-        if episode.chain.was_sent() {
-            reaper::end(self, episode, ttl).await;
+        if let Turn::Queued(episode) | Turn::Granted(episode, ..) = turn {
+            drop(reaper::end(self, episode));
         }
     }
 
@@ -172,20 +161,21 @@ impl<W: Wire> Remote<W> {
     async fn serve(
         self: Arc<Self>,
         request: Request,
-        mut reply: oneshot::Sender<Result<Delivery<W>, LockError>>,
+        mut reply: oneshot::Sender<Result<Delivery<Self>, LockError>>,
+        counted: Counted,
     ) {
         let outcome = tokio::select! {
             biased;
             // The caller is gone: dropping the contender hands on whatever it has.
-            () = reply.closed() => return,
-            outcome = Contender::new(&self, &request).compete() => outcome,
+            () = reply.closed() => None,
+            outcome = Contender::new(&self, &request).compete() => Some(outcome),
         };
-        let outcome = outcome.map(|won| Delivery {
-            hold: Some(self.settle_in(&request, won)),
-            remote: self.clone(),
-        });
-        // If the caller is gone by now, the delivery comes back and is dropped: given back.
-        drop(reply.send(outcome));
+        if let Some(outcome) = outcome {
+            let delivery = outcome.map(|won| Delivery::new(&self, self.settle_in(&request, won)));
+            // If the caller is gone by now, the delivery comes back and is dropped: given back.
+            drop(reply.send(delivery));
+        }
+        drop(counted);
     }
 
     /// Makes the hold of a grant and puts it under the watchdog's eyes.
@@ -238,20 +228,6 @@ impl<W: Wire> Remote<W> {
     }
 }
 
-/// A hold on its way to the caller; given back if it does not arrive.
-struct Delivery<W: Wire> {
-    hold: Option<Arc<Hold>>,
-    remote: Arc<Remote<W>>,
-}
-
-impl<W: Wire> Drop for Delivery<W> {
-    fn drop(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            self.remote.clone().abandon(hold);
-        }
-    }
-}
-
 impl<W> Drop for Remote<W> {
     fn drop(&mut self) {
         // The watchdog finds that there is nothing left to watch.
@@ -264,15 +240,14 @@ impl<W: Wire> Backend for Remote<W> {
         self.clock
     }
 
-    async fn acquire(self: Arc<Self>, request: Request) -> Result<Arc<Hold>, LockError> {
+    async fn acquire(self: Arc<Self>, request: Request) -> Result<Delivery<Self>, LockError> {
         self.keeper.check_process()?;
         let (reply, outcome) = oneshot::channel();
         let gone = || LockError::new(LockErrorKind::Shutdown);
-        self.keeper
-            .spawn(self.clone().serve(request, reply))
-            .ok_or_else(gone)?;
-        let mut delivery = outcome.await.map_err(|_| gone())??;
-        delivery.hold.take().ok_or_else(gone)
+        // Counted here and not in the task: a shutdown may look before that is run.
+        let serve = self.clone().serve(request, reply, self.unsettled.one());
+        self.keeper.spawn(serve).ok_or_else(gone)?;
+        outcome.await.map_err(|_| gone())?
     }
 
     async fn renew(self: Arc<Self>, hold: Arc<Hold>) -> Result<(), LockError> {
@@ -285,20 +260,13 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn release(self: Arc<Self>, hold: Arc<Hold>) -> Released {
-        let Some(tenure) = self.roster().remove(hold.owner) else {
-            return Released::Unconfirmed;
-        };
-        let remote = self.clone();
         let (reply, answer) = oneshot::channel();
-        self.spawn(reaper::give_back(remote, tenure, Some(reply)));
+        self.give_back(&hold, Some(reply));
         answer.await.unwrap_or(Released::Unconfirmed)
     }
 
     fn abandon(self: Arc<Self>, hold: Arc<Hold>) {
-        if let Some(tenure) = self.roster().remove(hold.owner) {
-            let remote = self.clone();
-            self.spawn(reaper::give_back(remote, tenure, None));
-        }
+        self.give_back(&hold, None);
     }
 
     fn live(&self) -> Vec<Arc<Hold>> {
@@ -306,11 +274,25 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn settled(&self) {
-        self.ending.zero().await;
+        self.unsettled.zero().await;
     }
 }
 
 impl<W: Wire> Remote<W> {
+    /// Has a lock given back; from here on it is not renewed. The second time nothing happens. Nor
+    /// does it in a forked child, which must not even look: the keeper may have held the roster's
+    /// mutex when the process was forked.
+    fn give_back(self: &Arc<Self>, hold: &Hold, reply: Option<oneshot::Sender<Released>>) {
+        if self.keeper.check_process().is_err() {
+            return;
+        }
+        let counted = self.unsettled.one();
+        let tenure = self.roster().remove(hold.owner);
+        if let Some(tenure) = tenure {
+            self.spawn(reaper::give_back(self.clone(), tenure, reply, counted));
+        }
+    }
+
     /// A hold was lost: nobody waits for its holder any longer.
     pub(crate) fn lost(self: &Arc<Self>, owner: Owner, loss: Option<Loss>) {
         let line = self.roster().lost(owner, loss);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::{Renewal, Sent};
+use crate::backend::wire::{Renewal, Sent};
 use crate::hold::{Hold, Loss};
 use crate::model::lease::{Due, Lease};
 use crate::model::moment::Moment;
@@ -43,6 +43,9 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     pub(crate) renewals: Vec<Renewal>,
+    /// Templates of leases that are renewed again because there is no answer yet, and how many
+    /// renewals have none.
+    pub(crate) overdue: Vec<(&'static str, u32)>,
     pub(crate) lost: Vec<Owner>,
     /// When to look again; `None` if nothing is held.
     pub(crate) next: Option<Moment>,
@@ -92,7 +95,13 @@ impl Roster {
             }
             match entry.tenure.lease.due(now) {
                 Due::At(_) => {}
-                Due::Renew(ttl) => agenda.renewals.push(entry.tenure.renewal(ttl)),
+                Due::Renew(ttl) => {
+                    let Tenure { hold, lease, .. } = &entry.tenure;
+                    agenda.renewals.push(entry.tenure.renewal(ttl));
+                    if lease.unknown() > 1 {
+                        agenda.overdue.push((hold.template, lease.unknown() - 1));
+                    }
+                }
                 Due::Lost => {
                     agenda.lost.push(owner);
                     self.unschedule(owner);
@@ -119,6 +128,10 @@ impl Roster {
         else {
             return;
         };
+        if tenure.hold.loss().is_some() {
+            // Too late: it is lost for somebody already, and is found so when it is due.
+            return;
+        }
         tenure.contended |= sent.answer.contended;
         tenure.lease.confirmed(sent.at, ttl);
         tenure.hold.extend(tenure.lease.deadline());

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::backend::Fault;
+use crate::backend::wire::Fault;
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
 use crate::model::token::FencingToken;
@@ -42,6 +42,11 @@ pub(crate) fn release_unconfirmed(template: &'static str, token: FencingToken) {
 /// A lease could not be renewed this time; it is asked for again until its deadline.
 pub(crate) fn renewal_failed(template: &'static str, fault: &Fault, failures: u32) {
     tracing::warn!(target: "lock_runtime", template, %fault, failures, "renewal_failed");
+}
+
+/// A lease is renewed again because earlier renewals have not been answered.
+pub(crate) fn renewal_overdue(template: &'static str, failures: u32) {
+    tracing::warn!(target: "lock_runtime", template, fault = "no answer yet", failures, "renewal_failed");
 }
 
 /// A lock was lost while it was held.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::backend::{Fault, Renewal, Sent, Wire};
+use crate::backend::wire::{Fault, Renewal, Sent, Wire};
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
 use crate::model::record::Grant;
@@ -20,11 +20,11 @@ use crate::telemetry;
 /// Renewals due within this time of each other go out together.
 const TICK: Duration = Duration::from_millis(2);
 
+/// Timers stand still while the machine sleeps and leases do not, so none is slept on for longer.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
 /// Renewals in one pipeline: enough to spare round trips, too few to hold up what comes after.
 const BATCH: usize = 256;
-
-/// However short a lease, its renewal is given the time of a slow round trip.
-const SHORTEST_PATIENCE: Duration = Duration::from_millis(20);
 
 /// Looks after the holds of a client for as long as there is one. `sooner` says that something is
 /// due before what was planned, or that the client is gone.
@@ -45,22 +45,18 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
+    for (template, renewals) in agenda.overdue {
+        telemetry::renewal_overdue(template, renewals);
+    }
     for batch in agenda.renewals.chunks(BATCH) {
         let (renewing, batch) = (remote.clone(), batch.to_vec());
         remote.spawn(async move { renew(&renewing, &batch).await });
     }
-    agenda.next.map(|next| next.since(now))
-}
-
-/// How long to wait for the answer: no longer than leaves time to ask again before the shortest of
-/// these leases ends.
-fn patience(renewals: &[Renewal]) -> Duration {
-    let shortest = renewals.iter().map(|renewal| renewal.ttl).min();
-    shortest.map_or(Duration::MAX, |ttl| (ttl / 6).max(SHORTEST_PATIENCE))
+    agenda.next.map(|next| next.since(now).min(LONGEST_SLEEP))
 }
 
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, renewals: &[Renewal]) {
-    let results = remote.wire().renew(renewals, patience(renewals)).await;
+    let results = remote.wire().renew(renewals).await;
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }
@@ -77,14 +73,14 @@ pub(crate) async fn renew_now<W: Wire>(
         return Err(hold.lost_error(Loss::Expired));
     };
     let renewals = [renewal];
-    let patience = patience(&renewals);
-    let result = remote.wire().renew(&renewals, patience).await.pop();
+    let result = remote.wire().renew(&renewals).await.pop();
     let result = result.unwrap_or_else(|| Err(Fault::Unavailable("no answer".to_owned())));
     let outcome = match &result {
         Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
         Ok(_) => Ok(()),
     };
     note(remote, &renewals[0], result);
+    remote.look_sooner();
     match hold.loss() {
         Some(loss) => Err(hold.lost_error(loss)),
         None => outcome,

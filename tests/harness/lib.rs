@@ -20,7 +20,7 @@ pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use server::{Builder, RedisServer};
 pub use wait::{PATIENCE, eventually, wait_until};
-pub use worker::Worker;
+pub use worker::{Worker, serve};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -1,12 +1,19 @@
 //! Worker processes that a test may kill and stop.
 
+mod commands;
+mod hammer;
+mod serve;
+
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+pub use serve::serve;
+
 use crate::process;
+use crate::wait::wait_until;
 
 /// A process that takes one command a line and answers each with one line.
 ///
@@ -71,6 +78,21 @@ impl Worker {
             Some(answer) => answer,
             None => panic!("no answer to `{command}` within {limit:?}"),
         }
+    }
+
+    /// Waits until the process has ended by itself.
+    ///
+    /// # Panics
+    ///
+    /// When it has not within `limit`.
+    #[track_caller]
+    pub fn ended(&mut self, limit: Duration) -> ExitStatus {
+        let mut status = None;
+        wait_until("end of the worker", limit, || {
+            status = self.child.try_wait().expect("a child can be looked at");
+            status.is_some()
+        });
+        status.expect("it has ended")
     }
 
     /// Kills the process (SIGKILL).

@@ -19,11 +19,11 @@
 //!     let outcome = match acquired {
 //!         Ok(held) => {
 //!             let outcome = {
-//!                 let body = pin!(async move {
+//!                 let body = pin!(Some(async move {
 //!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; }
 //!                     let _ = &id;
 //!                     STATEMENTS
-//!                 });
+//!                 }));
 //!                 let outcome = drive(&held, OnLost::Cancel, body).await;
 //!                 outcome
 //!             };
@@ -40,6 +40,7 @@
 //!
 //! - `held` outlives the body's block, so whatever ends the body drops it and its arguments first.
 //! - The body is pinned where it stands; passed to a function by value it would be stored twice.
+//!   `drive` empties the `Some` to drop it inside its call tree.
 //! - The `if let` gives `return` statements the function's type, hence its coercions and its
 //!   errors.
 //! - `let _ = &id` moves the whole argument into the body, also where that uses a field only, or
@@ -106,7 +107,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             quote_spanned!(glue=> acquire.acquire().await),
             quote_spanned! {glue=>
                 let outcome = {
-                    let body = ::core::pin::pin!(async move #body);
+                    let body = ::core::pin::pin!(::core::option::Option::Some(async move #body));
                     let outcome = __lock_rt::drive(&held, #on_lost, body).await;
                     outcome
                 };

@@ -7,6 +7,8 @@
 //! dangerous: the owner is then tainted, and its `end` must be repeated until nothing of it can
 //! arrive any more.
 
+use std::time::Duration;
+
 /// Which of a client's successive connections; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Incarnation(pub(crate) u64);
@@ -16,14 +18,20 @@ pub(crate) struct Incarnation(pub(crate) u64);
 pub(crate) struct Chain {
     /// Connections on which such a command was sent and not answered.
     unanswered: Vec<Incarnation>,
-    sent: bool,
+    /// It may hold the lock or stand in its queue, for all that is known.
+    stands: bool,
+    queued: bool,
+    /// The longest ttl that it ever asked for.
+    longest: Duration,
     tainted: bool,
 }
 
 impl Chain {
-    /// A command that makes the owner hold or queue is about to be sent.
-    pub(crate) fn sending(&mut self, on: Incarnation) {
-        self.sent = true;
+    /// A command that makes the owner hold for `ttl`, or queue, is about to be sent.
+    pub(crate) fn sending(&mut self, on: Incarnation, ttl: Duration, queue: bool) {
+        self.stands = true;
+        self.queued |= queue;
+        self.longest = self.longest.max(ttl);
         self.unanswered.push(on);
     }
 
@@ -38,9 +46,25 @@ impl Chain {
         self.tainted |= self.unanswered.iter().any(|&incarnation| incarnation != on);
     }
 
-    /// Whether anything was ever sent that could have made the owner hold or queue.
-    pub(crate) fn was_sent(&self) -> bool {
-        self.sent
+    /// The owner is not known well: it may stand anywhere.
+    pub(crate) fn stands_somehow(&mut self) {
+        self.stands = true;
+    }
+
+    /// The last command was answered, and the owner does not hold the lock. Unless it ever
+    /// queued, nothing of it is left.
+    pub(crate) fn not_held(&mut self) {
+        self.stands = self.queued || !self.unanswered.is_empty();
+    }
+
+    /// Whether the owner has to be ended.
+    pub(crate) fn stands(&self) -> bool {
+        self.stands
+    }
+
+    /// The longest that anything of the owner can last in Redis after it has arrived there.
+    pub(crate) fn longest(&self) -> Duration {
+        self.longest
     }
 
     pub(crate) fn is_tainted(&self) -> bool {
@@ -52,13 +76,15 @@ impl Chain {
 mod tests {
     use super::*;
 
+    const TTL: Duration = Duration::from_secs(30);
+
     const FIRST: Incarnation = Incarnation(1);
     const SECOND: Incarnation = Incarnation(2);
 
     #[test]
     fn order_on_one_connection_is_enough() {
         let mut chain = Chain::default();
-        chain.sending(FIRST);
+        chain.sending(FIRST, TTL, true);
         chain.ending(FIRST);
         assert!(!chain.is_tainted());
     }
@@ -66,7 +92,7 @@ mod tests {
     #[test]
     fn an_answered_acquire_cannot_come_late() {
         let mut chain = Chain::default();
-        chain.sending(FIRST);
+        chain.sending(FIRST, TTL, true);
         chain.answered(FIRST);
         chain.ending(SECOND);
         assert!(!chain.is_tainted());
@@ -75,8 +101,8 @@ mod tests {
     #[test]
     fn an_acquire_unanswered_elsewhere_taints_for_good() {
         let mut chain = Chain::default();
-        chain.sending(FIRST);
-        chain.sending(SECOND);
+        chain.sending(FIRST, TTL, true);
+        chain.sending(SECOND, TTL, true);
         chain.answered(SECOND);
         chain.ending(SECOND);
         assert!(chain.is_tainted());
@@ -85,9 +111,26 @@ mod tests {
     }
 
     #[test]
+    fn an_attempt_that_was_answered_leaves_nothing_unless_it_queued() {
+        let mut chain = Chain::default();
+        assert!(!chain.stands());
+        chain.sending(FIRST, TTL, false);
+        chain.not_held();
+        assert!(chain.stands(), "it is not answered yet");
+        chain.answered(FIRST);
+        chain.not_held();
+        assert!(!chain.stands());
+        chain.sending(FIRST, TTL, true);
+        chain.answered(FIRST);
+        chain.not_held();
+        assert!(chain.stands(), "it stands in the queue");
+        assert_eq!(chain.longest(), TTL);
+    }
+
+    #[test]
     fn an_end_that_is_repeated_elsewhere_is_judged_anew() {
         let mut chain = Chain::default();
-        chain.sending(FIRST);
+        chain.sending(FIRST, TTL, true);
         chain.ending(FIRST);
         chain.ending(SECOND);
         assert!(chain.is_tainted());

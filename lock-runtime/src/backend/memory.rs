@@ -9,15 +9,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::engine::{Backend, Released, Request};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
-use crate::model::lease::{Lease, margin};
+use crate::model::lease::{Lease, Terms, margin};
 use crate::model::moment::Moment;
 use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Holder;
@@ -42,16 +43,19 @@ struct State {
 
 #[derive(Debug)]
 struct Lock {
-    holder: Holding,
-    queue: VecDeque<Arc<Seat>>,
+    holder: Occupant,
+    queue: VecDeque<Arc<Waiter>>,
 }
 
 /// Who holds a lock, until when.
 #[derive(Debug)]
-struct Holding {
+struct Occupant {
     token: FencingToken,
     label: String,
+    /// When the store takes the lock away.
     expires: Moment,
+    /// What the holder itself goes by.
+    lease: Lease,
     hold: Weak<Hold>,
     /// Tells the holder that its lease has ended.
     alarm: Option<AbortHandle>,
@@ -59,9 +63,9 @@ struct Holding {
 
 /// A place in line.
 #[derive(Debug)]
-struct Seat {
+struct Waiter {
     label: String,
-    expiry: Expiry,
+    terms: Terms,
     granted: Mutex<Option<Grant>>,
     /// It was granted the lock, or became the first in line, or the holder's lease changed.
     called: Notify,
@@ -74,22 +78,12 @@ struct Grant {
     at: Moment,
 }
 
-/// When a lease ends if nobody extends it.
-#[derive(Clone, Copy, Debug)]
-struct Expiry(Option<std::time::Duration>);
-
-impl Expiry {
-    fn of(request: &Request) -> Expiry {
-        let terms = &request.terms;
-        Expiry(if terms.renew {
-            terms.max_hold
-        } else {
-            Some(terms.first_ttl())
-        })
-    }
-
-    fn from(self, now: Moment) -> Moment {
-        self.0.map_or(Moment::NEVER, |span| now + span)
+/// How long a lease lasts if nobody extends it by hand; `None` is for ever.
+fn span_of(terms: &Terms) -> Option<Duration> {
+    if terms.renew {
+        terms.max_hold
+    } else {
+        Some(terms.first_ttl())
     }
 }
 
@@ -100,13 +94,11 @@ impl State {
     }
 
     /// Takes a lock that nobody holds or waits for.
-    fn take(&mut self, request: &Request, now: Moment) -> Grant {
+    fn take(&mut self, key: &str, label: &str, terms: &Terms, now: Moment) -> Grant {
         let token = self.mint();
-        let expires = Expiry::of(request).from(now);
-        let holder = Holding::new(token, &request.label, expires);
+        let holder = Occupant::new(token, label, terms, now);
         let queue = VecDeque::new();
-        let key = request.key.as_str().to_owned();
-        self.locks.insert(key, Lock { holder, queue });
+        self.locks.insert(key.to_owned(), Lock { holder, queue });
         Grant { token, at: now }
     }
 
@@ -144,25 +136,26 @@ impl State {
         if let Some(alarm) = lock.holder.alarm.take() {
             alarm.abort();
         }
-        let Some(seat) = lock.queue.pop_front() else {
+        let Some(waiter) = lock.queue.pop_front() else {
             self.locks.remove(key);
             return;
         };
-        lock.holder = Holding::new(token, &seat.label, seat.expiry.from(now));
-        *lock_of(&seat.granted) = Some(Grant { token, at: now });
-        seat.called.notify_one();
+        lock.holder = Occupant::new(token, &waiter.label, &waiter.terms, now);
+        *lock_of(&waiter.granted) = Some(Grant { token, at: now });
+        waiter.called.notify_one();
         if let Some(first) = lock.queue.front() {
             first.called.notify_one();
         }
     }
 }
 
-impl Holding {
-    fn new(token: FencingToken, label: &str, expires: Moment) -> Holding {
-        Holding {
+impl Occupant {
+    fn new(token: FencingToken, label: &str, terms: &Terms, now: Moment) -> Occupant {
+        Occupant {
             token,
             label: label.to_owned(),
-            expires,
+            expires: span_of(terms).map_or(Moment::NEVER, |span| now + span),
+            lease: Lease::granted(now, terms),
             hold: Weak::new(),
             alarm: None,
         }
@@ -183,8 +176,6 @@ impl Memory {
 
     /// Makes the hold of a grant, and sets the alarm that ends it.
     fn hold(self: &Arc<Memory>, request: &Request, grant: Grant) -> Arc<Hold> {
-        let lease = Lease::granted(grant.at, &request.terms);
-        let lapses = Expiry::of(request).0;
         let hold = Arc::new(Hold::new(
             request.key.clone(),
             self.owner,
@@ -192,44 +183,54 @@ impl Memory {
             request.terms,
             (request.function, request.template),
             CLOCK,
-            &lease,
+            &Lease::granted(grant.at, &request.terms),
         ));
-        // What a renewal would do bit by bit.
+        let span = span_of(&request.terms);
+        // What renewals would do bit by bit.
         let margin = margin(request.terms.first_ttl());
-        hold.extend(lapses.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
+        hold.extend(span.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
         let mut state = self.state();
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
             lock.holder.hold = Arc::downgrade(&hold);
-            lock.holder.alarm = lapses.map(|_| alarm(&hold));
+            lock.holder.alarm = span.map(|_| alarm(&hold));
         }
         drop(state);
         hold
     }
 
     /// Waits in line until the lock is granted or `until` has passed.
-    async fn wait(&self, key: &str, seat: &Arc<Seat>, until: Moment) -> Option<Grant> {
+    async fn wait(&self, key: &str, waiter: &Arc<Waiter>, until: Moment) -> Option<Grant> {
         loop {
-            let called = seat.called.notified();
-            let expires = {
-                let mut state = self.state();
-                state.expire(key, CLOCK.now());
-                if let Some(grant) = lock_of(&seat.granted).take() {
-                    return Some(grant);
-                }
-                state
-                    .locks
-                    .get(key)
-                    .map_or(until, |lock| lock.holder.expires)
-            };
+            let called = waiter.called.notified();
             let now = CLOCK.now();
+            let wake = {
+                let mut state = self.state();
+                state.expire(key, now);
+                let granted = lock_of(&waiter.granted).take();
+                match (granted, state.locks.get_mut(key)) {
+                    (Some(grant), Some(lock)) if lock.holder.token == grant.token => {
+                        return Some(grant);
+                    }
+                    // It lapsed before anybody came to fetch it: from the back of the line again.
+                    (Some(_), Some(lock)) => {
+                        lock.queue.push_back(waiter.clone());
+                        lock.holder.expires
+                    }
+                    (Some(_), None) => {
+                        return Some(state.take(key, &waiter.label, &waiter.terms, now));
+                    }
+                    (None, Some(lock)) => lock.holder.expires,
+                    (None, None) => until,
+                }
+            };
             if now >= until {
                 return None;
             }
             tokio::select! {
                 biased;
                 () = called => {}
-                () = tokio::time::sleep(until.min(expires).since(now)) => {}
+                () = tokio::time::sleep(until.min(wake).since(now)) => {}
             }
         }
     }
@@ -240,41 +241,41 @@ impl Backend for Memory {
         CLOCK
     }
 
-    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Arc<Hold>, LockError> {
+    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Delivery<Memory>, LockError> {
         let key = request.key.as_str();
         let now = CLOCK.now();
-        let seat = {
+        let waiter = {
             let mut state = self.state();
             state.expire(key, now);
             match state.locks.get_mut(key) {
                 None => {
-                    let grant = state.take(&request, now);
+                    let grant = state.take(key, &request.label, &request.terms, now);
                     drop(state);
-                    return Ok(self.hold(&request, grant));
+                    return Ok(Delivery::new(&self, self.hold(&request, grant)));
                 }
                 Some(lock) if request.wait.is_zero() => return Err(busy(&lock.holder)),
                 Some(lock) => {
-                    let seat = Arc::new(Seat {
+                    let waiter = Arc::new(Waiter {
                         label: request.label.clone(),
-                        expiry: Expiry::of(&request),
+                        terms: request.terms,
                         granted: Mutex::default(),
                         called: Notify::new(),
                     });
-                    lock.queue.push_back(seat.clone());
-                    seat
+                    lock.queue.push_back(waiter.clone());
+                    waiter
                 }
             }
         };
         let leaving = Leaving {
             memory: &self,
             key,
-            seat: &seat,
+            waiter: &waiter,
         };
-        let granted = self.wait(key, &seat, now + request.wait).await;
+        let granted = self.wait(key, &waiter, now + request.wait).await;
         match granted {
             Some(grant) => {
                 std::mem::forget(leaving);
-                Ok(self.hold(&request, grant))
+                Ok(Delivery::new(&self, self.hold(&request, grant)))
             }
             None => {
                 let holder = self.state().locks.get(key).map(|lock| busy(&lock.holder));
@@ -298,11 +299,11 @@ impl Backend for Memory {
         else {
             return Err(hold.lost_error(hold.lose(Loss::NotOurs)));
         };
-        if hold.terms.max_hold.is_none() && !hold.terms.renew {
-            let mut lease = Lease::granted(now, &hold.terms);
-            lease.confirmed(now, hold.terms.ttl);
-            lock.holder.expires = now + hold.terms.ttl;
-            hold.extend(lease.deadline());
+        if !hold.terms.renew {
+            let extension = lock.holder.lease.extension(now);
+            lock.holder.lease.confirmed(now, extension);
+            lock.holder.expires = lock.holder.expires.max(now + extension);
+            hold.extend(lock.holder.lease.deadline());
             if let Some(first) = lock.queue.front() {
                 first.called.notify_one();
             }
@@ -343,17 +344,18 @@ impl Backend for Memory {
 struct Leaving<'a> {
     memory: &'a Memory,
     key: &'a str,
-    seat: &'a Arc<Seat>,
+    waiter: &'a Arc<Waiter>,
 }
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         let mut state = self.memory.state();
-        let granted = lock_of(&self.seat.granted).take();
+        let granted = lock_of(&self.waiter.granted).take();
         if let Some(grant) = granted {
             state.free(self.key, grant.token, CLOCK.now());
         } else if let Some(lock) = state.locks.get_mut(self.key) {
-            lock.queue.retain(|seat| !Arc::ptr_eq(seat, self.seat));
+            lock.queue
+                .retain(|waiter| !Arc::ptr_eq(waiter, self.waiter));
             if let Some(first) = lock.queue.front() {
                 first.called.notify_one();
             }
@@ -376,7 +378,7 @@ fn alarm(hold: &Arc<Hold>) -> AbortHandle {
     task.abort_handle()
 }
 
-fn busy(holder: &Holding) -> LockError {
+fn busy(holder: &Occupant) -> LockError {
     LockError::new(LockErrorKind::Busy).with_holder(Holder::Ours(holder.label.clone()).describe())
 }
 

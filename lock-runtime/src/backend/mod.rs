@@ -1,173 +1,109 @@
-//! Where locks are kept, and how one speaks to a server that keeps them.
+//! Where locks are kept.
 //!
-//! [`memory`] keeps locks in this process. Everything else is reached through a [`Wire`]: the four
-//! commands of the protocol, each of which may be lost on the way or stay unanswered.
+//! A [`Backend`] speaks of holds. [`memory`] is one: it keeps locks in this process. Servers are
+//! reached through a [`wire::Wire`], which speaks of commands; what makes a backend of a wire,
+//! waiting and renewing and settling what went unanswered, is above this module and the same for
+//! all of them.
 
 pub(crate) mod chain;
 pub(crate) mod memory;
 pub(crate) mod redis;
+pub(crate) mod wire;
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::chain::Chain;
-use crate::error::{LockError, LockErrorKind};
-use crate::model::key::RecordNames;
-use crate::model::moment::Moment;
-use crate::model::owner::Owner;
-use crate::model::record::{Grant, Holder};
+use crate::clock::Clock;
+use crate::error::LockError;
+use crate::hold::Hold;
+use crate::model::key::{LockKey, RecordNames};
+use crate::model::lease::Terms;
 
-/// An answer, and the time before its request was sent: what a lease may be counted from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent<T> {
-    pub(crate) at: Moment,
-    pub(crate) answer: T,
-}
-
-/// The answer to `acquire`.
+/// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
-pub(crate) enum Acquired {
-    Held(Grant),
-    Waiting(Waiting),
+pub(crate) struct Request {
+    pub(crate) key: LockKey,
+    pub(crate) names: Arc<RecordNames>,
+    pub(crate) terms: Terms,
+    /// Zero: one attempt, and no place in the queue.
+    pub(crate) wait: Duration,
+    /// Who asks, as others will read it.
+    pub(crate) label: String,
+    pub(crate) function: &'static str,
+    pub(crate) template: &'static str,
 }
 
-/// Where one stands who does not hold the lock.
-#[derive(Clone, Debug)]
-pub(crate) struct Waiting {
-    /// What is left of the holder's lease; `None` if it never ends by itself.
-    pub(crate) remaining: Option<Duration>,
-    /// 1 is the head of the queue, 0 is outside it.
-    pub(crate) position: u32,
-    pub(crate) holder: Holder,
-}
-
-/// The answer to `release` and to `end`.
+/// How a release ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// It was ours and is free.
+pub(crate) enum Released {
+    /// The server confirmed it.
     Freed,
-    /// It was ours and was given to somebody who waited.
-    HandedOn,
-    /// It was ours and is now held by the owner that was named as the next one.
-    Passed(Grant),
-    /// It is ours and somebody waits: nothing was done, `end` is to be sent. Only `release`
-    /// answers so.
-    Contended,
-    /// It was not ours; we were in its queue and are not any more.
-    Left,
-    /// It was not ours.
+    /// The server says that the lock was not ours any more.
     NotOurs,
+    /// No answer in time: the deadline decides, and the release goes on in the background.
+    Unconfirmed,
 }
 
-/// Why a command failed.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// The server refused; it would do so again.
-    Refused(String),
-    /// Not sent, not answered in time, or answered that it cannot now.
-    Unavailable(String),
-}
+/// What a backend does, in the terms of a holder.
+///
+/// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
+/// told apart here and nowhere above.
+pub(crate) trait Backend: Send + Sync + Sized + 'static {
+    /// The clock that its leases are measured by.
+    fn clock(&self) -> Clock;
 
-impl Fault {
-    pub(crate) fn into_error(self) -> LockError {
-        match self {
-            Fault::Refused(detail) => LockError::new(LockErrorKind::Rejected).with_detail(detail),
-            Fault::Unavailable(detail) => {
-                LockError::new(LockErrorKind::Unavailable).with_detail(detail)
-            }
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Refused(detail) | Fault::Unavailable(detail) => f.write_str(detail),
-        }
-    }
-}
-
-/// An owner as it stands in a queue: followed by a space and its label.
-#[derive(Clone, Debug)]
-pub(crate) struct Ticket {
-    pub(crate) owner: Owner,
-    /// Holds the owner whole: not for logs.
-    text: Arc<str>,
-}
-
-impl Ticket {
-    pub(crate) fn new(owner: Owner, label: &str) -> Ticket {
-        let mut text = String::with_capacity(Owner::LEN + 1 + label.len());
-        text.push_str(owner.as_str());
-        text.push(' ');
-        text.push_str(label);
-        Ticket {
-            owner,
-            text: text.into(),
-        }
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
-    }
-}
-
-/// A renewal of one of many leases.
-#[derive(Clone, Debug)]
-pub(crate) struct Renewal {
-    pub(crate) owner: Owner,
-    pub(crate) lock: Arc<str>,
-    pub(crate) ttl: Duration,
-}
-
-/// Who takes over from an owner of the same process, if nobody else waits.
-#[derive(Debug)]
-pub(crate) struct Heir<'a> {
-    pub(crate) ticket: &'a Ticket,
-    pub(crate) chain: &'a mut Chain,
-    pub(crate) ttl: Duration,
-}
-
-/// The protocol's commands. Each is bounded by the command timeout, connecting included.
-pub(crate) trait Wire: Send + Sync + 'static {
-    /// Takes the lock, confirms that it was granted, or, if `queue`, takes or keeps a place in its
-    /// queue. Repeating it does no harm.
+    /// Acquires, waiting as the request says. Dropped at any await it leaves nothing behind.
     fn acquire(
-        &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
-        names: &RecordNames,
-        ttl: Duration,
-        queue: bool,
-    ) -> impl Future<Output = Result<Sent<Acquired>, Fault>> + Send;
+        self: Arc<Self>,
+        request: Request,
+    ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
 
-    /// Extends leases, all in one go, and waits for the answers for at most `patience`. They are in
-    /// the order of the renewals; `None` means that the lock is not the owner's.
+    /// Confirms the lease against the store and extends it.
     fn renew(
-        &self,
-        renewals: &[Renewal],
-        patience: Duration,
-    ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
+        self: Arc<Self>,
+        hold: Arc<Hold>,
+    ) -> impl Future<Output = Result<(), LockError>> + Send;
 
-    /// Frees a lock for which nobody queues.
-    fn release(
-        &self,
-        chain: &mut Chain,
-        owner: Owner,
-        names: &RecordNames,
-    ) -> impl Future<Output = Result<Ended, Fault>> + Send;
+    /// Gives the lock back and says how that went.
+    fn release(self: Arc<Self>, hold: Arc<Hold>) -> impl Future<Output = Released> + Send;
 
-    /// Ends an owner: afterwards it neither holds nor queues.
-    fn end(
-        &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
-        names: &RecordNames,
-        heir: Option<Heir<'_>>,
-    ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
+    /// Gives the lock back without anybody waiting for the answer. Never blocks.
+    fn abandon(self: Arc<Self>, hold: Arc<Hold>);
 
-    /// Makes sure that the server answers.
-    fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+    /// Every hold that was not given back yet.
+    fn live(&self) -> Vec<Arc<Hold>>;
+
+    /// Completes when what was abandoned before has been given back.
+    fn settled(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// A hold on its way to the caller; given back if it does not arrive.
+#[derive(Debug)]
+pub(crate) struct Delivery<B: Backend> {
+    /// `Some` until it has arrived.
+    hold: Option<Arc<Hold>>,
+    backend: Arc<B>,
+}
+
+impl<B: Backend> Delivery<B> {
+    pub(crate) fn new(backend: &Arc<B>, hold: Arc<Hold>) -> Delivery<B> {
+        Delivery {
+            hold: Some(hold),
+            backend: backend.clone(),
+        }
+    }
+
+    /// It has arrived: giving it back is the caller's from now on.
+    pub(crate) fn unpack(mut self) -> Arc<Hold> {
+        self.hold.take().expect("it is unpacked once")
+    }
+}
+
+impl<B: Backend> Drop for Delivery<B> {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.backend.clone().abandon(hold);
+        }
+    }
 }

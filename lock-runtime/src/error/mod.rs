@@ -49,6 +49,10 @@ impl LockError {
         }))
     }
 
+    pub(crate) fn invalid_options(reason: impl Into<String>) -> LockError {
+        LockError::new(LockErrorKind::InvalidOptions).with_detail(reason)
+    }
+
     pub(crate) fn with_key(mut self, key: &LockKey) -> LockError {
         self.0.key = Some(key.clone());
         self

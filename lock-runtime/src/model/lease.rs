@@ -16,6 +16,9 @@ pub(crate) const MIN_TTL: Duration = Duration::from_millis(20);
 /// The longest ttl: what a crashed holder leaves behind is free again within a day.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// However short a lease, a renewal is given this long before the next one follows it.
+const SHORTEST_REPEAT: Duration = Duration::from_millis(10);
+
 /// How much earlier the holder gives up than the server: 1 % for clocks that differ in speed, and
 /// 2 ms for the server's resolution.
 pub(crate) fn margin(ttl: Duration) -> Duration {
@@ -64,10 +67,10 @@ pub(crate) struct Lease {
     deadline: Moment,
     /// Where `max_hold` ends.
     end: Moment,
-    /// `None` while a renewal is under way, or when there is none to come.
+    /// `None` when no renewal is to come.
     renew_at: Option<Moment>,
     renews: bool,
-    /// Renewals in a row that went unanswered.
+    /// Renewals that were handed out since the last confirmation.
     unknown: u32,
 }
 
@@ -102,14 +105,18 @@ impl Lease {
         reaches(self.deadline, self.end, self.ttl)
     }
 
-    /// What is due at `now`. A renewal is handed out once; its outcome must be reported.
+    /// What is due at `now`. A renewal that is handed out is due again after a while, unless its
+    /// outcome is reported before.
     pub(crate) fn due(&mut self, now: Moment) -> Due {
         if now >= self.deadline {
             return Due::Lost;
         }
         match self.renew_at {
             Some(at) if now >= at => {
-                self.renew_at = None;
+                // Should no answer come, or come late, the next one follows soon; the first answer
+                // of any of them counts.
+                self.renew_at = Some(now + (self.ttl / 6).max(SHORTEST_REPEAT));
+                self.unknown = self.unknown.saturating_add(1);
                 Due::Renew(self.extension(now))
             }
             _ => Due::At(self.next_due()),
@@ -138,15 +145,15 @@ impl Lease {
 
     /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
-        self.unknown = self.unknown.saturating_add(1);
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
         let base = (ceiling / 8)
             .saturating_mul(1 << self.unknown.min(4))
             .min(ceiling);
-        self.renew_at = Some(now + base.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0));
+        let again = now + base.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
+        self.renew_at = self.renew_at.map(|at| at.min(again));
     }
 
-    /// Renewals in a row that went unanswered.
+    /// Renewals that were handed out since the last confirmation.
     pub(crate) fn unknown(&self) -> u32 {
         self.unknown
     }
@@ -191,11 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn a_renewal_falls_due_at_a_third_and_is_handed_out_once() {
+    fn a_renewal_falls_due_at_a_third_and_again_if_nothing_comes_of_it() {
         let mut lease = Lease::granted(T0, &terms(true, None));
         assert_eq!(lease.due(T0), Due::At(T0 + TTL / 3));
         assert_eq!(lease.due(T0 + TTL / 3), Due::Renew(TTL));
-        assert_eq!(lease.due(T0 + TTL / 3), Due::At(lease.deadline()));
+        let again = T0 + TTL / 3 + TTL / 6;
+        assert_eq!(lease.due(T0 + TTL / 3), Due::At(again));
+        assert_eq!(lease.due(again), Due::Renew(TTL));
         lease.confirmed(T0 + TTL / 3, TTL);
         assert_eq!(lease.due(T0 + ms(3_400)), Due::At(T0 + (TTL / 3) * 2));
     }
@@ -237,6 +246,13 @@ mod tests {
         }
         assert!(attempts > 10, "{attempts} attempts until the deadline");
         assert_eq!(lease.deadline(), deadline);
+    }
+
+    #[test]
+    fn a_failed_renewal_by_hand_does_not_start_others() {
+        let mut lease = Lease::granted(T0, &terms(false, None));
+        lease.unanswered(T0, 0.5);
+        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
     }
 
     #[test]

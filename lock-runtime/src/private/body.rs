@@ -27,26 +27,37 @@ pub enum OnLost {
 pin_project! {
     /// Polls a body inside its call tree for as long as the lock is held.
     ///
-    /// The body stays where its caller pinned it: moving it in here would copy it.
+    /// The body stays where its caller pinned it: moving it in here would copy it. It is dropped
+    /// from here, though, inside its call tree: what its destructors call enters the lock, and
+    /// does not wait for it.
     #[must_use = "futures do nothing unless polled"]
     pub struct Drive<'a, B> {
-        body: Pin<&'a mut B>,
+        body: Pin<&'a mut Option<B>>,
         hold: &'a Hold,
         scope: Arc<Scope>,
         on_lost: OnLost,
+        started: bool,
         #[pin]
         lost: Notified<'a>,
     }
+
+    impl<B> PinnedDrop for Drive<'_, B> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            let _entered = holds::enter(this.scope);
+            this.body.set(None);
+        }
+    }
 }
 
-/// Runs `body` under `guard`. `Err` says that the lock was lost; the caller then drops the body.
+/// Runs `body` under `guard`. `Err` says that the lock was lost and the body dropped.
 ///
 /// The deadline is compared before and after every poll, so a body that was asleep when its
 /// lease ended does not run on, and one that blocked beyond it does not pass for held.
 pub fn drive<'a, B: Future>(
     guard: &'a LockGuard,
     on_lost: OnLost,
-    body: Pin<&'a mut B>,
+    body: Pin<&'a mut Option<B>>,
 ) -> Drive<'a, B> {
     let on_loss = match on_lost {
         OnLost::Cancel => OnLoss::Dropped,
@@ -58,6 +69,7 @@ pub fn drive<'a, B: Future>(
         hold,
         scope: Scope::inside_current(guard.client().id(), guard.frame(), on_loss),
         on_lost,
+        started: false,
         lost: hold.notified(),
     }
 }
@@ -67,26 +79,32 @@ impl<B: Future> Future for Drive<'_, B> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if *this.on_lost == OnLost::Cancel
-            && let Some(loss) = this.hold.loss()
-        {
+        let _entered = holds::enter(this.scope);
+        // Whatever is to become of a body whose lock is lost, none starts without it.
+        let stops = *this.on_lost == OnLost::Cancel || !*this.started;
+        *this.started = true;
+        if stops && let Some(loss) = this.hold.loss() {
+            this.body.set(None);
             return Poll::Ready(Err(this.hold.lost_error(loss)));
         }
-        let polled = {
-            let _entered = holds::enter(this.scope);
-            this.body.as_mut().poll(cx)
-        };
-        if *this.on_lost == OnLost::Finish {
+        let body = this.body.as_mut().as_pin_mut();
+        let polled = body
+            .expect("a body is not polled after it has ended")
+            .poll(cx);
+        if *this.on_lost == OnLost::Finish || polled.is_ready() {
+            // Whether the lock was held until here is settled with the release: an error of the
+            // body's own goes before.
             return polled.map(Ok);
         }
-        if polled.is_pending() {
-            // Registers this task, so that a loss wakes it up while the body sleeps. What was
-            // notified is not looked at: the answer to the question below is.
-            let _ = this.lost.as_mut().poll(cx);
-        }
+        // Registers this task, so that a loss wakes it up while the body sleeps. What was notified
+        // is not looked at: the answer to the question below is.
+        let _ = this.lost.as_mut().poll(cx);
         match this.hold.loss() {
-            Some(loss) => Poll::Ready(Err(this.hold.lost_error(loss))),
-            None => polled.map(Ok),
+            None => Poll::Pending,
+            Some(loss) => {
+                this.body.set(None);
+                Poll::Ready(Err(this.hold.lost_error(loss)))
+            }
         }
     }
 }

@@ -6,11 +6,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::backend::{Acquired, Fault, Sent, Waiting, Wire};
-use crate::engine::Request;
+use crate::backend::Request;
+use crate::backend::wire::{Acquired, Fault, Sent, Waiting, Wire};
 use crate::error::{LockError, LockErrorKind};
+use crate::model::lease::margin;
+use crate::model::moment::Moment;
 use crate::model::record::Grant;
 use crate::random;
+use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::episode::Episode;
 use crate::wait::line::Place;
@@ -112,7 +115,8 @@ impl<'a, W: Wire> Contender<'a, W> {
             Turn::Granted(episode, grant, ttl) => {
                 self.episode = Some(episode);
                 // A lease of another length is confirmed first: that brings it to ours.
-                (ttl == self.request.terms.first_ttl()).then(|| self.won(grant))
+                let ours = ttl == self.request.terms.first_ttl();
+                (ours && is_fresh(self.remote.now(), grant.at, ttl)).then(|| self.won(grant))
             }
         }
     }
@@ -120,52 +124,62 @@ impl<'a, W: Wire> Contender<'a, W> {
     /// Asks until the lock is had; `None` when the time is up or the server refuses.
     async fn poll(&mut self, queue: bool, until: Instant) -> Option<Sent<Grant>> {
         let ttl = self.request.terms.first_ttl();
+        let episode = match self.episode.take() {
+            Some(episode) => episode,
+            None => match self
+                .remote
+                .episode(&self.request.label, &self.request.names)
+            {
+                Ok(episode) => episode,
+                Err(error) => {
+                    self.last = Some(Err(Fault::Unavailable(error.to_string())));
+                    return None;
+                }
+            },
+        };
+        let episode = self.episode.insert(episode);
         let mut failures = 0;
         loop {
-            if self.episode.is_none() {
-                match self
-                    .remote
-                    .episode(&self.request.label, &self.request.names)
-                {
-                    Ok(episode) => self.episode = Some(episode),
-                    Err(error) => {
-                        self.last = Some(Err(Fault::Unavailable(error.to_string())));
-                        return None;
-                    }
-                }
-            }
-            let episode = self.episode.as_mut()?;
+            let Episode {
+                ticket,
+                names,
+                chain,
+                ..
+            } = episode;
             let answer = self
                 .remote
                 .wire()
-                .acquire(
-                    &mut episode.chain,
-                    &episode.ticket,
-                    &episode.names,
-                    ttl,
-                    queue,
-                )
+                .acquire(chain, ticket, names, ttl, queue)
                 .await;
             let pause = match answer {
                 Ok(Sent {
                     at,
-                    answer: Acquired::Held(answer),
-                }) => return Some(Sent { at, answer }),
+                    answer: Acquired::Held(grant),
+                }) => {
+                    if is_fresh(self.remote.now(), at, ttl) {
+                        return Some(Sent { at, answer: grant });
+                    }
+                    let late = "the answer took longer than the lease that it granted";
+                    self.last = Some(Err(Fault::Unavailable(late.to_owned())));
+                    Duration::ZERO
+                }
                 Ok(Sent {
                     answer: Acquired::Waiting(waiting),
                     ..
                 }) => {
                     failures = 0;
+                    chain.not_held();
                     let pause = next_poll(&waiting, random::jitter());
                     self.last = Some(Ok(waiting));
                     pause
                 }
+                Err(Fault::Refused(reason)) => {
+                    chain.not_held();
+                    self.last = Some(Err(Fault::Refused(reason)));
+                    return None;
+                }
                 Err(fault) => {
-                    let refused = matches!(fault, Fault::Refused(_));
                     self.last = Some(Err(fault));
-                    if refused {
-                        return None;
-                    }
                     failures += 1;
                     backoff(failures, random::jitter())
                 }
@@ -206,20 +220,24 @@ impl<'a, W: Wire> Contender<'a, W> {
             && error.kind() != LockErrorKind::Rejected
             && self.remote.lines().peek(&self.request.names.lock).is_some();
         if !inherited && let Some(episode) = self.episode.take() {
-            let ending = self.remote.end(episode, self.request.terms.ttl);
-            let _ = timeout_at(until + self.remote.attempt, ending).await;
+            let ended = reaper::end(self.remote, episode);
+            let _ = timeout_at(until + self.remote.attempt, ended).await;
         }
         error
     }
 }
 
+/// Whether a lease that was confirmed in answer to a request sent at `at` has time left.
+fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
+    now < at + ttl.saturating_sub(margin(ttl))
+}
+
 impl<W: Wire> Drop for Contender<'_, W> {
     fn drop(&mut self) {
-        let turn = self
-            .episode
-            .take()
-            .filter(|episode| episode.chain.was_sent());
-        let turn = turn.map_or(Turn::Start, Turn::Queued);
+        let episode = self.episode.take();
+        let turn = episode
+            .filter(|episode| episode.chain.stands())
+            .map_or(Turn::Start, Turn::Queued);
         if self.heads_line {
             self.remote.pass_turn(&self.request.names.lock, turn);
         } else {

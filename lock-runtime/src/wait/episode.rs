@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::backend::Ticket;
 use crate::backend::chain::Chain;
+use crate::backend::wire::Ticket;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::wait::calls::{Calls, Registration};

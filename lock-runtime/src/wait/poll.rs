@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::Waiting;
+use crate::backend::wire::Waiting;
 
 /// A waiter asks at least this often. It counts as alive for ten times as long.
 const LONGEST: Duration = Duration::from_millis(600);

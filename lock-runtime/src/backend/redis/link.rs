@@ -5,7 +5,7 @@
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::reply::judge_setup;
 use super::target::Target;
-use crate::backend::Fault;
 use crate::backend::chain::Incarnation;
+use crate::backend::wire::Fault;
 use crate::keeper::Keeper;
 use crate::random;
 use crate::telemetry;
@@ -75,27 +75,8 @@ pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     commands: MultiplexedConnection,
     driver: AbortHandle,
-    silence: Mutex<Option<Unanswered>>,
-}
-
-impl Connection {
-    fn silence(&self) -> MutexGuard<'_, Option<Unanswered>> {
-        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Commands in a row that were not answered. Time counts as well: some wait less long than others.
-#[derive(Clone, Copy)]
-struct Unanswered {
-    began: Instant,
-    commands: u32,
-}
-
-impl Unanswered {
-    fn one_more(&mut self) -> Unanswered {
-        self.commands += 1;
-        *self
-    }
+    /// Commands in a row that were not answered.
+    unanswered: AtomicU32,
 }
 
 /// Why there is no answer.
@@ -128,10 +109,9 @@ impl Link {
         }
     }
 
-    /// The time by which a command that begins now must be answered: within the command timeout,
-    /// or `patience` if that is shorter.
-    pub(crate) fn until(&self, patience: Duration) -> Instant {
-        Instant::now() + self.shared.patience.min(patience)
+    /// The time by which a command that begins now must be answered.
+    pub(crate) fn until(&self) -> Instant {
+        Instant::now() + self.shared.patience
     }
 
     /// The connection, made if there is none. All who ask meanwhile share one attempt.
@@ -155,9 +135,13 @@ impl Link {
         let outcome = timeout_at(until, attempt.wait_for(Option::is_some)).await;
         match outcome {
             Ok(Ok(outcome)) => outcome.clone().expect("it was waited for"),
-            Ok(Err(_)) => Err(Fault::Unavailable(
-                "the attempt to connect was given up".to_owned(),
-            )),
+            Ok(Err(_)) => {
+                // Its task is gone, so nobody else will say that it failed.
+                self.shared.reset_if_connecting();
+                Err(Fault::Unavailable(
+                    "the attempt to connect was given up".to_owned(),
+                ))
+            }
             Err(_) => Err(self.shared.slow("connect")),
         }
     }
@@ -169,10 +153,9 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
-        let began = Instant::now();
         let mut commands = connection.commands.clone();
         let answer = timeout_at(until, commands.send_packed_command(command)).await;
-        self.heard(connection, began, answer)
+        self.heard(connection, answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -182,22 +165,20 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
-        let began = Instant::now();
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
         let answers = timeout_at(until, sending).await;
-        self.heard(connection, began, answers)
+        self.heard(connection, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        began: Instant,
         answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
-                *connection.silence() = None;
+                connection.unanswered.store(0, Ordering::Relaxed);
                 Ok(answer)
             }
             Ok(Err(error)) => {
@@ -205,11 +186,8 @@ impl Link {
                 Err(Silence::Broken(error))
             }
             Err(_) => {
-                let silence = connection
-                    .silence()
-                    .get_or_insert(Unanswered { began, commands: 0 })
-                    .one_more();
-                if silence.commands >= TIMEOUTS && silence.began.elapsed() >= self.shared.patience {
+                let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
+                if unanswered >= TIMEOUTS {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(Silence::TimedOut)
@@ -251,6 +229,13 @@ impl Shared {
             "the server did not {deed} within {:?}",
             self.patience
         ))
+    }
+
+    fn reset_if_connecting(&self) {
+        let mut state = self.state();
+        if matches!(&*state, State::Connecting(attempt) if attempt.has_changed().is_err()) {
+            *state = State::Down { not_before: None };
+        }
     }
 
     /// Whether that incarnation was the current one, and is not any more.
@@ -332,7 +317,7 @@ impl Shared {
             incarnation,
             commands,
             driver: driver.keep(),
-            silence: Mutex::new(None),
+            unanswered: AtomicU32::new(0),
         }))
     }
 }

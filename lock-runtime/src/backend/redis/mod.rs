@@ -5,9 +5,11 @@ mod reply;
 mod script;
 mod target;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::{Cmd, Value};
+use tokio::time::Instant;
 
 pub(crate) use link::{OnSignal, Signal};
 pub(crate) use target::Target;
@@ -16,7 +18,7 @@ use self::link::{Connection, Link, Silence};
 use self::reply::{Verdict, judge};
 use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
 use crate::backend::chain::Chain;
-use crate::backend::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
+use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
@@ -57,7 +59,7 @@ impl Server {
         arguments: impl Fn(&mut Cmd),
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
-        let until = self.link.until(Duration::MAX);
+        let until = self.link.until();
         let connection = self.link.connection(until).await?;
         let mut call = lua.by_digest();
         let mut sent_whole = false;
@@ -107,17 +109,43 @@ impl Server {
         }
     }
 
-    async fn renew_one(&self, renewal: &Renewal) -> Result<Sent<Option<Grant>>, Fault> {
-        let sent = self
-            .run(&RENEW, |call| renewal.arguments(call), |_| {})
-            .await?;
-        let answer = script::renewed(&sent.answer)?;
-        Ok(Sent {
-            at: sent.at,
-            answer,
-        })
+    /// Sends renewals in one pipeline; with `whole`, the first of them carries the script itself.
+    /// The results are in order, `None` where the server lacks the script.
+    async fn renew_all(
+        &self,
+        connection: &Arc<Connection>,
+        renewals: &[&Renewal],
+        whole: bool,
+        until: Instant,
+    ) -> Vec<Option<Renewed>> {
+        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
+        for (index, renewal) in renewals.iter().enumerate() {
+            let mut call = if whole && index == 0 {
+                RENEW.by_source()
+            } else {
+                RENEW.by_digest()
+            };
+            renewal.arguments(&mut call);
+            pipeline.add_command(call);
+        }
+        let at = CLOCK.now();
+        let fault = match self.link.send_all(connection, &pipeline, until).await {
+            Ok(answers) if answers.len() == renewals.len() => {
+                let read = |answer: Value| match answer.extract_error() {
+                    Ok(value) => Some(script::renewed(&value).map(|answer| Sent { at, answer })),
+                    Err(error) => self.judge(connection, &error).map(Err),
+                };
+                return answers.into_iter().map(read).collect();
+            }
+            Ok(_) => Fault::Unavailable("some answers are missing".to_owned()),
+            Err(silence) => self.unanswered(silence),
+        };
+        renewals.iter().map(|_| Some(Err(fault.clone()))).collect()
     }
 }
+
+/// What came of a renewal.
+type Renewed = Result<Sent<Option<Grant>>, Fault>;
 
 /// What happens to a command on its way.
 enum Step<'a> {
@@ -146,13 +174,13 @@ impl Wire for Server {
         ttl: Duration,
         queue: bool,
     ) -> Result<Sent<Acquired>, Fault> {
-        let ttl = if queue { millis(ttl) } else { -millis(ttl) };
+        let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let arguments = |call: &mut Cmd| {
             all_keys(call, names);
-            call.arg(ticket.as_str()).arg(ttl);
+            call.arg(ticket.as_str()).arg(signed);
         };
         let note = |step: Step<'_>| match step {
-            Step::Sending(on) => chain.sending(on.incarnation),
+            Step::Sending(on) => chain.sending(on.incarnation, ttl, queue),
             Step::Answered(on) => chain.answered(on.incarnation),
         };
         let sent = self.run(&ACQUIRE, arguments, note).await?;
@@ -163,40 +191,38 @@ impl Wire for Server {
         })
     }
 
-    async fn renew(
-        &self,
-        renewals: &[Renewal],
-        patience: Duration,
-    ) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
-        let all_fail = |fault: Fault| renewals.iter().map(|_| Err(fault.clone())).collect();
-        let until = self.link.until(patience);
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
+        let until = self.link.until();
         let connection = match self.link.connection(until).await {
             Ok(connection) => connection,
-            Err(fault) => return all_fail(fault),
+            Err(fault) => return renewals.iter().map(|_| Err(fault.clone())).collect(),
         };
-        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
-        for renewal in renewals {
-            let mut call = RENEW.by_digest();
-            renewal.arguments(&mut call);
-            pipeline.add_command(call);
+        let all: Vec<&Renewal> = renewals.iter().collect();
+        let mut results = self.renew_all(&connection, &all, false, until).await;
+        let unknown = |result: &Option<Renewed>| result.is_none();
+        let again: Vec<&Renewal> = all
+            .iter()
+            .zip(&results)
+            .filter(|(_, result)| unknown(result))
+            .map(|(&renewal, _)| renewal)
+            .collect();
+        if !again.is_empty() {
+            let repeated = self.renew_all(&connection, &again, true, until).await;
+            results
+                .iter_mut()
+                .filter(|result| unknown(result))
+                .zip(repeated)
+                .for_each(|(result, repeated)| *result = repeated);
         }
-        let at = CLOCK.now();
-        let answers = match self.link.send_all(&connection, &pipeline, until).await {
-            Ok(answers) if answers.len() == renewals.len() => answers,
-            Ok(_) => return all_fail(Fault::Unavailable("some answers are missing".to_owned())),
-            Err(silence) => return all_fail(self.unanswered(silence)),
+        let forgotten = || {
+            Err(Fault::Unavailable(
+                "the server forgets its scripts".to_owned(),
+            ))
         };
-        let mut results = Vec::with_capacity(renewals.len());
-        for (renewal, answer) in renewals.iter().zip(answers) {
-            results.push(match answer.extract_error() {
-                Ok(value) => script::renewed(&value).map(|answer| Sent { at, answer }),
-                Err(error) => match self.judge(&connection, &error) {
-                    Some(fault) => Err(fault),
-                    None => self.renew_one(renewal).await,
-                },
-            });
-        }
         results
+            .into_iter()
+            .map(|result| result.unwrap_or_else(forgotten))
+            .collect()
     }
 
     async fn release(
@@ -238,7 +264,7 @@ impl Wire for Server {
             Step::Sending(on) => {
                 chain.ending(on.incarnation);
                 if let Some(heir) = &mut heir {
-                    heir.chain.sending(on.incarnation);
+                    heir.chain.sending(on.incarnation, heir.ttl, true);
                 }
             }
             Step::Answered(on) => {
@@ -256,7 +282,7 @@ impl Wire for Server {
     }
 
     async fn ping(&self) -> Result<(), Fault> {
-        let until = self.link.until(Duration::MAX);
+        let until = self.link.until();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link

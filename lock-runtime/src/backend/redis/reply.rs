@@ -2,7 +2,7 @@
 
 use redis::{RedisError, ServerErrorKind};
 
-use crate::backend::Fault;
+use crate::backend::wire::Fault;
 
 /// What becomes of a command that was answered with an error.
 pub(super) enum Verdict {

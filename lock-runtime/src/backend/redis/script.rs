@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::{Cmd, Script, Value};
 
-use crate::backend::{Acquired, Ended, Fault, Waiting};
+use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
 use crate::model::record::{Grant, Holder};
 
 /// A script with the digest that the server knows it by.

@@ -3,7 +3,6 @@
 use redis::{ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo};
 
 use crate::error::LockError;
-use crate::options::{Options, invalid};
 
 /// A server over TCP, and who we are to it. It holds a password: no `Debug`.
 pub(crate) struct Target {
@@ -14,26 +13,32 @@ pub(crate) struct Target {
 
 impl Target {
     /// Reads `redis://[user:password@]host[:port][/database]`. Errors do not repeat the URL.
-    pub(crate) fn parse(url: &str, options: &Options) -> Result<Target, LockError> {
+    pub(crate) fn parse(url: &str, require_tls: bool) -> Result<Target, LockError> {
         match url.split_once("://").map_or("", |(scheme, _)| scheme) {
             "redis" | "valkey" => {}
             "rediss" | "valkeys" => {
-                return Err(invalid(
+                return Err(LockError::invalid_options(
                     "this version does not speak TLS: `rediss://` needs the feature `tls`",
                 ));
             }
-            _ => return Err(invalid("the URL must begin with redis:// or memory://")),
+            _ => {
+                return Err(LockError::invalid_options(
+                    "the URL must begin with redis:// or memory://",
+                ));
+            }
         }
-        if options.require_tls {
-            return Err(invalid(
+        if require_tls {
+            return Err(LockError::invalid_options(
                 "the client requires TLS, and the URL begins with redis://",
             ));
         }
         let info = url.into_connection_info().map_err(|_| {
-            invalid("the URL must read redis://[user:password@]host[:port][/database]")
+            LockError::invalid_options(
+                "the URL must read redis://[user:password@]host[:port][/database]",
+            )
         })?;
         let ConnectionAddr::Tcp(host, port) = info.addr().clone() else {
-            return Err(invalid("the URL must name a host"));
+            return Err(LockError::invalid_options("the URL must name a host"));
         };
         // Pushes need RESP3. CLIENT SETINFO is spared: a minimal ACL does not allow it.
         let login = info
@@ -51,8 +56,7 @@ mod tests {
 
     #[test]
     fn a_url_names_host_port_user_and_database() {
-        let target =
-            Target::parse("redis://app:s3cret@10.0.0.7:6380/3", &Options::default()).unwrap();
+        let target = Target::parse("redis://app:s3cret@10.0.0.7:6380/3", false).unwrap();
         assert_eq!((target.host.as_str(), target.port), ("10.0.0.7", 6380));
         assert_eq!(target.login.username(), Some("app"));
         assert_eq!(target.login.password(), Some("s3cret"));
@@ -68,17 +72,13 @@ mod tests {
             "s3cret",
             "redis://app:s3cret@host/database",
         ] {
-            let error = Target::parse(url, &Options::default()).err().expect(url);
+            let error = Target::parse(url, false).err().expect(url);
             assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
         }
     }
 
     #[test]
     fn plain_tcp_is_refused_where_tls_is_required() {
-        let options = Options {
-            require_tls: true,
-            ..Options::default()
-        };
-        assert!(Target::parse("redis://127.0.0.1", &options).is_err());
+        assert!(Target::parse("redis://127.0.0.1", true).is_err());
     }
 }

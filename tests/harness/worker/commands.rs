@@ -3,20 +3,26 @@
 use std::process;
 use std::time::Duration;
 
-use harness::{Entry, History};
 use lock_runtime::{LockClient, LockError, LockGuard};
 use redis::aio::MultiplexedConnection;
 
-use crate::hammer::{Hammer, hammer};
+use super::hammer::{Hammer, hammer};
+use crate::history::{Entry, History};
 
 /// A worker's client, its resource, and the lock that it holds between two commands.
-pub(crate) struct Worker {
+pub(crate) struct Commands {
     client: LockClient,
     resource: MultiplexedConnection,
     held: Option<LockGuard>,
 }
 
-impl Worker {
+/// What becomes of the worker after a command.
+pub(crate) enum Next {
+    Answer(String),
+    Leave,
+}
+
+impl Commands {
     pub(crate) fn new(client: LockClient, resource: MultiplexedConnection) -> Self {
         Self {
             client,
@@ -25,13 +31,13 @@ impl Worker {
         }
     }
 
-    /// Runs one command and says what to answer.
+    /// Runs one command and says what comes next.
     ///
     /// # Panics
     ///
     /// On a command that does not exist or lacks something: the test is wrong.
-    pub(crate) async fn run(&mut self, command: &str) -> String {
-        match &command.split(' ').collect::<Vec<_>>()[..] {
+    pub(crate) async fn run(&mut self, command: &str) -> Next {
+        Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
             ["acquire", key, ttl, wait] => self.acquire(key, millis(ttl), millis(wait)).await,
             ["valid"] => self.guard().is_valid().to_string(),
             ["renew"] => answer(self.guard().renew().await),
@@ -51,8 +57,12 @@ impl Worker {
                 };
                 hammer(&self.client, &self.resource, plan).await.to_string()
             }
+            ["leave"] => {
+                drop(self.held.take().expect("a lock is held"));
+                return Next::Leave;
+            }
             _ => panic!("no such command: {command}"),
-        }
+        })
     }
 
     async fn acquire(&mut self, key: &str, ttl: Duration, wait: Duration) -> String {

@@ -5,11 +5,12 @@ use std::fmt;
 use std::process;
 use std::time::{Duration, Instant};
 
-use harness::{Entry, History};
 use lock_runtime::LockClient;
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;
+
+use crate::history::{Entry, History};
 
 /// What to do.
 #[derive(Debug, Clone)]

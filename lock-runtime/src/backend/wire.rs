@@ -1,0 +1,166 @@
+//! How one speaks to a server that keeps locks: the four commands of the protocol, each of which may
+//! be lost on the way or stay unanswered.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::chain::Chain;
+use crate::error::{LockError, LockErrorKind};
+use crate::model::key::RecordNames;
+use crate::model::moment::Moment;
+use crate::model::owner::Owner;
+use crate::model::record::{Grant, Holder};
+
+/// An answer, and the time before its request was sent: what a lease may be counted from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent<T> {
+    pub(crate) at: Moment,
+    pub(crate) answer: T,
+}
+
+/// The answer to `acquire`.
+#[derive(Clone, Debug)]
+pub(crate) enum Acquired {
+    Held(Grant),
+    Waiting(Waiting),
+}
+
+/// Where one stands who does not hold the lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// What is left of the holder's lease; `None` if it never ends by itself.
+    pub(crate) remaining: Option<Duration>,
+    /// 1 is the head of the queue, 0 is outside it.
+    pub(crate) position: u32,
+    pub(crate) holder: Holder,
+}
+
+/// The answer to `release` and to `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It was ours and is free.
+    Freed,
+    /// It was ours and was given to somebody who waited.
+    HandedOn,
+    /// It was ours and is now held by the owner that was named as the next one.
+    Passed(Grant),
+    /// It is ours and somebody waits: nothing was done, `end` is to be sent. Only `release`
+    /// answers so.
+    Contended,
+    /// It was not ours; we were in its queue and are not any more.
+    Left,
+    /// It was not ours.
+    NotOurs,
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// The server refused; it would do so again.
+    Refused(String),
+    /// Not sent, not answered in time, or answered that it cannot now.
+    Unavailable(String),
+}
+
+impl Fault {
+    pub(crate) fn into_error(self) -> LockError {
+        match self {
+            Fault::Refused(detail) => LockError::new(LockErrorKind::Rejected).with_detail(detail),
+            Fault::Unavailable(detail) => {
+                LockError::new(LockErrorKind::Unavailable).with_detail(detail)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Refused(detail) | Fault::Unavailable(detail) => f.write_str(detail),
+        }
+    }
+}
+
+/// An owner as it stands in a queue: followed by a space and its label.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    pub(crate) owner: Owner,
+    /// Holds the owner whole: not for logs.
+    text: Arc<str>,
+}
+
+impl Ticket {
+    pub(crate) fn new(owner: Owner, label: &str) -> Ticket {
+        let mut text = String::with_capacity(Owner::LEN + 1 + label.len());
+        text.push_str(owner.as_str());
+        text.push(' ');
+        text.push_str(label);
+        Ticket {
+            owner,
+            text: text.into(),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A renewal of one of many leases.
+#[derive(Clone, Debug)]
+pub(crate) struct Renewal {
+    pub(crate) owner: Owner,
+    pub(crate) lock: Arc<str>,
+    pub(crate) ttl: Duration,
+}
+
+/// Who takes over from an owner of the same process, if nobody else waits.
+#[derive(Debug)]
+pub(crate) struct Heir<'a> {
+    pub(crate) ticket: &'a Ticket,
+    pub(crate) chain: &'a mut Chain,
+    pub(crate) ttl: Duration,
+}
+
+/// The protocol's commands. Each is bounded by the command timeout, connecting included.
+pub(crate) trait Wire: Send + Sync + 'static {
+    /// Takes the lock, confirms that it was granted, or, if `queue`, takes or keeps a place in its
+    /// queue. Repeating it does no harm.
+    fn acquire(
+        &self,
+        chain: &mut Chain,
+        ticket: &Ticket,
+        names: &RecordNames,
+        ttl: Duration,
+        queue: bool,
+    ) -> impl Future<Output = Result<Sent<Acquired>, Fault>> + Send;
+
+    /// Extends leases, all in one go; the answers are in the order of the renewals. `None` means
+    /// that the lock is not the owner's.
+    fn renew(
+        &self,
+        renewals: &[Renewal],
+    ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
+
+    /// Frees a lock for which nobody queues.
+    fn release(
+        &self,
+        chain: &mut Chain,
+        owner: Owner,
+        names: &RecordNames,
+    ) -> impl Future<Output = Result<Ended, Fault>> + Send;
+
+    /// Ends an owner: afterwards it neither holds nor queues.
+    fn end(
+        &self,
+        chain: &mut Chain,
+        ticket: &Ticket,
+        names: &RecordNames,
+        heir: Option<Heir<'_>>,
+    ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
+
+    /// Makes sure that the server answers.
+    fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+}

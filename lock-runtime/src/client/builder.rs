@@ -1,0 +1,132 @@
+//! How a client is made.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::LockClient;
+use crate::engine::Engine;
+use crate::error::LockError;
+use crate::options::{Options, bounded_wait, clean_label};
+
+/// Settings of a [`LockClient`].
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::LockClient;
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), lock_runtime::LockError> {
+/// let client = LockClient::builder()
+///     .url("redis://127.0.0.1:6379/2")
+///     .prefix("shop:lock:")
+///     .ttl(Duration::from_secs(20))
+///     .wait(Duration::from_secs(3))
+///     .label("checkout")
+///     .build()?;
+/// # Ok(()) }
+/// ```
+#[must_use = "a builder does nothing until `connect` or `build`"]
+#[derive(Clone)]
+pub struct LockClientBuilder {
+    pub(super) url: Option<String>,
+    pub(super) options: Options,
+}
+
+impl LockClientBuilder {
+    /// Where the locks are; required. See [`LockClient::connect`].
+    pub fn url(mut self, url: impl Into<String>) -> LockClientBuilder {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// What every key in Redis begins with; `lock:` if not said.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> LockClientBuilder {
+        self.options.prefix = prefix.into();
+        self
+    }
+
+    /// The ttl of leases that name none, 20 ms to 24 h; 30 s if not said.
+    pub fn ttl(mut self, ttl: Duration) -> LockClientBuilder {
+        self.options.ttl = ttl;
+        self
+    }
+
+    /// The wait of acquisitions that name none; 10 s if not said.
+    pub fn wait(mut self, wait: Duration) -> LockClientBuilder {
+        self.options.wait = bounded_wait(wait);
+        self
+    }
+
+    /// This service's name, as others read it in a busy error and people in Redis; the program
+    /// and the host if not said. Process id and function are added. At most 64 characters.
+    pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
+        self.options.label = Some(clean_label(label.as_ref()));
+        self
+    }
+
+    /// Stores nothing that names this service in Redis.
+    pub fn without_label(mut self) -> LockClientBuilder {
+        self.options.label = None;
+        self
+    }
+
+    /// How long one attempt to reach the server may take, connecting included; 1 s if not said,
+    /// at least 10 ms. A wait is exceeded by no more than this.
+    pub fn command_timeout(mut self, timeout: Duration) -> LockClientBuilder {
+        self.options.command_timeout = timeout;
+        self
+    }
+
+    /// Refuses every connection that is not encrypted, except over a unix socket.
+    pub fn require_tls(mut self, require: bool) -> LockClientBuilder {
+        self.options.require_tls = require;
+        self
+    }
+
+    /// How long [`LockClient::shutdown`] waits for bodies to finish; 30 s if not said.
+    pub fn shutdown_grace(mut self, grace: Duration) -> LockClientBuilder {
+        self.options.shutdown_grace = bounded_wait(grace);
+        self
+    }
+
+    /// Makes the client without any I/O; it connects when it is first used. Needs no runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOptions` for settings or a URL that cannot be used.
+    pub fn build(self) -> Result<LockClient, LockError> {
+        self.options.check()?;
+        let url = self.url.as_deref().ok_or_else(|| {
+            LockError::invalid_options(
+                "a client needs a `url`, such as redis://127.0.0.1:6379 or memory://",
+            )
+        })?;
+        let engine = Engine::open(url, &self.options)?;
+        Ok(LockClient::new(engine, self.options))
+    }
+
+    /// Makes the client and makes sure that its server answers, with one PING.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](LockClientBuilder::build), and as [`LockClient::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the connection up.
+    pub async fn connect(self) -> Result<LockClient, LockError> {
+        let client = self.build()?;
+        client.engine().ping().await?;
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for LockClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may hold a password.
+        f.debug_struct("LockClientBuilder")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

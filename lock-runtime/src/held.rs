@@ -1,0 +1,99 @@
+//! The ownership of what a backend granted.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::backend::Released;
+use crate::backend::Request;
+use crate::engine::Engine;
+use crate::error::LockError;
+use crate::gate::Gate;
+use crate::hold::{Hold, Loss};
+use crate::model::moment::Moment;
+use crate::tally::Counted;
+
+/// The duty to give a lock back: whoever drops the last of it, releases.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// `Some` until it is given back.
+    hold: Option<Arc<Hold>>,
+    engine: Engine,
+    _inside: Counted,
+}
+
+impl Held {
+    pub(crate) async fn acquire(
+        engine: &Engine,
+        gate: &Arc<Gate>,
+        request: Request,
+    ) -> Result<Held, LockError> {
+        let inside = gate.enter(&request.key)?;
+        let key = request.key.clone();
+        let hold = gate.unless_closed(&key, engine.acquire(request)).await?;
+        Ok(Held::new(engine, inside, hold))
+    }
+
+    /// For callers that block their thread; they may stand inside a runtime or not.
+    pub(crate) fn acquire_blocking(
+        engine: &Engine,
+        gate: &Arc<Gate>,
+        request: Request,
+    ) -> Result<Held, LockError> {
+        let inside = gate.enter(&request.key)?;
+        let hold = engine.acquire_blocking(gate, request)?;
+        Ok(Held::new(engine, inside, hold))
+    }
+
+    fn new(engine: &Engine, inside: Counted, hold: Arc<Hold>) -> Held {
+        Held {
+            hold: Some(hold),
+            engine: engine.clone(),
+            _inside: inside,
+        }
+    }
+
+    pub(crate) async fn renew(&self) -> Result<(), LockError> {
+        self.engine.renew(self.shared()).await
+    }
+
+    /// Gives the lock back. `Ok` if it was held until `ended`, and nothing disproved it.
+    ///
+    /// Dropped half-way, the release goes on in the background.
+    pub(crate) async fn release(mut self, ended: Moment) -> Result<(), LockError> {
+        let hold = self.shared();
+        let in_time = ended < hold.deadline();
+        let known = hold.loss();
+        let released = self.engine.release(hold.clone()).await;
+        self.hold = None;
+        match (released, known) {
+            (_, Some(loss)) => Err(hold.lost_error(loss)),
+            (Released::NotOurs, None) => Err(hold.lost_error(hold.lose(Loss::NotOurs))),
+            (_, None) if !in_time => Err(hold.lost_error(Loss::Expired)),
+            (Released::Freed | Released::Unconfirmed, None) => Ok(()),
+        }
+    }
+
+    fn shared(&self) -> Arc<Hold> {
+        self.hold
+            .clone()
+            .expect("it is taken only when this is given back")
+    }
+}
+
+impl Deref for Held {
+    type Target = Hold;
+
+    fn deref(&self) -> &Hold {
+        self.hold
+            .as_deref()
+            .expect("it is taken only when this is given back")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.engine.abandon(hold);
+        }
+    }
+}

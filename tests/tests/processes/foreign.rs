@@ -1,0 +1,112 @@
+//! Another program that locks the same key by hand, with `SET NX PX` and compare-and-delete.
+
+use std::time::{Duration, Instant};
+
+use harness::{Entry, History, PATIENCE, RawLock, wait_until};
+
+use crate::scene::{KEY, SLACK, Scene, acquire, acquire_within, token};
+
+const TTL: Duration = Duration::from_secs(30);
+
+/// Compare-and-delete, as everybody has it.
+const UNLOCK: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
+/// What the other program writes.
+const NAME: &str = "a-program-of-somebody-elses";
+
+fn try_lock(lock: &mut RawLock, ttl: Duration) -> bool {
+    let (k, px) = (lock.k.clone(), ttl.as_millis().to_string());
+    let set: Option<String> = lock.command(&["SET", &k, NAME, "NX", "PX", &px]);
+    set.is_some()
+}
+
+fn unlock(lock: &mut RawLock) -> bool {
+    let k = lock.k.clone();
+    lock.command(&["EVAL", UNLOCK, "1", &k, NAME])
+}
+
+#[test]
+fn it_excludes_us_until_it_lets_go() {
+    let mut scene = Scene::new();
+    assert!(try_lock(&mut scene.lock, TTL));
+    let mut worker = scene.worker();
+    let busy = worker.ask(&acquire_within(TTL, Duration::ZERO), PATIENCE);
+    assert!(busy.starts_with("failed Busy "), "{busy}");
+
+    worker.send(&acquire(TTL));
+    wait_until("waiter in the queue", PATIENCE, || {
+        scene.lock.queue().len() == 1
+    });
+    let value = scene.lock.value();
+    assert_eq!(
+        value.as_deref(),
+        Some(NAME),
+        "its record is not ours to write"
+    );
+    assert!(unlock(&mut scene.lock));
+    let released = Instant::now();
+    token(&worker.line(PATIENCE).expect("an answer"));
+    // It wakes nobody, so we ask every 200 ms or so.
+    assert!(released.elapsed() < SLACK, "{:?}", released.elapsed());
+}
+
+#[test]
+fn it_excludes_us_until_its_lease_ends() {
+    let mut scene = Scene::new();
+    assert!(try_lock(&mut scene.lock, Duration::from_millis(700)));
+    let end = scene.lease_end();
+    let (_worker, _) = scene.holder(TTL);
+    assert!(Instant::now() >= end, "its lease was not respected");
+}
+
+#[test]
+fn we_exclude_it_until_we_let_go() {
+    let mut scene = Scene::new();
+    let (mut worker, _) = scene.holder(TTL);
+    assert!(!try_lock(&mut scene.lock, TTL));
+    assert!(!unlock(&mut scene.lock), "the record is not its own");
+    assert_eq!(worker.ask("release", PATIENCE), "ok");
+    assert!(try_lock(&mut scene.lock, TTL));
+}
+
+/// It polls as fast as it can while two of our processes race: nobody meets anybody inside.
+#[tokio::test]
+async fn it_and_we_are_never_inside_at_once() {
+    const VISITS: usize = 30;
+    let mut scene = Scene::new();
+    let mut workers = [scene.worker(), scene.worker()];
+    let mut resource = scene.server.async_connection().await;
+    let history = History::unfenced(KEY);
+    let mut own = 0;
+    let start = Instant::now();
+    while own < VISITS {
+        // In short races, because while somebody of ours queues the lock is never free for it.
+        for worker in &mut workers {
+            worker.send(&format!("hammer {KEY} 30000 20000 2 30"));
+        }
+        let mut tallies = 0;
+        while tallies < workers.len() {
+            assert!(start.elapsed() < PATIENCE, "{own} visits of {VISITS}");
+            if try_lock(&mut scene.lock, TTL) {
+                let seen = history.look(&mut resource).await.unwrap();
+                let entry = Entry {
+                    token: 0,
+                    seen,
+                    writer: NAME.to_owned(),
+                };
+                assert!(history.append(&mut resource, &entry).await.unwrap());
+                own += 1;
+                assert!(unlock(&mut scene.lock));
+            }
+            tallies += workers
+                .iter()
+                .filter_map(|worker| worker.line(Duration::ZERO))
+                .inspect(|tally| assert!(!tally.contains('='), "failures: {tally}"))
+                .count();
+        }
+    }
+    let entries = history.read(&mut scene.server.connection());
+    assert!(entries.iter().any(|entry| entry.writer != NAME));
+    assert_eq!(History::double_entries(&entries), Vec::<&Entry>::new());
+}
