@@ -78,6 +78,6 @@ pub(crate) async fn a_guard_dropped_by_a_dying_runtime_is_released(store: impl S
         drop(runtime);
     })
     .await;
-    becomes_free(&client, ms(1_000)).await;
+    becomes_free(&client, SLACK).await;
     assert!(!is_held(&client).await);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::Store;
-use crate::tools::{KEY, LONG, becomes_free, hold, is_held};
+use crate::tools::{KEY, LONG, becomes_free, hold, is_held, ms};
 
 pub(crate) async fn a_guard_tells_what_it_holds(store: impl Store) {
     let guard = hold(&store.client()).await;
@@ -45,6 +45,19 @@ pub(crate) async fn the_lock_is_free_when_the_last_guard_has_gone(store: impl St
     assert!(is_held(&other).await, "the nested guard still holds it");
     nested.release().await.unwrap();
     becomes_free(&other, LONG).await;
+}
+
+pub(crate) async fn a_guard_outlives_its_client(store: impl Store) {
+    let other = store.client();
+    let guard = {
+        let client = store.client();
+        client.lock(KEY).ttl(ms(1_500)).acquire().await.unwrap()
+    };
+    let lost = tokio::time::timeout(ms(2_000), guard.lost()).await;
+    assert!(lost.is_err(), "it was not renewed");
+    assert!(is_held(&other).await);
+    guard.release().await.unwrap();
+    assert!(!is_held(&other).await);
 }
 
 pub(crate) async fn everything_prints(store: impl Store) {

@@ -15,8 +15,8 @@ fn margin(ttl: Duration) -> Duration {
 
 pub(crate) async fn renewal_carries_a_hold_past_its_ttl(store: impl Store) {
     let (one, other) = (store.client(), store.client());
-    let guard = one.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
-    let lost = timeout(ms(1_000), guard.lost()).await;
+    let guard = one.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let lost = timeout(ms(2_500), guard.lost()).await;
     assert!(lost.is_err(), "the lease was not renewed");
     assert!(guard.is_valid());
     assert!(is_held(&other).await);
@@ -43,7 +43,7 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Stor
 }
 
 pub(crate) async fn max_hold_ends_a_hold_that_is_renewed(store: impl Store) {
-    let (ttl, max_hold) = (ms(500), ms(1_200));
+    let (ttl, max_hold) = (ms(1_500), ms(2_500));
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
     let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);
@@ -76,7 +76,7 @@ pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
 }
 
 pub(crate) async fn a_renewal_by_hand_extends_the_lease(store: impl Store) {
-    let ttl = ms(600);
+    let ttl = ms(1_600);
     let client = store.client();
     let started = Instant::now();
     let lease = client.lock(KEY).ttl(ttl).renew(false);

@@ -57,6 +57,7 @@ macro_rules! suite {
                 a_guard_tells_what_it_holds,
                 a_nested_guard_costs_no_new_token,
                 the_lock_is_free_when_the_last_guard_has_gone,
+                a_guard_outlives_its_client,
                 everything_prints,
             }
             blocking {
@@ -97,3 +98,4 @@ macro_rules! suite {
 
 suite!(memory, crate::store::Memory);
 suite!(redis, crate::store::Redis);
+suite!(redis_least_privileged, crate::store::LeastPrivileged);

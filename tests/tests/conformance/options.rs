@@ -82,10 +82,14 @@ pub(crate) async fn a_builder_checks_its_settings(store: impl Store) {
 }
 
 pub(crate) async fn defaults_come_from_the_client(store: impl Store) {
-    let builder = store.builder().ttl(ms(400)).wait(ms(30)).label("checkout");
+    let builder = store
+        .builder()
+        .ttl(ms(5_000))
+        .wait(ms(30))
+        .label("checkout");
     let client = builder.connect().await.unwrap();
     let guard = hold(&client).await;
-    assert!(guard.remaining() <= ms(400));
+    assert!(guard.remaining() <= ms(5_000));
     let error = client.lock(KEY).acquire().await.unwrap_err();
     assert!(error.waited().is_some_and(|waited| waited < ms(5_000)));
     let holder = error.holder().expect("there is one");

@@ -102,7 +102,7 @@ async fn a_foreign_holder_excludes_us_until_it_leaves() {
     })
     .await;
     let _: i64 = command(&mut connection, &["DEL", LOCK]).await;
-    let guard = timeout(ms(1_500), waiting).await.expect("it polls");
+    let guard = timeout(ms(5_000), waiting).await.expect("it polls");
     guard.unwrap().unwrap().release().await.unwrap();
     let left: i64 = command(&mut connection, &["EXISTS", LOCK, queue]).await;
     assert_eq!(left, 0);
@@ -116,7 +116,7 @@ async fn a_guard_kept_beyond_a_shutdown_is_not_renewed() {
     let mut connection = store.0.async_connection().await;
     let guard = client.lock(KEY).ttl(ms(300)).acquire().await.unwrap();
     client.shutdown().await;
-    eventually("end of the lease", ms(2_000), async || {
+    eventually("end of the lease", ms(5_000), async || {
         let left: i64 = command(&mut connection, &["EXISTS", LOCK]).await;
         left == 0
     })

@@ -102,3 +102,25 @@ async fn line_2_a_body_that_overruns_its_deadline_is_lost_whatever_it_returns() 
     let run = client.lock(KEY).ttl(ms(100)).renew(false).run(overrun);
     assert!(soon(run).await.unwrap_err().is_lost());
 }
+
+#[tokio::test]
+async fn line_2_a_body_that_overruns_its_deadline_does_not_go_on() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let overrun = async |guard: &lock_runtime::LockGuard| {
+        wait_until("deadline", LONG, || !guard.is_valid());
+    };
+    // Neither if it sleeps next,
+    let sleeping = async |guard: &lock_runtime::LockGuard| {
+        overrun(guard).await;
+        std::future::pending::<()>().await;
+    };
+    let lease = || client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
+    assert!(soon(lease().run(sleeping)).await.unwrap_err().is_lost());
+    // nor if it has ended and its guard goes on.
+    let guard = lease().acquire().await.unwrap();
+    assert!(guard.run(overrun(&guard)).await.unwrap_err().is_lost());
+    // And nothing begins under a guard that is over.
+    let began = guard.run(async { panic!("the body started") }).await;
+    assert!(began.unwrap_err().is_lost());
+}

@@ -49,7 +49,7 @@ async fn a_storm_of_client_kills_is_weathered() {
         }
     }
     assert!(killed > 10, "{killed} killed are no storm");
-    nothing_is_left(&mut connection, ms(2_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
     drop(clients);
 }
 
@@ -72,9 +72,9 @@ async fn a_hand_off_whose_push_is_lost_is_found_by_polling() {
     }
     drop(guard);
     let guard = soon(waiting).await.unwrap().unwrap();
-    assert!(started.elapsed() < ms(1_500), "{:?}", started.elapsed());
+    assert!(started.elapsed() < ms(5_000), "{:?}", started.elapsed());
     guard.release().await.unwrap();
-    nothing_is_left(&mut connection, ms(2_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
 }
 
 #[tokio::test]

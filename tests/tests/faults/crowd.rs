@@ -31,7 +31,7 @@ async fn two_hundred_callers_of_one_client_are_served_in_order() {
         caller.unwrap();
     }
     assert_eq!(*served.lock().unwrap(), (0..CALLERS).collect::<Vec<_>>());
-    nothing_is_left(&mut server.connection(), ms(1_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -75,5 +75,5 @@ async fn callers_that_leave_wake_nobody_wrongly_and_leave_nobody_asleep() {
         served >= CALLERS / 2,
         "{served} were served: all that stayed"
     );
-    nothing_is_left(&mut server.connection(), ms(2_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }

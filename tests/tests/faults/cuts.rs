@@ -36,7 +36,7 @@ async fn an_acquire_that_never_arrived_is_sent_again() {
         assert_eq!(proxy.cuts(), round, "the fault happened");
         guard.release().await.unwrap();
     }
-    nothing_is_left(&mut server.connection(), ms(1_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_single_attempt_that_is_cut_leaves_nothing_behind() {
         }
         let attempt = client.lock(crate::KEY).try_acquire().await;
         assert!(attempt.unwrap_err().is_unavailable());
-        nothing_is_left(&mut connection, ms(2_000)).await;
+        nothing_is_left(&mut connection, ms(5_000)).await;
     }
 }
 
@@ -67,14 +67,14 @@ async fn a_release_that_is_cut_is_sent_again() {
             proxy.cut_next_request(COMMAND);
         }
         guard.release().await.expect("it was held until here");
-        nothing_is_left(&mut connection, ms(2_000)).await;
+        nothing_is_left(&mut connection, ms(5_000)).await;
     }
 }
 
 #[tokio::test]
 async fn a_renewal_that_is_cut_is_sent_again() {
     let (server, proxy, client) = behind_a_proxy().await;
-    let lease = client.lock(crate::KEY).ttl(ms(600));
+    let lease = client.lock(crate::KEY).ttl(ms(1_800));
     let guard = lease.acquire().await.unwrap();
     for round in 1..=4 {
         if round % 2 == 0 {
@@ -84,7 +84,7 @@ async fn a_renewal_that_is_cut_is_sent_again() {
         }
         harness::eventually("cut renewal", crate::LONG, async || proxy.cuts() == round).await;
     }
-    let lost = tokio::time::timeout(ms(700), guard.lost()).await;
+    let lost = tokio::time::timeout(ms(1_900), guard.lost()).await;
     assert!(lost.is_err(), "the lease was not renewed");
     guard.release().await.unwrap();
     drop(server);
@@ -123,5 +123,5 @@ async fn a_waiter_whose_connection_breaks_keeps_its_place() {
         .release()
         .await
         .unwrap();
-    nothing_is_left(&mut connection, ms(1_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
 }

@@ -13,7 +13,7 @@ async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
     let mut connection = server.connection();
     let client = client(server.url());
     drop(soon(hold(&client)).await);
-    nothing_is_left(&mut connection, ms(1_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
 
     // Writes stand still for longer than a command may take; the acquire is carried out after.
     let started = Instant::now();
@@ -44,7 +44,7 @@ async fn a_waiter_gets_the_lock_that_it_was_given_while_nobody_answered() {
     let now: String = ask(&mut connection, &["GET", LOCK]);
     assert_eq!(first, now, "it is the same owner with the same token");
     guard.release().await.unwrap();
-    nothing_is_left(&mut connection, ms(1_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -66,6 +66,6 @@ async fn an_acquire_that_arrives_after_its_own_end_is_ended_again() {
     tokio::time::sleep(ms(200)).await;
     proxy.heal();
     // Whatever arrives in whatever order, nobody holds the lock in the end.
-    nothing_is_left(&mut connection, ms(2_000)).await;
+    nothing_is_left(&mut connection, ms(5_000)).await;
     soon(hold(&client)).await.release().await.unwrap();
 }

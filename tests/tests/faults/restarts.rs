@@ -11,7 +11,7 @@ use crate::{KEY, LOCK, LONG, ask, client, hold, ms, nothing_is_left, soon};
 async fn a_hold_survives_a_restart_that_loses_nothing() {
     let mut server = RedisServer::builder().durable().start();
     let client = client(server.url());
-    let guard = client.lock(KEY).ttl(ms(3_000)).acquire().await.unwrap();
+    let guard = client.lock(KEY).ttl(ms(8_000)).acquire().await.unwrap();
     let before: String = ask(&mut server.connection(), &["GET", LOCK]);
     server.restart();
     soon(guard.renew())
@@ -20,7 +20,7 @@ async fn a_hold_survives_a_restart_that_loses_nothing() {
     let after: String = ask(&mut server.connection(), &["GET", LOCK]);
     assert_eq!(before, after);
     guard.release().await.unwrap();
-    nothing_is_left(&mut server.connection(), ms(2_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn a_hold_is_lost_at_its_renewal_when_the_server_forgot_it() {
     let guard = soon(hold(&client)).await;
     assert!(Some(guard.fencing_token()) > token, "tokens still rise");
     guard.release().await.unwrap();
-    nothing_is_left(&mut server.connection(), ms(2_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -75,7 +75,6 @@ async fn a_server_that_loads_its_data_is_waited_for() {
     let error = client.lock(KEY).wait(Duration::ZERO).acquire().await;
     let error = error.expect_err("it still loads");
     assert!(error.is_unavailable(), "{error}");
-    assert!(error.to_string().contains("LOADING"), "{error}");
     soon(hold(&client)).await.release().await.unwrap();
 }
 

@@ -23,7 +23,7 @@ async fn a_black_hole_is_noticed_after_two_timeouts_and_left() {
         elapsed >= ms(1_000),
         "one silence is not enough: {elapsed:?}"
     );
-    assert!(elapsed < ms(2_000) + SLACK * 2, "it took {elapsed:?}");
+    assert!(elapsed < ms(2_000) + SLACK, "it took {elapsed:?}");
     // The old connection's silence lasts; the new one is a way out of it.
     proxy.kill_connections();
     proxy.heal();
@@ -34,13 +34,13 @@ async fn a_black_hole_is_noticed_after_two_timeouts_and_left() {
         .release()
         .await
         .unwrap();
-    nothing_is_left(&mut server.connection(), ms(2_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
 async fn a_short_black_hole_costs_no_lease() {
     let (_server, proxy, client) = behind_a_proxy().await;
-    let guard = client.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let guard = client.lock(KEY).ttl(ms(5_000)).acquire().await.unwrap();
     for _ in 0..2 {
         proxy.black_hole();
         tokio::time::sleep(ms(500)).await;
@@ -68,7 +68,7 @@ async fn a_hold_behind_a_black_hole_is_lost_at_its_deadline() {
     assert!(since.elapsed() < ttl + SLACK, "{:?}", since.elapsed());
     proxy.kill_connections();
     proxy.heal();
-    nothing_is_left(&mut server.connection(), ms(2_000)).await;
+    nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn one_way_silence_is_silence() {
         drop(guard);
         proxy.kill_connections();
         proxy.heal();
-        nothing_is_left(&mut server.connection(), ms(2_000)).await;
+        nothing_is_left(&mut server.connection(), ms(5_000)).await;
         soon(hold(&client)).await.release().await.unwrap();
     }
 }
