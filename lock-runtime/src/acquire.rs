@@ -282,18 +282,11 @@ impl Acquire {
     /// Everything filled in and checked.
     fn request(&self) -> Result<Request, LockError> {
         let options = self.client.options();
-        let at_key = |error: LockError| error.with_key(&self.key);
-        let terms = Terms {
-            ttl: self.ttl.unwrap_or(options.ttl),
-            renew: self.renew,
-            max_hold: self.max_hold,
-        };
-        check_ttl(terms.ttl).map_err(at_key)?;
-        if let Some(max_hold) = self.max_hold {
-            check_max_hold(max_hold).map_err(at_key)?;
-        }
+        let terms = self.terms()?;
         let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
-            at_key(LockError::new(LockErrorKind::InvalidKey).with_detail(problem.to_string()))
+            LockError::new(LockErrorKind::InvalidKey)
+                .with_key(&self.key)
+                .with_detail(problem.to_string())
         })?;
         Ok(Request {
             key: self.key.clone(),
@@ -303,6 +296,18 @@ impl Acquire {
             label: options.record_label(self.function),
             function: self.function,
             template: self.template,
+        })
+    }
+
+    fn terms(&self) -> Result<Terms, LockError> {
+        let ttl = self.ttl.unwrap_or(self.client.options().ttl);
+        check_ttl(ttl)
+            .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
+            .map_err(|error| error.with_key(&self.key))?;
+        Ok(Terms {
+            ttl,
+            renew: self.renew,
+            max_hold: self.max_hold,
         })
     }
 
@@ -362,6 +367,8 @@ impl Acquire {
     }
 
     fn may_reenter(&self) -> Result<(), LockError> {
+        // The hold's own terms apply, but a mistake is one wherever the call is made from.
+        self.terms()?;
         if self.reentrant {
             return Ok(());
         }

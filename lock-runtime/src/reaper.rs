@@ -51,7 +51,7 @@ pub(crate) async fn give_back<W: Wire>(
         if std::mem::replace(&mut told, true) {
             return;
         }
-        if released == Released::Unconfirmed {
+        if released == Released::Unconfirmed && hold.loss().is_none() {
             telemetry::release_unconfirmed(hold.template, hold.token);
         }
         if let Some(reply) = reply.take() {
