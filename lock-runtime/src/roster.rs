@@ -203,3 +203,141 @@ impl Tenure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::model::key::{LockKey, RecordNames};
+    use crate::model::lease::Terms;
+    use crate::model::owner::ProcessId;
+    use crate::model::token::FencingToken;
+    use crate::wait::calls::Calls;
+
+    const TTL: Duration = Duration::from_secs(3600);
+
+    fn owner(number: u8) -> Owner {
+        Owner::from_random(ProcessId::from_random([0; 6]), [number; 11])
+    }
+
+    /// A hold of an hour, granted at `at`.
+    fn tenure(number: u8, at: Moment) -> Tenure {
+        let key = LockKey::from(format!("key-{number}"));
+        let names =
+            Arc::new(RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}")));
+        let terms = Terms {
+            ttl: TTL,
+            renew: true,
+            max_hold: None,
+        };
+        let lease = Lease::granted(at, &terms);
+        let token = FencingToken::new(16);
+        let hold = Hold::new(
+            key,
+            owner(number),
+            token,
+            terms,
+            ("", "key-<n>"),
+            Clock::Boot,
+            &lease,
+        );
+        Tenure {
+            hold: Arc::new(hold),
+            episode: Episode::new(owner(number), "", &names, &Calls::default()),
+            lease,
+            contended: false,
+            heads_line: true,
+        }
+    }
+
+    fn confirmation(at: Moment, contended: bool) -> Sent<Grant> {
+        let token = FencingToken::new(16);
+        Sent {
+            at,
+            answer: Grant { contended, token },
+        }
+    }
+
+    fn owners(agenda: &Agenda) -> Vec<Owner> {
+        agenda
+            .renewals
+            .iter()
+            .map(|renewal| renewal.owner)
+            .collect()
+    }
+
+    #[test]
+    fn what_falls_due_together_comes_together_and_in_order() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        for number in 0..3 {
+            roster.insert(tenure(
+                number,
+                start + Duration::from_millis(u64::from(number)),
+            ));
+        }
+        roster.insert(tenure(9, start + Duration::from_secs(60)));
+        assert_eq!(roster.due(start).next, Some(start + TTL / 3));
+
+        let agenda = roster.due(start + TTL / 3 + Duration::from_secs(1));
+        assert_eq!(owners(&agenda), [owner(0), owner(1), owner(2)]);
+        assert_eq!(agenda.next, Some(start + Duration::from_secs(60) + TTL / 3));
+        assert!(agenda.lost.is_empty() && agenda.overdue.is_empty());
+    }
+
+    #[test]
+    fn a_renewal_without_an_answer_is_handed_out_again_and_told() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        let first = start + TTL / 3;
+        assert_eq!(owners(&roster.due(first)), [owner(1)]);
+        let agenda = roster.due(first + TTL / 6);
+        assert_eq!(owners(&agenda), [owner(1)]);
+        assert_eq!(agenda.overdue, [("key-<n>", 1)]);
+
+        roster.confirmed(owner(1), TTL, confirmation(first, true));
+        assert_eq!(roster.next(), Some(first + TTL / 3));
+        let tenure = roster.remove(owner(1)).unwrap();
+        assert!(tenure.contended, "the answer said that somebody queues");
+        assert_eq!(tenure.hold.deadline(), tenure.lease.deadline());
+    }
+
+    #[test]
+    fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        assert_eq!(roster.due(start + TTL).lost, [owner(1)]);
+        assert_eq!(roster.lost(owner(1), None).as_deref(), Some("lock:key-1"));
+        assert_eq!(roster.lost(owner(1), None), None);
+        roster.confirmed(owner(1), TTL, confirmation(start + TTL, false));
+        assert_eq!(roster.unanswered(owner(1), start + TTL, 0.5), None);
+        assert_eq!(roster.next(), None);
+        assert!(
+            roster.remove(owner(1)).is_some(),
+            "it still has to be given back"
+        );
+    }
+
+    #[test]
+    fn a_hold_that_others_ended_is_found_lost_when_it_is_due() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        let tenure = tenure(1, start);
+        tenure.hold.lose(Loss::Shutdown);
+        roster.insert(tenure);
+        let agenda = roster.due(start + TTL / 3);
+        assert_eq!((owners(&agenda), agenda.lost), (vec![], vec![owner(1)]));
+    }
+
+    #[test]
+    fn what_was_given_back_is_not_due() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        roster.remove(owner(1)).unwrap();
+        assert_eq!(roster.next(), None);
+        assert!(roster.remove(owner(1)).is_none());
+    }
+}

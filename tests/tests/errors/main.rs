@@ -1,5 +1,6 @@
 //! Every kind of failure, reached by a user's means, and what it says.
 
+mod events;
 mod installed;
 mod kinds;
 mod log;
