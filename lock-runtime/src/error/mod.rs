@@ -28,6 +28,8 @@ use crate::model::key::LockKey;
 /// assert_eq!(error.key(), Some("order:42"));
 /// # Ok(()) }
 /// ```
+///
+#[cfg_attr(feature = "macros", doc = include_str!("../failure_path.md"))]
 pub struct LockError(Box<Repr>);
 
 struct Repr {
