@@ -140,7 +140,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
 fn self_is_renamed_in_a_body_of_async_trait() {
     let output = expanded(
         "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
-        "fn f<'a>(&'a self) -> Pin<Box<dyn Future<Output = R> + 'a>> {
+        "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {
             Box::pin(async move { let __self = self; let __ret: R = { __self.go() }; __ret })
         }",
     );
