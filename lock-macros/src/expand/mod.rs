@@ -57,6 +57,8 @@ mod spec;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
+use crate::args::Args;
+use crate::diag::Diag;
 use crate::item::Shape;
 use crate::model::{Call, OnLost};
 
@@ -78,8 +80,19 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
             tail.wrap(quote_spanned!(glue=> async move #block))
         }
     };
+    let (glue, runtime) = (glue(&call), &call.runtime);
+    let body = quote_spanned!(glue=> use #runtime::__private::v1 as __lock_rt; #body);
     call.item.body = braced(body, braces);
     call.item.into_token_stream()
+}
+
+/// Gives the guard's name a meaning in a function that is not locked, since something is wrong with
+/// the attribute: it will never run.
+pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
+    let name = args.guard()?;
+    let runtime = args.runtime(&mut Diag::default())?;
+    let glue = glue_at(name.span());
+    Some(quote_spanned!(glue=> let #name = #runtime::__private::v1::absent_guard();))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +104,6 @@ enum Mode {
 /// Takes the lock, runs the statements under it, and gives it back.
 fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let runtime = &call.runtime;
     let asked = spec::asked(call, glue);
     let body = braced(body::statements(call, statements, glue), braces);
     let guard = call.options.guard.iter();
@@ -140,7 +152,6 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         quote_spanned!(glue=> __lock_output)
     };
     quote_spanned! {glue=>
-        use #runtime::__private::v1 as __lock_rt;
         #asked
         let __lock_acquired = match __lock_asked {
             ::core::result::Result::Ok(__lock_acquire) => #acquire,

@@ -6,6 +6,7 @@ use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use crate::args::ungrouped;
 use crate::key::{Key, Segment, Template};
 use crate::model::Call;
 
@@ -67,8 +68,9 @@ fn template_key(template: &Template) -> TokenStream {
 /// The temporaries of the expression live until the key was made of its value.
 fn expression_key(expr: &Expr) -> TokenStream {
     let span = glue_at(expr.span());
+    let expr = ungrouped(expr);
     quote_spanned! {span=>
-        match #expr {
+        match (#expr) {
             __lock_key => {
                 let __lock_is_text = {
                     use __lock_rt::NotText as _;

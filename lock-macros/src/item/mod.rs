@@ -170,9 +170,10 @@ impl Item {
         Some(Shape::Future(Box::new(tail)))
     }
 
-    /// The function as it was, with every argument used once. For a compilation that fails anyway:
-    /// an argument that only the key needs is no reason for a warning then.
-    pub(crate) fn with_arguments_used(&self) -> TokenStream {
+    /// The function as it was, with every argument used once and the guard's name known. For a
+    /// compilation that fails anyway: an argument that only the key needs is no reason for a warning
+    /// then, nor a guard for a second error.
+    pub(crate) fn with_names_used(&self, guard: Option<TokenStream>) -> TokenStream {
         let uses = Names::of(&self.signature)
             .bindings
             .into_iter()
@@ -181,7 +182,7 @@ impl Item {
                 quote!(#(#cfgs)* let _ = &#ident;)
             });
         let statements = self.body.stream();
-        let mut body = Group::new(Delimiter::Brace, quote!(#(#uses)* #statements));
+        let mut body = Group::new(Delimiter::Brace, quote!(#guard #(#uses)* #statements));
         body.set_span(self.body.span());
         let Item {
             attrs,

@@ -41,11 +41,12 @@ impl Names {
 
     /// Adds the names that a pattern binds, on the conditions among its attributes.
     pub(crate) fn bind(&mut self, pattern: &Pat, attrs: &[Attribute]) {
-        let mut idents = Vec::new();
-        self.incomplete |= !collect(pattern, &mut idents);
+        let mut found = Found::default();
+        found.collect(pattern);
+        self.incomplete |= found.incomplete;
         let cfgs = cfgs(attrs);
         self.bindings
-            .extend(idents.into_iter().map(|ident| Binding {
+            .extend(found.idents.into_iter().map(|ident| Binding {
                 ident,
                 cfgs: cfgs.clone(),
             }));
@@ -74,37 +75,46 @@ impl Names {
     }
 }
 
-/// Collects the names that a pattern binds. `false` if there may be more: it is made by a macro.
-fn collect(pattern: &Pat, into: &mut Vec<Ident>) -> bool {
-    match pattern {
-        Pat::Ident(pattern) => {
-            // The sides of an or-pattern bind the same names.
-            if !into.contains(&pattern.ident) {
-                into.push(pattern.ident.clone());
-            }
-            pattern
-                .subpat
-                .as_ref()
-                .is_none_or(|(_, inner)| collect(inner, into))
-        }
-        Pat::Or(pattern) => collect_all(&pattern.cases, into),
-        Pat::Paren(pattern) => collect(&pattern.pat, into),
-        Pat::Reference(pattern) => collect(&pattern.pat, into),
-        Pat::Slice(pattern) => collect_all(&pattern.elems, into),
-        Pat::Tuple(pattern) => collect_all(&pattern.elems, into),
-        Pat::TupleStruct(pattern) => collect_all(&pattern.elems, into),
-        Pat::Type(pattern) => collect(&pattern.pat, into),
-        Pat::Struct(pattern) => collect_all(pattern.fields.iter().map(|field| &*field.pat), into),
-        Pat::Macro(_) | Pat::Verbatim(_) => false,
-        // Literals, paths, `_`, `..`: nothing is bound.
-        _ => true,
-    }
+/// The names that one argument binds.
+#[derive(Default)]
+struct Found {
+    idents: Vec<Ident>,
+    incomplete: bool,
 }
 
-fn collect_all<'a>(patterns: impl IntoIterator<Item = &'a Pat>, into: &mut Vec<Ident>) -> bool {
-    patterns
-        .into_iter()
-        .fold(true, |complete, pattern| collect(pattern, into) && complete)
+impl Found {
+    fn collect(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(pattern) => {
+                // The sides of an or-pattern bind the same names.
+                if !self.idents.contains(&pattern.ident) {
+                    self.idents.push(pattern.ident.clone());
+                }
+                if let Some((_, inner)) = &pattern.subpat {
+                    self.collect(inner);
+                }
+            }
+            Pat::Or(pattern) => self.collect_all(&pattern.cases),
+            Pat::Paren(pattern) => self.collect(&pattern.pat),
+            Pat::Reference(pattern) => self.collect(&pattern.pat),
+            Pat::Slice(pattern) => self.collect_all(&pattern.elems),
+            Pat::Tuple(pattern) => self.collect_all(&pattern.elems),
+            Pat::TupleStruct(pattern) => self.collect_all(&pattern.elems),
+            Pat::Type(pattern) => self.collect(&pattern.pat),
+            Pat::Struct(pattern) => {
+                self.collect_all(pattern.fields.iter().map(|field| &*field.pat));
+            }
+            Pat::Macro(_) | Pat::Verbatim(_) => self.incomplete = true,
+            // Literals, paths, `_`, `..`: nothing is bound.
+            _ => (),
+        }
+    }
+
+    fn collect_all<'a>(&mut self, patterns: impl IntoIterator<Item = &'a Pat>) {
+        for pattern in patterns {
+            self.collect(pattern);
+        }
+    }
 }
 
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
