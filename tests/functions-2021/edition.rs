@@ -1,0 +1,39 @@
+//! What edition 2021 writes otherwise than 2024.
+
+use lock_runtime::distributed_lock;
+
+use crate::check::{AppError, inside, locks_blocking};
+
+/// Opaque types capture no lifetime of their own accord.
+#[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
+fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> {
+    inside();
+    0..items.len()
+}
+
+/// A temporary of the tail outlives the locals.
+#[distributed_lock(key = "tail")]
+fn tail(cell: std::cell::RefCell<Vec<u8>>) -> Result<usize, AppError> {
+    inside();
+    let length = cell.borrow().len();
+    Ok(length)
+}
+
+/// `gen` is a name like any other.
+#[distributed_lock(key = "name:<gen>")]
+fn name(gen: u8) -> Result<u8, AppError> {
+    inside();
+    Ok(gen)
+}
+
+#[test]
+fn rows_of_this_edition() {
+    let range = locks_blocking("uncaptured", || {
+        let items = [1, 2];
+        uncaptured(&items)
+    });
+    assert!(range.eq([0, 1]));
+    let length = locks_blocking("tail", || tail(vec![1].into()));
+    assert_eq!(length.unwrap(), 1);
+    assert_eq!(locks_blocking("name:1", || name(1)).unwrap(), 1);
+}

@@ -1,0 +1,43 @@
+//! Every kind of function that the attribute is for, in edition 2024.
+//!
+//! The tables are shared by the editions; `edition` has what only this one can write. Each row is
+//! put through `check`: the body never runs beside another holder, holds the lock while it runs,
+//! and has given it back after its end, a panic and a cancellation.
+
+#![deny(warnings)]
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::complexity,
+    clippy::style,
+    reason = "the rows are written as users may write them"
+)]
+
+#[path = "../functions/attributes.rs"]
+mod attributes;
+#[path = "../functions/calls.rs"]
+mod calls;
+#[path = "../functions/check.rs"]
+mod check;
+#[path = "../functions/coerced.rs"]
+mod coerced;
+mod edition;
+#[path = "../functions/exits.rs"]
+mod exits;
+#[path = "../functions/futures.rs"]
+mod futures;
+#[path = "../functions/generics.rs"]
+mod generics;
+#[path = "../functions/lifetimes.rs"]
+mod lifetimes;
+#[path = "../functions/made.rs"]
+mod made;
+#[path = "../functions/patterns.rs"]
+mod patterns;
+#[path = "../functions/receivers.rs"]
+mod receivers;
+#[path = "../functions/returns.rs"]
+mod returns;
+#[path = "../functions/stacked.rs"]
+mod stacked;
+#[path = "../functions/traits.rs"]
+mod traits;

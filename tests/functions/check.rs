@@ -1,0 +1,208 @@
+//! What each row of the tables is put through.
+//!
+//! Every function locks with the installed client, which never waits. Every row has a key of its
+//! own, so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], and
+//! so does what the trial at hand wants of it.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use lock_runtime::{LockClient, LockError};
+
+/// What a body is to do.
+#[derive(Clone, Copy, PartialEq)]
+enum Trial {
+    /// Not to run: another has the lock.
+    Busy,
+    Panic,
+    /// To wait for ever, and be dropped.
+    Cancel,
+    End,
+}
+
+/// What a body panics with, so that no other panic is taken for it.
+struct Asked;
+
+thread_local! {
+    static TRIAL: Cell<Trial> = const { Cell::new(Trial::End) };
+    static KEY: RefCell<String> = const { RefCell::new(String::new()) };
+    static ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An application's error.
+#[derive(Debug)]
+pub(crate) enum AppError {
+    Lock(LockError),
+    Own,
+}
+
+impl From<LockError> for AppError {
+    fn from(error: LockError) -> AppError {
+        AppError::Lock(error)
+    }
+}
+
+impl fmt::Display for AppError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AppError::Lock(error) => error.fmt(f),
+            AppError::Own => f.write_str("of its own"),
+        }
+    }
+}
+
+impl std::error::Error for AppError {}
+
+/// Called by a body that runs under its lock.
+pub(crate) fn inside() {
+    ENTERED.set(true);
+    KEY.with_borrow(|key| assert!(held(key), "the body of `{key}` runs without the lock"));
+    assert!(TRIAL.get() != Trial::Busy, "the body runs beside another");
+    if TRIAL.get() == Trial::Panic {
+        // Without the hook's message: it is no failure.
+        resume_unwind(Box::new(Asked));
+    }
+}
+
+/// [`inside`] an async body, which still holds its lock after an await.
+pub(crate) async fn pausing() {
+    inside();
+    if TRIAL.get() == Trial::Cancel {
+        pending::<()>().await;
+    }
+    tokio::task::yield_now().await;
+    KEY.with_borrow(|key| assert!(held(key), "`{key}` is not held after an await"));
+}
+
+/// Puts an async function through every trial; its last outcome.
+pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let _ = caught(call()).await;
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+
+    prepare(Trial::Panic, key);
+    expect_asked(key, caught(call()).await);
+    expect_free(key);
+
+    prepare(Trial::Cancel, key);
+    {
+        let mut call = pin!(call());
+        poll_fn(|context| {
+            let polled = call.as_mut().poll(context);
+            assert!(polled.is_pending(), "`{key}` waits in its body");
+            match ENTERED.get() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        assert!(held(key), "`{key}` is not held while its body waits");
+    }
+    expect_free(key);
+
+    prepare(Trial::End, key);
+    let outcome = call().await;
+    expect_entered_and_free(key);
+    outcome
+}
+
+/// Puts a sync function through every trial but the cancellation; its last outcome.
+pub(crate) fn locks_blocking<R>(key: &str, mut call: impl FnMut() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let _ = catch_unwind(AssertUnwindSafe(&mut call));
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+
+    prepare(Trial::Panic, key);
+    expect_asked(key, catch_unwind(AssertUnwindSafe(&mut call)));
+    expect_free(key);
+
+    prepare(Trial::End, key);
+    let outcome = call();
+    expect_entered_and_free(key);
+    outcome
+}
+
+fn client() -> &'static LockClient {
+    static CLIENT: OnceLock<LockClient> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let builder = LockClient::builder().url("memory://");
+        let client = builder.wait(Duration::ZERO).build().expect("it is valid");
+        client.install().expect("no other test installs one");
+        client
+    })
+}
+
+/// Somebody else's lock, for a trial that needs it.
+fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
+    TRIAL.set(trial);
+    KEY.set(key.to_owned());
+    ENTERED.set(false);
+    let acquire = client().lock(key);
+    let busy = trial == Trial::Busy;
+    busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
+}
+
+/// Whether anybody holds the lock, asked from a call tree of its own.
+fn held(key: &str) -> bool {
+    let ask = client().lock(key);
+    let asked = thread::spawn(move || match ask.try_acquire_blocking() {
+        Ok(None) => true,
+        Ok(Some(guard)) => guard.release_blocking().is_err(),
+        Err(error) => panic!("{error}"),
+    });
+    asked.join().expect("the key is valid")
+}
+
+/// Waits until the lock is free: what is dropped is released in the background.
+fn expect_free(key: &str) {
+    let ask = client().lock(key).wait(Duration::from_secs(10));
+    let released = thread::spawn(move || ask.acquire_blocking()?.release_blocking());
+    let released = released.join().expect("the key is valid");
+    released.unwrap_or_else(|error| panic!("never released: {error}"));
+}
+
+fn expect_not_entered(key: &str) {
+    assert!(!ENTERED.get(), "`{key}`: the body ran without the lock");
+}
+
+fn expect_entered_and_free(key: &str) {
+    assert!(ENTERED.get(), "`{key}`: the body did not run");
+    assert!(!held(key), "`{key}` is still held after the call");
+}
+
+fn expect_asked<R>(key: &str, outcome: thread::Result<R>) {
+    match outcome {
+        Ok(_) => panic!("`{key}`: the body did not run"),
+        Err(panic) if panic.is::<Asked>() => (),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// The future's output, or what it panics with.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut future = pin!(future);
+    poll_fn(|context| caught_poll(future.as_mut(), context)).await
+}
+
+fn caught_poll<F: Future>(
+    future: Pin<&mut F>,
+    context: &mut Context<'_>,
+) -> Poll<thread::Result<F::Output>> {
+    match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(panic) => Poll::Ready(Err(panic)),
+    }
+}

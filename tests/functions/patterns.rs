@@ -1,0 +1,133 @@
+//! Arguments that are taken apart.
+
+use lock_runtime::distributed_lock;
+
+use crate::check::{AppError, inside, locks, locks_blocking, pausing};
+
+type Sum = Result<u32, AppError>;
+
+/// What axum's extractors look like.
+struct Path<T>(T);
+
+#[derive(Clone)]
+struct Order {
+    id: u32,
+    lines: [u32; 3],
+    note: String,
+}
+
+#[distributed_lock(key = "extractor:<id>")]
+async fn extractor(Path(id): Path<u32>) -> Sum {
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(key = "extractors:<shop>/<id>")]
+async fn extractors(Path((shop, id)): Path<(&str, u32)>, Path(more): Path<u32>) -> Sum {
+    pausing().await;
+    Ok(shop.len() as u32 + id + more)
+}
+
+#[distributed_lock(key = "structure:<id>:<last>")]
+async fn structure(
+    Order {
+        id,
+        lines: [first, .., last],
+        note: ref text,
+    }: Order,
+) -> Sum {
+    pausing().await;
+    Ok(id + first + last + text.len() as u32)
+}
+
+#[distributed_lock(key = "rest:<id>")]
+fn rest(Order { id, .. }: Order) -> Sum {
+    inside();
+    Ok(id)
+}
+
+#[distributed_lock(key = "nested:<a>:<b>:<c>")]
+async fn nested((a, (b, [c, _])): (u32, (u32, [u32; 2]))) -> Sum {
+    pausing().await;
+    Ok(a + b + c)
+}
+
+#[distributed_lock(key = "slice:<first>")]
+fn slice([first, rest @ .., last]: &[u32; 4]) -> Sum {
+    inside();
+    Ok(first + last + rest.iter().sum::<u32>())
+}
+
+#[distributed_lock(key = "reference:<n>")]
+async fn reference(&n: &u32, &mut m: &mut u32) -> Sum {
+    pausing().await;
+    Ok(n + m)
+}
+
+#[distributed_lock(key = "either:<x>")]
+async fn either((Ok(x) | Err(x)): Result<u32, u32>) -> Sum {
+    pausing().await;
+    Ok(x)
+}
+
+#[distributed_lock(key = "bound:<whole.id>:<id>")]
+fn bound(whole @ &Order { id, .. }: &Order) -> Sum {
+    inside();
+    Ok(id + whole.lines[2])
+}
+
+#[distributed_lock(key = "mut:<n>")]
+async fn mutable(mut n: u32, (mut m, ref mut o): (u32, u32)) -> Sum {
+    pausing().await;
+    n += 1;
+    m += 1;
+    *o += 1;
+    Ok(n + m + *o)
+}
+
+#[distributed_lock(key = "raw:<r#type>:<r#match.id>")]
+async fn raw(r#type: u32, r#match: &Order) -> Sum {
+    pausing().await;
+    Ok(r#type + r#match.id)
+}
+
+#[distributed_lock(key = "unnamed")]
+async fn unnamed(_: u32, _named: u32, (_, n): (u32, u32)) -> Sum {
+    pausing().await;
+    Ok(n)
+}
+
+#[tokio::test]
+async fn every_pattern() {
+    let order = Order {
+        id: 7,
+        lines: [1, 2, 3],
+        note: "note".into(),
+    };
+    let sum = locks("extractor:1", async || extractor(Path(1)).await);
+    assert_eq!(sum.await.unwrap(), 1);
+    let sum = locks("extractors:north/1", async || {
+        extractors(Path(("north", 1)), Path(2)).await
+    });
+    assert_eq!(sum.await.unwrap(), 8);
+    let sum = locks("structure:7:3", async || structure(order.clone()).await);
+    assert_eq!(sum.await.unwrap(), 15);
+    let sum = locks_blocking("rest:7", || rest(order.clone()));
+    assert_eq!(sum.unwrap(), 7);
+    let sum = locks("nested:1:2:3", async || nested((1, (2, [3, 4]))).await);
+    assert_eq!(sum.await.unwrap(), 6);
+    let sum = locks_blocking("slice:1", || slice(&[1, 2, 3, 4]));
+    assert_eq!(sum.unwrap(), 10);
+    let sum = locks("reference:1", async || reference(&1, &mut 2).await);
+    assert_eq!(sum.await.unwrap(), 3);
+    let sum = locks("either:1", async || either(Err(1)).await);
+    assert_eq!(sum.await.unwrap(), 1);
+    let sum = locks_blocking("bound:7:7", || bound(&order));
+    assert_eq!(sum.unwrap(), 10);
+    let sum = locks("mut:1", async || mutable(1, (2, 3)).await);
+    assert_eq!(sum.await.unwrap(), 9);
+    let sum = locks("raw:1:7", async || raw(1, &order).await);
+    assert_eq!(sum.await.unwrap(), 8);
+    let sum = locks("unnamed", async || unnamed(1, 2, (3, 4)).await);
+    assert_eq!(sum.await.unwrap(), 4);
+}

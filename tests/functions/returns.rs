@@ -1,0 +1,205 @@
+//! Return types: a `Result` of any kind carries a failure of the lock, for the others `or_else`
+//! answers.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt::{Debug, Display};
+use std::io;
+use std::process::ExitCode;
+
+use lock_runtime::{LockError, distributed_lock};
+
+use crate::check::{AppError, inside, locks, locks_blocking, pausing};
+
+type Alias<T, E = AppError> = std::result::Result<T, E>;
+type Whole = Result<u8, LockError>;
+type Boxed = Box<dyn Error + Send + Sync + 'static>;
+
+#[distributed_lock(key = "result")]
+async fn result() -> Result<u8, AppError> {
+    pausing().await;
+    Ok(1)
+}
+
+#[distributed_lock(key = "alias")]
+async fn alias() -> Alias<u8> {
+    pausing().await;
+    Ok(1)
+}
+
+#[distributed_lock(key = "whole")]
+fn whole() -> Whole {
+    inside();
+    Ok(1)
+}
+
+#[distributed_lock(key = "boxed")]
+async fn boxed() -> Result<u8, Boxed> {
+    pausing().await;
+    Ok("1".parse()?)
+}
+
+#[distributed_lock(key = "boxed blocking")]
+fn boxed_blocking() -> Result<u8, Box<dyn Error>> {
+    inside();
+    Ok("1".parse()?)
+}
+
+#[distributed_lock(key = "io")]
+async fn io() -> io::Result<u8> {
+    pausing().await;
+    Ok(1)
+}
+
+#[distributed_lock(key = "nothing")]
+async fn nothing() -> Result<(), AppError> {
+    pausing().await;
+    Ok(())
+}
+
+#[distributed_lock(key = "generic")]
+async fn generic<E>() -> Result<u8, E>
+where
+    E: From<LockError>,
+{
+    pausing().await;
+    Ok(1)
+}
+
+#[distributed_lock(key = "generic blocking")]
+fn generic_blocking<E: From<LockError>>() -> Result<u8, E> {
+    inside();
+    Ok(1)
+}
+
+#[distributed_lock(key = "opaque result")]
+async fn opaque_result() -> Result<impl Display + Debug, AppError> {
+    pausing().await;
+    Ok(1)
+}
+
+#[distributed_lock(key = "opaque result blocking")]
+fn opaque_result_blocking() -> Result<impl Display + Debug, AppError> {
+    inside();
+    Ok(1)
+}
+
+trait Fallible {
+    type Error: From<LockError> + Debug;
+
+    #[distributed_lock(key = "Self::Error")]
+    fn call(&self) -> Result<u8, Self::Error> {
+        inside();
+        Ok(1)
+    }
+}
+
+impl Fallible for () {
+    type Error = AppError;
+}
+
+#[tokio::test]
+async fn a_result_carries_the_failure() {
+    assert_eq!(locks("result", async || result().await).await.unwrap(), 1);
+    assert_eq!(locks("alias", async || alias().await).await.unwrap(), 1);
+    assert_eq!(locks_blocking("whole", whole).unwrap(), 1);
+    assert_eq!(locks("boxed", async || boxed().await).await.unwrap(), 1);
+    assert_eq!(locks_blocking("boxed blocking", boxed_blocking).unwrap(), 1);
+    assert_eq!(locks("io", async || io().await).await.unwrap(), 1);
+    locks("nothing", async || nothing().await).await.unwrap();
+    let generic = locks("generic", async || generic::<AppError>().await);
+    assert_eq!(generic.await.unwrap(), 1);
+    let generic = locks_blocking("generic blocking", generic_blocking::<io::Error>);
+    assert_eq!(generic.unwrap(), 1);
+    let opaque = locks("opaque result", async || opaque_result().await).await;
+    assert_eq!(opaque.unwrap().to_string(), "1");
+    let opaque = locks_blocking("opaque result blocking", opaque_result_blocking);
+    assert_eq!(opaque.unwrap().to_string(), "1");
+    assert_eq!(locks_blocking("Self::Error", || ().call()).unwrap(), 1);
+}
+
+#[distributed_lock(key = "unit", or_else = |error| drop(error))]
+async fn unit() {
+    pausing().await;
+}
+
+#[distributed_lock(key = "unit blocking", or_else = drop)]
+fn unit_blocking() {
+    inside()
+}
+
+#[distributed_lock(key = "option", or_else = |error| error.is_lost().then_some(0))]
+async fn option() -> Option<u8> {
+    pausing().await;
+    Some(1)
+}
+
+#[distributed_lock(key = "string", or_else = |error| error.to_string())]
+async fn string() -> String {
+    pausing().await;
+    "held".into()
+}
+
+#[distributed_lock(key = "status", or_else = refused)]
+fn status() -> ExitCode {
+    inside();
+    ExitCode::SUCCESS
+}
+
+fn refused(_: LockError) -> ExitCode {
+    ExitCode::FAILURE
+}
+
+#[distributed_lock(key = "infallible", or_else = |_| Ok(fallback))]
+async fn infallible(fallback: u8) -> Result<u8, Infallible> {
+    pausing().await;
+    Ok(fallback + 1)
+}
+
+#[distributed_lock(key = "opaque", or_else = |_| 0)]
+async fn opaque() -> impl Display {
+    pausing().await;
+    1
+}
+
+#[distributed_lock(key = "tuple", or_else = |_| (0, [None; 2]))]
+fn tuple() -> (u8, [Option<u8>; 2]) {
+    inside();
+    (1, [Some(2), None])
+}
+
+#[tokio::test]
+async fn or_else_answers_for_the_others() {
+    locks("unit", async || unit().await).await;
+    locks_blocking("unit blocking", unit_blocking);
+    assert_eq!(locks("option", async || option().await).await, Some(1));
+    assert_eq!(locks("string", async || string().await).await, "held");
+    assert_eq!(locks_blocking("status", status), ExitCode::SUCCESS);
+    let infallible = locks("infallible", async || infallible(1).await).await;
+    assert_eq!(infallible, Ok(2));
+    let opaque = locks("opaque", async || opaque().await).await;
+    assert_eq!(opaque.to_string(), "1");
+    assert_eq!(locks_blocking("tuple", tuple), (1, [Some(2), None]));
+}
+
+#[distributed_lock(key = "never", or_else = |error| panic!("{error}"))]
+async fn never() -> ! {
+    pausing().await;
+    panic!("at its end")
+}
+
+#[distributed_lock(key = "never blocking", or_else = |error| panic!("{error}"))]
+fn never_blocking() -> ! {
+    inside();
+    panic!("at its end")
+}
+
+#[tokio::test]
+async fn what_never_returns_panics() {
+    let end = tokio::spawn(async { locks("never", async || never().await).await });
+    let panic = end.await.unwrap_err().into_panic();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
+    let end = std::panic::catch_unwind(|| locks_blocking("never blocking", || never_blocking()));
+    let panic = end.unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
+}

@@ -1,0 +1,112 @@
+//! Other attributes above and below ours.
+
+use lock_runtime::distributed_lock;
+
+use crate::check::{AppError, inside, locks, locks_blocking, pausing};
+
+type Answer = Result<u8, AppError>;
+
+#[distributed_lock(key = "above instrument:<id>")]
+#[tracing::instrument(ret, err)]
+async fn above(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[tracing::instrument(ret, err)]
+#[distributed_lock(key = "below instrument:<id>")]
+async fn below(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(key = "above instrument blocking:<id>")]
+#[tracing::instrument(skip_all)]
+fn above_blocking(id: u8) -> Answer {
+    inside();
+    Ok(id)
+}
+
+#[tracing::instrument(skip_all, fields(order = id))]
+#[distributed_lock(key = "below instrument blocking:<id>")]
+fn below_blocking(id: u8) -> Answer {
+    inside();
+    Ok(id)
+}
+
+#[tracing::instrument]
+#[distributed_lock(key = "between:<id>")]
+#[tracing::instrument]
+async fn between(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[async_trait::async_trait]
+trait Service {
+    async fn call(&self, id: u8) -> Answer;
+    async fn called(&self, id: u8) -> Answer;
+}
+
+#[async_trait::async_trait]
+impl Service for () {
+    #[distributed_lock(key = "above instrument in a trait:<id>")]
+    #[tracing::instrument]
+    async fn call(&self, id: u8) -> Answer {
+        pausing().await;
+        Ok(id)
+    }
+
+    #[tracing::instrument]
+    #[distributed_lock(key = "below instrument in a trait:<id>")]
+    async fn called(&self, id: u8) -> Answer {
+        pausing().await;
+        Ok(id)
+    }
+}
+
+#[tokio::test]
+async fn instrument() {
+    let id = locks("above instrument:1", async || above(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("below instrument:1", async || below(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks_blocking("above instrument blocking:1", || above_blocking(1));
+    assert_eq!(id.unwrap(), 1);
+    let id = locks_blocking("below instrument blocking:1", || below_blocking(1));
+    assert_eq!(id.unwrap(), 1);
+    let id = locks("between:1", async || between(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("above instrument in a trait:1", async || ().call(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("below instrument in a trait:1", async || ().called(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+}
+
+/// The test attributes. A client of its own each: none of these may wait for the other tables to
+/// install one.
+mod tests {
+    use lock_runtime::{LockClient, LockError, distributed_lock};
+
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    #[test]
+    fn above_test() -> Result<(), LockError> {
+        assert!(held.is_valid());
+        Ok(())
+    }
+
+    #[test]
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    fn below_test() -> Result<(), LockError> {
+        assert!(held.is_valid());
+        Ok(())
+    }
+
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    #[tokio::test]
+    async fn above_tokio_test() -> Result<(), LockError> {
+        tokio::task::yield_now().await;
+        assert!(held.is_valid());
+        Ok(())
+    }
+}
