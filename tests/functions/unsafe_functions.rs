@@ -8,7 +8,7 @@ mod check;
 
 use lock_runtime::distributed_lock;
 
-use crate::check::{inside, locks, locks_blocking, pausing, AppError};
+use crate::check::{AppError, inside, locks, locks_blocking, pausing};
 
 #[distributed_lock(key = "unsafe:<id>")]
 async unsafe fn asynchronous(id: u8, at: *const u8) -> Result<u8, AppError> {
