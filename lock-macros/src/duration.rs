@@ -15,7 +15,8 @@ use crate::diag::Diag;
 pub(crate) enum Allowed {
     /// `ttl`: what a server's lease may last.
     Lease,
-    /// `max_hold`: at least one lease.
+    /// `max_hold`: as a lease at the least, but for as long as anyone likes. One below the ttl
+    /// shortens the lease.
     Hold,
     /// `wait`: zero makes one attempt.
     Any,

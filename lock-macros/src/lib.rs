@@ -44,7 +44,7 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     refuse_twice(&mut item, &mut diag);
-    let untouched = item.with_arguments_used();
+    let untouched = item.with_names_used(expand::absent_guard(&args));
     match validate::validate(args, item, &mut diag) {
         Some(call) if diag.is_empty() => expand::expand(call),
         _ => {

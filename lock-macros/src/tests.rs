@@ -34,6 +34,32 @@ fn a_mistake_leaves_the_function_as_it_was() {
 }
 
 #[test]
+fn the_guard_has_a_name_beside_a_mistake() {
+    let output = expanded("key = \"\", guard = held", "fn f() -> R { held.key() }");
+    let named = "let held = :: lock_runtime :: __private :: v1 :: absent_guard () ; held . key ()";
+    assert!(output.contains(named), "{output}");
+}
+
+#[test]
+fn a_half_typed_body_is_kept_as_it_is() {
+    for statements in [
+        "let x = order .",
+        "if id { ship ( ) } else",
+        "match id { 0 =>",
+    ] {
+        let closed = statements.matches('{').count() - statements.matches('}').count();
+        let body = format!("{statements} {}", "}".repeat(closed));
+        let output = expanded(
+            "key = \"<id>\"",
+            &format!("async fn f(id: u64) -> R {{ {body} }}"),
+        );
+        let expected = tokens(&body).to_string();
+        assert!(output.contains(&expected), "{expected}: {output}");
+        assert!(!output.contains("compile_error"), "{output}");
+    }
+}
+
+#[test]
 fn mistakes_of_all_kinds_are_reported_together() {
     let found = errors(
         r#"key = "o:<oid>", ttl = 10, on_busy = "skp", on_lost = "abort", guard = id, renew = 1"#,
@@ -140,7 +166,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
 fn self_is_renamed_in_a_body_of_async_trait() {
     let output = expanded(
         "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
-        "fn f<'a>(&'a self) -> Pin<Box<dyn Future<Output = R> + 'a>> {
+        "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {
             Box::pin(async move { let __self = self; let __ret: R = { __self.go() }; __ret })
         }",
     );

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
 /// Tells names from fields and methods, which come after a single `.`; a name may come after `..`.
 #[derive(Default)]
@@ -44,18 +44,42 @@ pub(crate) fn map_names(
         .collect()
 }
 
-/// Adds every name that occurs, at any depth, except those of fields and methods.
+/// Adds every name that occurs, at any depth, except those of fields and methods. In the strings of
+/// macro calls, names occur as `{name}` does in `format!`.
 pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
+    add_names_of(tokens, false, into);
+}
+
+fn add_names_of(tokens: TokenStream, in_macro: bool, into: &mut HashSet<String>) {
     let mut dots = Dots::default();
+    let mut after_bang = false;
     for tree in tokens {
         let is_member = dots.precede(&tree);
+        let is_argument = after_bang;
+        after_bang = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '!');
         match tree {
             TokenTree::Ident(ident) if !is_member => {
                 into.insert(ident.to_string());
             }
-            TokenTree::Group(group) => add_names(group.stream(), into),
+            TokenTree::Group(group) => {
+                add_names_of(group.stream(), in_macro || is_argument, into);
+            }
+            TokenTree::Literal(literal) if in_macro => add_formatted(&literal.to_string(), into),
             _ => (),
         }
+    }
+}
+
+/// Adds the names in a format string: `{name`, and `name$` for a width or a precision.
+fn add_formatted(text: &str, into: &mut HashSet<String>) {
+    let mut at = 0;
+    for word in text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()) {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        if before.trim_end().ends_with('{') || after.starts_with('$') {
+            into.insert(word.to_owned());
+            into.insert(format!("r#{word}"));
+        }
+        at += word.len() + after.chars().next().map_or(0, char::len_utf8);
     }
 }
 
@@ -70,12 +94,18 @@ pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> boo
     })
 }
 
+/// Where an identifier occurs first, at any depth.
+pub(crate) fn find(tokens: TokenStream, name: &str) -> Option<Span> {
+    tokens.into_iter().find_map(|tree| match tree {
+        TokenTree::Ident(ident) if ident == name => Some(ident.span()),
+        TokenTree::Group(group) => find(group.stream(), name),
+        _ => None,
+    })
+}
+
 /// Whether an identifier occurs, at any depth.
 pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
-    any(
-        tokens,
-        &mut |tree| matches!(tree, TokenTree::Ident(ident) if ident == name),
-    )
+    find(tokens, name).is_some()
 }
 
 #[cfg(test)]
@@ -101,6 +131,25 @@ mod tests {
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort();
         assert_eq!(found, ["a", "c", "d", "x", "y", "z"]);
+
+        let mut found = HashSet::new();
+        add_names(
+            tokens(r#"f("{no}"); g!(["{a} {{b}} { c:>d$.e$}", r"{f.x}"], "h")"#),
+            &mut found,
+        );
+        for (name, expected) in [
+            ("a", true),
+            ("c", true),
+            ("d", true),
+            ("e", true),
+            ("f", true),
+            ("r#a", true),
+            ("no", false),
+            ("h", false),
+            ("x", false),
+        ] {
+            assert_eq!(found.contains(name), expected, "{name}");
+        }
 
         let renamed = map_names(tokens("id.id(id)..id"), &mut |ident| {
             Ident::new("x", ident.span())

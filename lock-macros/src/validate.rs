@@ -1,8 +1,5 @@
 //! From what was typed to what it means. Every mistake found is reported; none stops the search.
 
-use proc_macro2::Span;
-use quote::quote_spanned;
-
 use crate::args::{self, Args};
 use crate::diag::Diag;
 use crate::duration::{Allowed, Length};
@@ -19,10 +16,7 @@ pub(crate) fn validate(mut args: Args, item: Item, diag: &mut Diag) -> Option<Ca
     {
         args.rename_self(receiver);
     }
-    let runtime = match args.krate.take() {
-        Some(path) => args::path("crate", &path, diag),
-        None => Some(quote_spanned!(Span::call_site()=> ::lock_runtime)),
-    };
+    let runtime = args.runtime(diag);
     let key = args.key.take().map(|key| Key::read(key, &names, diag));
     let options = options(args, &names, diag);
     let shape = shape?;

@@ -4,7 +4,7 @@ mod names;
 mod value;
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Token, token};
@@ -12,7 +12,8 @@ use syn::{Expr, Ident, LitStr, Token, token};
 use crate::diag::Diag;
 use crate::item::rename_self;
 use crate::tokens;
-pub(crate) use value::{boolean, identifier, path, string, ungrouped, word};
+use value::path;
+pub(crate) use value::{boolean, identifier, string, ungrouped, word};
 
 /// Each option's value, if it was given.
 #[derive(Default)]
@@ -52,6 +53,20 @@ impl Args {
             );
         }
         reader.args
+    }
+
+    /// The path of the runtime crate; `None` if it was reported as wrong.
+    pub(crate) fn runtime(&self, diag: &mut Diag) -> Option<TokenStream> {
+        match &self.krate {
+            Some(written) => path("crate", written, diag),
+            None => Some(quote_spanned!(Span::call_site()=> ::lock_runtime)),
+        }
+    }
+
+    /// The guard's name, if it has a proper one.
+    pub(crate) fn guard(&self) -> Option<Ident> {
+        let value = self.guard.as_ref()?;
+        identifier("guard", value, &mut Diag::default())
     }
 
     /// Renames `self` in every value, for a body in which it is called `name`.

@@ -8,12 +8,16 @@ use syn::{Expr, Ident, Lit, LitStr};
 use super::sample;
 use crate::diag::Diag;
 
-/// An expression without the invisible groups that `macro_rules!` puts around `$key:literal`.
+/// An expression without parentheses and the invisible groups that `macro_rules!` puts around
+/// `$key:literal`.
 pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
-    while let Expr::Group(group) = value {
-        value = &group.expr;
+    loop {
+        value = match value {
+            Expr::Group(group) => &group.expr,
+            Expr::Paren(paren) => &paren.expr,
+            other => return other,
+        }
     }
-    value
 }
 
 /// The string literal that an expression is.

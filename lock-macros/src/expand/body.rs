@@ -11,7 +11,7 @@ use crate::key::{Key, Segment};
 use crate::model::Call;
 use crate::tokens;
 
-use super::glue_at;
+use super::{allow_underscores, glue_at};
 
 /// The return-type edge, the captures, and the statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
@@ -28,14 +28,17 @@ fn edge(call: &Call) -> TokenStream {
     let ty = &call.output.tokens;
     let span = glue_at(call.output.span);
     quote_spanned! {span=>
-        if let ::core::option::Option::Some(output) = ::core::option::Option::None::<#ty> {
-            return output;
-        }
+        if let ::core::option::Option::Some(__lock_output) = ::core::option::Option::None::<#ty> {
+            return __lock_output;
+        };
     }
 }
 
 /// Moves arguments into the body as a whole, so that they are dropped with it, before the lock is
 /// released.
+///
+/// In the reverse of their order, in which the arguments of a function are dropped: captures are
+/// dropped as they were captured.
 ///
 /// A name that occurs nowhere is left alone unless it starts with `_`: the compiler is about to
 /// call it unused, and should.
@@ -47,22 +50,17 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
     });
-    let bindings = call.names.bindings.iter().filter(|binding| {
+    let bindings = call.names.bindings.iter().rev().filter(|binding| {
         let name = binding.ident.to_string();
         (name.starts_with('_') || mentioned.contains(&name)) && Some(name) != given_away
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
-        // The name resolves only with the user's own hygiene, so clippy takes this use for one of
-        // the user's.
-        let allow = ident
-            .to_string()
-            .starts_with('_')
-            .then(|| quote_spanned!(glue=> #[allow(clippy::used_underscore_binding)]));
+        let allow = allow_underscores(&ident.to_string(), glue);
         quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident;)
     });
     let receiver = call.names.receiver.iter();
-    quote_spanned!(glue=> #(let _ = &#receiver;)* #(#moves)*)
+    quote_spanned!(glue=> #(#moves)* #(let _ = &#receiver;)*)
 }
 
 /// The argument that is the key itself.
@@ -108,6 +106,6 @@ pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
 /// Refuses a synchronous function that turns out to return a future.
 pub(super) fn checked_output(call: &Call, glue: Span) -> TokenStream {
     let span = glue_at(call.output.span);
-    let returned = quote_spanned!(span=> __lock_rt::returned(output));
-    quote_spanned!(glue=> let output = #returned;)
+    let returned = quote_spanned!(span=> __lock_rt::returned(__lock_output));
+    quote_spanned!(glue=> let __lock_output = #returned;)
 }

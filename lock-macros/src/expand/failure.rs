@@ -8,7 +8,7 @@ use crate::model::{Call, OnBusy};
 
 use super::{glue, glue_at};
 
-/// An expression of the return type, of a variable `error`. What cannot be expressed is found by
+/// An expression of the return type, of a variable `__lock_error`. What cannot be expressed is found by
 /// the compiler, and reported at the return type.
 pub(super) fn failure(call: &Call) -> TokenStream {
     let glue = glue(call);
@@ -17,18 +17,18 @@ pub(super) fn failure(call: &Call) -> TokenStream {
     let otherwise = match &call.options.or_else {
         Some(answer) => {
             let span = glue_at(answer.span());
-            quote_spanned!(span=> __lock_rt::or_else::<#ty, _>(error, #answer))
+            quote_spanned!(span=> __lock_rt::or_else::<#ty, _>(__lock_error, #answer))
         }
         None => {
             let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError>);
-            quote_spanned!(place=> #carried::from_lock_error(error))
+            quote_spanned!(place=> #carried::from_lock_error(__lock_error))
         }
     };
     match call.options.on_busy {
         OnBusy::Error => otherwise,
         OnBusy::Skip => {
             let skipped = quote_spanned!(place=> <#ty as __lock_rt::Skip>::skipped());
-            quote_spanned!(glue=> if error.is_busy() { #skipped } else { #otherwise })
+            quote_spanned!(glue=> if __lock_error.is_busy() { #skipped } else { #otherwise })
         }
     }
 }

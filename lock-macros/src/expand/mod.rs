@@ -8,7 +8,7 @@
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> { STATEMENTS }
 //! ```
 //!
-//! Output, with `lock_rt` for `::lock_runtime::__private::v1`:
+//! Output, with `__lock_rt::` and the prefix `__lock_` of every variable left out:
 //!
 //! ```text
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
@@ -20,7 +20,7 @@
 //!         Ok(held) => {
 //!             let outcome = {
 //!                 let body = pin!(Some(async move {
-//!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; }
+//!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; };
 //!                     let _ = &id;
 //!                     STATEMENTS
 //!                 }));
@@ -45,7 +45,10 @@
 //!   errors.
 //! - `let _ = &id` moves the whole argument into the body, also where that uses a field only, or
 //!   nothing (`_tx`): else the rest of it would be dropped after the lock was released.
-//! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own.
+//! - These come in the reverse order of the arguments, since captures are dropped as they were
+//!   captured and arguments the other way round.
+//! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own. The
+//!   prefix keeps its variables off constants and statics, which have no hygiene.
 
 mod body;
 mod failure;
@@ -54,6 +57,8 @@ mod spec;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
+use crate::args::Args;
+use crate::diag::Diag;
 use crate::item::Shape;
 use crate::model::{Call, OnLost};
 
@@ -75,8 +80,19 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
             tail.wrap(quote_spanned!(glue=> async move #block))
         }
     };
+    let (glue, runtime) = (glue(&call), &call.runtime);
+    let body = quote_spanned!(glue=> use #runtime::__private::v1 as __lock_rt; #body);
     call.item.body = braced(body, braces);
     call.item.into_token_stream()
+}
+
+/// Gives the guard's name a meaning in a function that is not locked, since something is wrong with
+/// the attribute: it will never run.
+pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
+    let name = args.guard()?;
+    let runtime = args.runtime(&mut Diag::default())?;
+    let glue = glue_at(name.span());
+    Some(quote_spanned!(glue=> let #name = #runtime::__private::v1::absent_guard();))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +104,6 @@ enum Mode {
 /// Takes the lock, runs the statements under it, and gives it back.
 fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let runtime = &call.runtime;
     let asked = spec::asked(call, glue);
     let body = braced(body::statements(call, statements, glue), braces);
     let guard = call.options.guard.iter();
@@ -97,59 +112,61 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
     let failed = quote_spanned! {glue=>
-        |output| {
+        |__lock_output| {
             use __lock_rt::NotAResult as _;
-            __lock_rt::Outcome(output).failed()
+            __lock_rt::Outcome(__lock_output).failed()
         }
     };
+    // What the compiler says of a capture is about the user's block, and names the variable.
+    let asynchronously = quote_spanned!(braces=> async move);
+    let closure = quote_spanned!(braces=> move ||);
     let (acquire, run) = match mode {
         Mode::Async => (
-            quote_spanned!(glue=> acquire.acquire().await),
+            quote_spanned!(glue=> __lock_acquire.acquire().await),
             quote_spanned! {glue=>
-                let outcome = {
-                    let body = ::core::pin::pin!(::core::option::Option::Some(async move #body));
-                    let outcome = __lock_rt::drive(&held, #on_lost, body).await;
-                    outcome
+                let __lock_outcome = {
+                    let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
+                    let __lock_outcome = __lock_rt::drive(&__lock_held, #on_lost, __lock_body).await;
+                    __lock_outcome
                 };
-                __lock_rt::settle(held, #on_lost, outcome, #failed).await
+                __lock_rt::settle(__lock_held, #on_lost, __lock_outcome, #failed).await
             },
         ),
         Mode::Blocking => {
             let returns = body::closure_returns(call, glue);
             let checked = body::checked_output(call, glue);
             (
-                quote_spanned!(glue=> acquire.acquire_blocking()),
+                quote_spanned!(glue=> __lock_acquire.acquire_blocking()),
                 quote_spanned! {glue=>
-                    let output = __lock_rt::run_blocking(&held, move || #returns #body);
+                    let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                     #checked
-                    __lock_rt::settle_blocking(held, #on_lost, output, #failed)
+                    __lock_rt::settle_blocking(__lock_held, #on_lost, __lock_output, #failed)
                 },
             )
         }
     };
     let failure = failure::failure(call);
     let success = if call.output.never {
-        quote_spanned!(glue=> match output {})
+        quote_spanned!(glue=> match __lock_output {})
     } else {
-        quote_spanned!(glue=> output)
+        quote_spanned!(glue=> __lock_output)
     };
     quote_spanned! {glue=>
-        use #runtime::__private::v1 as __lock_rt;
         #asked
-        let acquired = match asked {
-            ::core::result::Result::Ok(acquire) => #acquire,
-            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+        let __lock_acquired = match __lock_asked {
+            ::core::result::Result::Ok(__lock_acquire) => #acquire,
+            ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
         };
-        let outcome = match acquired {
-            ::core::result::Result::Ok(held) => {
-                #(let #guard = &held;)*
+        let __lock_outcome = match __lock_acquired {
+            ::core::result::Result::Ok(__lock_held) => {
+                #(let #guard = &__lock_held;)*
                 #run
             }
-            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+            ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
         };
-        match outcome {
-            ::core::result::Result::Ok(output) => #success,
-            ::core::result::Result::Err(error) => #failure,
+        match __lock_outcome {
+            ::core::result::Result::Ok(__lock_output) => #success,
+            ::core::result::Result::Err(__lock_error) => #failure,
         }
     }
 }
@@ -162,6 +179,15 @@ fn glue(call: &Call) -> Span {
 /// The macro's hygiene, at a place of the user's.
 fn glue_at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
+}
+
+/// Names resolve only with the user's own hygiene, so clippy takes our use of one that starts with
+/// `_` for the user's.
+fn allow_underscores(source: &str, glue: Span) -> Option<TokenStream> {
+    source
+        .split(|letter: char| letter != '_' && !letter.is_alphanumeric())
+        .any(|word| word.starts_with('_'))
+        .then(|| quote_spanned!(glue=> #[allow(clippy::used_underscore_binding)]))
 }
 
 fn braced(tokens: TokenStream, span: Span) -> Group {

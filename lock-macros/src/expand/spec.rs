@@ -6,12 +6,13 @@ use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use crate::args::ungrouped;
 use crate::key::{Key, Segment, Template};
 use crate::model::Call;
 
-use super::glue_at;
+use super::{allow_underscores, glue_at};
 
-/// `let asked = …`, evaluating the key, the lengths and the client, in this order. The client is
+/// `let __lock_asked = …`, evaluating the key, the lengths and the client, in this order. The client is
 /// borrowed in a statement of its own, so that nothing of its expression lives across an await.
 pub(super) fn asked(call: &Call, glue: Span) -> TokenStream {
     let options = &call.options;
@@ -35,44 +36,48 @@ pub(super) fn asked(call: &Call, glue: Span) -> TokenStream {
         }
     };
     quote_spanned! {glue=>
-        let key = #key;
-        let spec = __lock_rt::Spec::new(key, #function, #template)
+        let __lock_key = #key;
+        let __lock_spec = __lock_rt::Spec::new(__lock_key, #function, #template)
             #(.ttl(#ttl))*
             #(.wait(#wait))*
             #(.max_hold(#max_hold))*
             #(.renew(#renew))*
             #(.reentrant(#reentrant))*;
-        let asked = spec.#on;
+        let __lock_asked = __lock_spec.#on;
     }
 }
 
 fn template_key(template: &Template) -> TokenStream {
     let span = glue_at(template.literal.span());
     let writes = template.segments.iter().map(|segment| match segment {
-        Segment::Text(text) => quote_spanned!(span=> key.text(#text);),
+        Segment::Text(text) => quote_spanned!(span=> __lock_key.text(#text);),
         Segment::Value { source, expr } => {
-            quote_spanned!(span=> __lock_rt::part(&mut key, #source, &#expr);)
+            let allow = allow_underscores(source, span);
+            quote_spanned!(span=> #allow __lock_rt::part(&mut __lock_key, #source, &#expr);)
         }
     });
     quote_spanned! {span=>
         {
-            let mut key = __lock_rt::KeyWriter::new();
+            let mut __lock_key = __lock_rt::KeyWriter::new();
             #(#writes)*
-            key.finish()
+            __lock_key.finish()
         }
     }
 }
 
+/// The temporaries of the expression live until the key was made of its value.
 fn expression_key(expr: &Expr) -> TokenStream {
     let span = glue_at(expr.span());
+    let expr = ungrouped(expr);
     quote_spanned! {span=>
-        {
-            let key = #expr;
-            let is_text = {
-                use __lock_rt::NotText as _;
-                __lock_rt::KeyText(&key).is_text()
-            };
-            __lock_rt::key(key, is_text)
+        match (#expr) {
+            __lock_key => {
+                let __lock_is_text = {
+                    use __lock_rt::NotText as _;
+                    __lock_rt::KeyText(&__lock_key).is_text()
+                };
+                __lock_rt::key(__lock_key, __lock_is_text)
+            }
         }
     }
 }

@@ -60,15 +60,7 @@ impl Parse for Item {
                 "a function without a body has nothing to lock; put `#[distributed_lock]` on its implementations",
             ));
         }
-        let braced = match input.parse::<TokenTree>()? {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => group,
-            other => {
-                return Err(syn::Error::new(
-                    other.span(),
-                    "expected the function's body",
-                ));
-            }
-        };
+        let braced = braced(input.parse()?)?;
         let mut inner = Vec::new();
         let rest = (|input: ParseStream<'_>| {
             inner = input.call(Attribute::parse_inner)?;
@@ -90,6 +82,20 @@ impl Parse for Item {
     }
 }
 
+/// The braces of a body, also inside the invisible group of a `macro_rules!` macro's `$body:block`.
+fn braced(tree: TokenTree) -> syn::Result<Group> {
+    match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Ok(group),
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            braced(syn::parse2(group.stream())?)
+        }
+        other => Err(syn::Error::new(
+            other.span(),
+            "expected the function's body",
+        )),
+    }
+}
+
 fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
     let ahead = input.fork();
     let starts_function = ahead.parse::<Signature>().is_ok();
@@ -104,7 +110,9 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
         || input.peek(Token![use])
         || input.peek(Token![let])
         || input.peek(Token![const]) && !starts_function
-        || input.peek(Token![unsafe]) && !starts_function && input.peek2(Token![impl]);
+        || input.peek(Token![extern]) && !starts_function
+        || input.peek(syn::Ident) && input.peek2(Token![!])
+        || input.peek(Token![unsafe]) && !starts_function;
     if other {
         return Err(input.error("`#[distributed_lock]` goes on a function"));
     }
@@ -135,22 +143,37 @@ impl Item {
         let ReturnType::Type(_, ty) = &signature.output else {
             return Some(Shape::Sync);
         };
+        if returns::wraps_future(ty) {
+            diag.error(
+                ty.span(),
+                "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it",
+            );
+            return None;
+        }
         if returns::future_output(ty).is_none() {
             return Some(Shape::Sync);
         }
-        let tail = Tail::find(self.body.stream());
-        if tail.is_none() {
+        let Some(tail) = Tail::find(signature, self.body.stream()) else {
             diag.error(
                 ty.span(),
                 "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
             );
+            return None;
+        };
+        if let Some(span) = tail.early_return() {
+            diag.error(
+                span,
+                "this `return` would leave the function before its lock is taken; move it into the `async move { … }` block, or make this an `async fn`",
+            );
+            return None;
         }
-        tail.map(|tail| Shape::Future(Box::new(tail)))
+        Some(Shape::Future(Box::new(tail)))
     }
 
-    /// The function as it was, with every argument used once. For a compilation that fails anyway:
-    /// an argument that only the key needs is no reason for a warning then.
-    pub(crate) fn with_arguments_used(&self) -> TokenStream {
+    /// The function as it was, with every argument used once and the guard's name known. For a
+    /// compilation that fails anyway: an argument that only the key needs is no reason for a warning
+    /// then, nor a guard for a second error.
+    pub(crate) fn with_names_used(&self, guard: Option<TokenStream>) -> TokenStream {
         let uses = Names::of(&self.signature)
             .bindings
             .into_iter()
@@ -159,7 +182,7 @@ impl Item {
                 quote!(#(#cfgs)* let _ = &#ident;)
             });
         let statements = self.body.stream();
-        let mut body = Group::new(Delimiter::Brace, quote!(#(#uses)* #statements));
+        let mut body = Group::new(Delimiter::Brace, quote!(#guard #(#uses)* #statements));
         body.set_span(self.body.span());
         let Item {
             attrs,
@@ -179,7 +202,12 @@ impl Item {
             .take(4)
             .map(|tree| tree.to_string())
             .collect();
-        head == ["let", "body", "=", "async"] && tokens::mentions(self.body.stream(), "block_on")
+        head == ["let", "body", "=", "async"]
+            && tokens::mentions(self.body.stream(), "block_on")
+            && tokens::any(self.body.stream(), &mut |tree| {
+                matches!(tree, TokenTree::Literal(text)
+                    if text.to_string() == "\"Failed building the Runtime\"")
+            })
     }
 
     /// The type that the body yields.
@@ -281,6 +309,11 @@ mod tests {
             "use a;",
             "static S: u8 = 0;",
             "type T = u8;",
+            "macro_rules! m { () => {} }",
+            "extern \"C\" { fn f(); }",
+            "unsafe extern \"C\" {}",
+            "extern crate std as s;",
+            "unsafe impl T for S {}",
         ] {
             assert_eq!(
                 refused(text),
@@ -309,6 +342,9 @@ mod tests {
         for text in [
             "fn f() -> impl Future<Output = ()> { other() }",
             "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
+            "fn f() -> Result<impl Future<Output = ()>, E> { Ok(async {}) }",
+            "fn f() -> Option<BoxFuture<'static, ()>> { None }",
         ] {
             assert!(
                 refused(text).starts_with("this function returns a future"),
@@ -318,13 +354,35 @@ mod tests {
     }
 
     #[test]
+    fn nothing_returns_before_the_lock_is_taken() {
+        let text = "fn f() -> impl Future<Output = R> { if x { return other() } async move { x } }";
+        assert!(refused(text).starts_with("this `return` would leave the function before"));
+        for text in [
+            "fn f() -> impl Future<Output = R> { async move { return x } }",
+            "fn f() -> impl Future<Output = R> { fn g() -> u8 { return 1 } async move { g() } }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_may_come_in_an_invisible_group() {
+        let body = Group::new(Delimiter::Brace, quote!(x));
+        let group = Group::new(Delimiter::None, TokenTree::Group(body).into());
+        let item: Item = syn::parse2(quote!(fn f() #group)).unwrap();
+        assert_eq!(item.body.stream().to_string(), "x");
+    }
+
+    #[test]
     fn a_runtime_entry_below_is_recognised() {
-        let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().block_on(body); } }";
+        let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().build().expect(\"Failed building the Runtime\").block_on(body); } }";
         assert!(refused(text).contains("put `#[distributed_lock]` above it"));
-        assert!(matches!(
-            shape_of("fn f() { let body = async { x }; }"),
-            Ok(Shape::Sync)
-        ));
+        for text in [
+            "fn f() { let body = async { x }; }",
+            "fn f(rt: &Runtime) -> R { let body = async { x }; rt.block_on(body) }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Sync)), "{text}");
+        }
     }
 
     #[test]
@@ -334,9 +392,9 @@ mod tests {
             ("fn f() -> Result<impl A, E> {}", "Result<_,E>"),
             (
                 "fn f() -> BoxFuture<'static, u8> { Box::pin(async { 1 }) }",
-                "u8",
+                "<BoxFuture<'static,u8>as::core::future::Future>::Output",
             ),
-            ("fn f() -> MyFuture { async { 1 } }", "_"),
+            ("fn f() -> impl Future { async { 1 } }", "_"),
         ] {
             let item = item(text);
             let shape = item.shape(&mut Diag::default()).unwrap();

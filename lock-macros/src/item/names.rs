@@ -1,6 +1,7 @@
 //! The names that a function's arguments bind.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::quote;
 use syn::{Attribute, FnArg, Pat, Signature};
 
 /// A name that a placeholder may start with.
@@ -31,58 +32,31 @@ impl Names {
                     names.receiver = Some(Ident::new("self", receiver.self_token.span));
                 }
                 FnArg::Typed(argument) => {
-                    let cfgs: Vec<_> = argument
-                        .attrs
-                        .iter()
-                        .filter(|attr| attr.path().is_ident("cfg"))
-                        .cloned()
-                        .collect();
-                    names.bind(&argument.pat, &cfgs);
+                    names.bind(&argument.pat, &argument.attrs);
                 }
             }
         }
         names
     }
 
-    /// Adds the names that a pattern binds.
-    pub(crate) fn bind(&mut self, pattern: &Pat, cfgs: &[Attribute]) {
-        match pattern {
-            Pat::Ident(pattern) => {
-                self.add(&pattern.ident, cfgs);
-                if let Some((_, inner)) = &pattern.subpat {
-                    self.bind(inner, cfgs);
-                }
-            }
-            Pat::Or(pattern) => self.bind_all(&pattern.cases, cfgs),
-            Pat::Paren(pattern) => self.bind(&pattern.pat, cfgs),
-            Pat::Reference(pattern) => self.bind(&pattern.pat, cfgs),
-            Pat::Slice(pattern) => self.bind_all(&pattern.elems, cfgs),
-            Pat::Tuple(pattern) => self.bind_all(&pattern.elems, cfgs),
-            Pat::TupleStruct(pattern) => self.bind_all(&pattern.elems, cfgs),
-            Pat::Type(pattern) => self.bind(&pattern.pat, cfgs),
-            Pat::Struct(pattern) => {
-                self.bind_all(pattern.fields.iter().map(|field| &*field.pat), cfgs);
-            }
-            Pat::Macro(_) | Pat::Verbatim(_) => self.incomplete = true,
-            // Literals, paths, `_`, `..`: nothing is bound.
-            _ => (),
-        }
+    /// Adds the names that a pattern binds, on the conditions among its attributes.
+    pub(crate) fn bind(&mut self, pattern: &Pat, attrs: &[Attribute]) {
+        let mut found = Found::default();
+        found.collect(pattern);
+        self.incomplete |= found.incomplete;
+        let cfgs = cfgs(attrs);
+        self.bindings
+            .extend(found.idents.into_iter().map(|ident| Binding {
+                ident,
+                cfgs: cfgs.clone(),
+            }));
     }
 
-    fn bind_all<'a>(&mut self, patterns: impl IntoIterator<Item = &'a Pat>, cfgs: &[Attribute]) {
-        for pattern in patterns {
-            self.bind(pattern, cfgs);
-        }
-    }
-
-    fn add(&mut self, ident: &Ident, cfgs: &[Attribute]) {
-        // The sides of an or-pattern bind the same names.
-        if self.find(&ident.to_string()).is_none() {
-            self.bindings.push(Binding {
-                ident: ident.clone(),
-                cfgs: cfgs.to_vec(),
-            });
-        }
+    /// Takes out a name that is about to be moved, on the conditions among these attributes.
+    pub(crate) fn remove(&mut self, name: &Ident, attrs: &[Attribute]) {
+        let cfgs = cfgs(attrs);
+        self.bindings
+            .retain(|binding| binding.ident != *name || !same(&binding.cfgs, &cfgs));
     }
 
     /// The argument of that name; `self` is none.
@@ -92,6 +66,65 @@ impl Names {
             .map(|binding| &binding.ident)
             .find(|ident| *ident == name)
     }
+
+    /// Whether two arguments have that name: a `macro_rules!` macro wrote one of them, and its
+    /// caller the other. Under different conditions there is only one at a time.
+    pub(crate) fn is_ambiguous(&self, name: &str) -> bool {
+        let unconditional = |binding: &&Binding| binding.ident == name && binding.cfgs.is_empty();
+        self.bindings.iter().filter(unconditional).count() > 1
+    }
+}
+
+/// The names that one argument binds.
+#[derive(Default)]
+struct Found {
+    idents: Vec<Ident>,
+    incomplete: bool,
+}
+
+impl Found {
+    fn collect(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(pattern) => {
+                // The sides of an or-pattern bind the same names.
+                if !self.idents.contains(&pattern.ident) {
+                    self.idents.push(pattern.ident.clone());
+                }
+                if let Some((_, inner)) = &pattern.subpat {
+                    self.collect(inner);
+                }
+            }
+            Pat::Or(pattern) => self.collect_all(&pattern.cases),
+            Pat::Paren(pattern) => self.collect(&pattern.pat),
+            Pat::Reference(pattern) => self.collect(&pattern.pat),
+            Pat::Slice(pattern) => self.collect_all(&pattern.elems),
+            Pat::Tuple(pattern) => self.collect_all(&pattern.elems),
+            Pat::TupleStruct(pattern) => self.collect_all(&pattern.elems),
+            Pat::Type(pattern) => self.collect(&pattern.pat),
+            Pat::Struct(pattern) => {
+                self.collect_all(pattern.fields.iter().map(|field| &*field.pat));
+            }
+            Pat::Macro(_) | Pat::Verbatim(_) => self.incomplete = true,
+            // Literals, paths, `_`, `..`: nothing is bound.
+            _ => (),
+        }
+    }
+
+    fn collect_all<'a>(&mut self, patterns: impl IntoIterator<Item = &'a Pat>) {
+        for pattern in patterns {
+            self.collect(pattern);
+        }
+    }
+}
+
+fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
+    let conditions = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    conditions.cloned().collect()
+}
+
+fn same(left: &[Attribute], right: &[Attribute]) -> bool {
+    let text = |attrs: &[Attribute]| quote!(#(#attrs)*).to_string();
+    text(left) == text(right)
 }
 
 /// Replaces `self` by what it is called in the body.
@@ -163,6 +196,21 @@ mod tests {
     fn conditional_arguments_keep_their_condition() {
         let names = names("fn f(#[cfg(unix)] #[doc = \"x\"] id: u64)");
         assert_eq!(names.bindings[0].cfgs.len(), 1);
+    }
+
+    #[test]
+    fn alternatives_are_kept_apart() {
+        let names = names("fn f(#[cfg(unix)] id: u64, #[cfg(windows)] id: u32)");
+        assert_eq!(names.bindings.len(), 2);
+        assert!(!names.is_ambiguous("id"));
+    }
+
+    #[test]
+    fn two_arguments_of_one_name_are_ambiguous() {
+        // Both sides of an or-pattern are one argument; two arguments can have one name only with
+        // different hygiene, which this test cannot make.
+        assert!(!names("fn f((Ok(x) | Err(x)): T)").is_ambiguous("x"));
+        assert!(names("fn f(x: u8, x: u8)").is_ambiguous("x"));
     }
 
     #[test]

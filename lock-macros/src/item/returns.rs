@@ -1,8 +1,9 @@
 //! Return types: what of one can be written inside the body, and which ones are futures.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{
     AngleBracketedGenericArguments, GenericArgument, Path, PathArguments, Token, Type, TypeInfer,
     TypeParamBound,
@@ -92,15 +93,44 @@ pub(crate) fn future_output(ty: &Type) -> Option<Option<TokenStream>> {
             };
             match &*name {
                 "Pin" | "Box" => future_output(inner?),
-                // `BoxFuture<'a, T>`, `LocalBoxFuture<'a, T>` and homemade ones.
-                _ if name.ends_with("Future") => {
-                    Some(inner.map(|ty| nameable(ty).to_token_stream()))
-                }
+                // `BoxFuture<'a, T>` and homemade ones. An alias may hide the `Result`, so its
+                // arguments say nothing.
+                _ if name.ends_with("Future") => Some(projection(&Type::Path(ty.clone()))),
                 _ => None,
             }
         }
         _ => None,
     }
+}
+
+/// `<T as Future>::Output`. Where a part of the type cannot be written, neither can this.
+fn projection(ty: &Type) -> Option<TokenStream> {
+    let written = ty.to_token_stream();
+    if nameable(ty).to_token_stream().to_string() != written.to_string() {
+        return None;
+    }
+    let span = ty.span();
+    let glue = Span::mixed_site().located_at(span);
+    Some(quote_spanned!(glue=> <#written as ::core::future::Future>::Output))
+}
+
+/// Whether a type is a `Result` or an `Option` of a future.
+pub(crate) fn wraps_future(ty: &Type) -> bool {
+    let Type::Path(ty) = bare(ty) else {
+        return false;
+    };
+    let Some(last) = ty.path.segments.last() else {
+        return false;
+    };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return false;
+    };
+    let first = arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    (last.ident == "Result" || last.ident == "Option")
+        && first.is_some_and(|ty| future_output(ty).is_some())
 }
 
 fn output_of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Option<TokenStream>> {
@@ -179,14 +209,39 @@ mod tests {
                 "::core::pin::Pin<Box<dyn ::core::future::Future<Output = ()>>>",
                 "()",
             ),
-            ("BoxFuture<'_, Result<u8, E>>", "Result<u8,E>"),
-            ("futures::future::LocalBoxFuture<'static, ()>", "()"),
+            (
+                "BoxFuture<'_, Result<u8, E>>",
+                "<BoxFuture<'_,Result<u8,E>>as::core::future::Future>::Output",
+            ),
+            (
+                "Pin<Box<MyFuture>>",
+                "<MyFutureas::core::future::Future>::Output",
+            ),
             ("impl Future<Output = impl Debug>", "_"),
         ] {
             let found = future_output(&ty(written)).expect(written).expect(written);
             assert_eq!(plain(found), output);
         }
-        assert!(matches!(future_output(&ty("MyFuture")), Some(None)));
+        assert!(matches!(future_output(&ty("MyFuture<impl A>")), Some(None)));
+        assert!(matches!(future_output(&ty("impl Future")), Some(None)));
+    }
+
+    #[test]
+    fn futures_are_found_inside_results() {
+        for written in [
+            "Result<impl Future<Output = ()>, E>",
+            "io::Result<BoxFuture<'a, ()>>",
+            "Option<Pin<Box<dyn Future<Output = ()>>>>",
+        ] {
+            assert!(wraps_future(&ty(written)), "{written}");
+        }
+        for written in [
+            "Result<u8, impl Future>",
+            "Option<u8>",
+            "Vec<BoxFuture<'a, ()>>",
+        ] {
+            assert!(!wraps_future(&ty(written)), "{written}");
+        }
     }
 
     #[test]

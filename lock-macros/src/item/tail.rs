@@ -2,9 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Block, Expr, ExprAsync, Ident, Pat, Stmt, Type};
+use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
 
 use super::names::Names;
+use crate::tokens;
 
 /// A body of the shape `…; Box::pin(async move { … })`, taken apart.
 ///
@@ -18,6 +19,8 @@ pub(crate) struct Tail {
     /// Statements before the block. They run when the function is called; as part of the function
     /// they belong under the lock.
     pub(crate) before: TokenStream,
+    /// Where one of them returns.
+    returns: Option<Span>,
     /// What `#[async_trait]` put at the head of the block: the arguments under their names.
     pub(crate) prelude: Option<Prelude>,
     /// The block's other statements.
@@ -28,7 +31,7 @@ pub(crate) struct Tail {
     expr: Expr,
 }
 
-/// Statements that give the arguments their names, and the names.
+/// Statements that give the arguments their names, and the names there are after them.
 #[derive(Clone)]
 pub(crate) struct Prelude {
     pub(crate) statements: TokenStream,
@@ -39,7 +42,7 @@ pub(crate) struct Prelude {
 
 impl Tail {
     /// Takes a body apart; `None` if it does not end with an async block.
-    pub(crate) fn find(body: TokenStream) -> Option<Tail> {
+    pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<Tail> {
         let mut statements = syn::parse::Parser::parse2(Block::parse_within, body).ok()?;
         let Some(Stmt::Expr(mut expr, None)) = statements.pop() else {
             return None;
@@ -47,15 +50,27 @@ impl Tail {
         let block = async_block(&mut expr)?;
         let braces = block.block.brace_token.span.join();
         let inner = std::mem::take(&mut block.block.stmts);
-        let split = split_prelude(&inner);
+        let split = is_async_trait(signature)
+            .then(|| split_prelude(Names::of(signature), &inner))
+            .flatten();
         let at = split.as_ref().map_or(0, |(at, _)| *at);
         Some(Tail {
+            returns: statements
+                .iter()
+                .filter(|statement| !matches!(statement, Stmt::Item(_)))
+                .find_map(|statement| tokens::find(statement.to_token_stream(), "return")),
             before: quote!(#(#statements)*),
             prelude: split.map(|(_, prelude)| prelude),
             body: inner[at..].iter().map(Stmt::to_token_stream).collect(),
             braces,
             expr,
         })
+    }
+
+    /// A `return` among the statements before the block. Those inside functions of their own are
+    /// none of ours.
+    pub(crate) fn early_return(&self) -> Option<Span> {
+        self.returns
     }
 
     /// The last expression, with `block` in place of its async block.
@@ -74,39 +89,74 @@ fn async_block(expr: &mut Expr) -> Option<&mut ExprAsync> {
     }
 }
 
-/// The async block inside `Box::pin(…)`, `(…)` and `….boxed()`.
+/// The async block inside `Box::pin(…)`, `(…)` and `….boxed()`: only what hands the block on as it
+/// is. Anything else could run before or after it, without the lock.
 fn async_slot(expr: &mut Expr) -> Option<&mut Expr> {
     match expr {
         Expr::Async(_) => Some(expr),
         Expr::Group(group) => async_slot(&mut group.expr),
         Expr::Paren(paren) => async_slot(&mut paren.expr),
-        Expr::Call(call) if call.args.len() == 1 => async_slot(call.args.first_mut()?),
-        Expr::MethodCall(call) => async_slot(&mut call.receiver),
+        Expr::Call(call) if call.args.len() == 1 && boxes(&call.func) => {
+            async_slot(call.args.first_mut()?)
+        }
+        Expr::MethodCall(call) if hands_on(&call.method) => async_slot(&mut call.receiver),
         _ => None,
     }
 }
 
+/// `Box::pin` and its like, by whatever path.
+fn boxes(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    let mut segments = path.path.segments.iter().rev();
+    let (Some(method), Some(ty)) = (segments.next(), segments.next()) else {
+        return false;
+    };
+    [
+        ("Box", "pin"),
+        ("Box", "new"),
+        ("Box", "into_pin"),
+        ("Pin", "from"),
+    ]
+    .iter()
+    .any(|known| ty.ident == known.0 && method.ident == known.1)
+}
+
+/// Methods of the `futures` and `tracing` crates that add nothing to run.
+fn hands_on(method: &Ident) -> bool {
+    ["boxed", "boxed_local", "instrument", "in_current_span"]
+        .iter()
+        .any(|known| method == known)
+}
+
+/// Whether `#[async_trait]` made the function: it gives every one of them this lifetime.
+fn is_async_trait(signature: &Signature) -> bool {
+    signature.generics.params.iter().any(|parameter| {
+        matches!(parameter, GenericParam::Lifetime(parameter)
+            if parameter.lifetime.ident == "async_trait")
+    })
+}
+
 /// Finds where `#[async_trait]` ends and the user's body begins: `let __ret: R = { … };`, or
-/// `let _: () = { … };` for a function without a result.
-fn split_prelude(statements: &[Stmt]) -> Option<(usize, Prelude)> {
-    let mut names = Names::default();
+/// `let _: () = { … };` for a function without a result. References keep the names that they have
+/// in the signature; everything else is moved to its name.
+fn split_prelude(mut names: Names, statements: &[Stmt]) -> Option<(usize, Prelude)> {
     for (at, statement) in statements.iter().enumerate() {
         match statement {
             Stmt::Local(local) => {
-                if let Some(output) = declared_result(&local.pat) {
-                    return Some((
-                        at,
-                        Prelude {
-                            statements: statements[..at]
-                                .iter()
-                                .map(Stmt::to_token_stream)
-                                .collect(),
-                            names,
-                            output,
-                        },
-                    ));
+                let is_last = at + 1 == statements.len();
+                if let Some(output) = declared_result(&local.pat, is_last) {
+                    let statements = &statements[..at];
+                    let prelude = Prelude {
+                        statements: quote!(#(#statements)*),
+                        names,
+                        output,
+                    };
+                    return Some((at, prelude));
                 }
-                bind(&mut names, &local.pat);
+                names.remove(&moved(local)?, &local.attrs);
+                bind(&mut names, local);
             }
             // The return-type edge that async-trait puts first.
             Stmt::Expr(Expr::If(_), _) if at == 0 => (),
@@ -116,22 +166,44 @@ fn split_prelude(statements: &[Stmt]) -> Option<(usize, Prelude)> {
     None
 }
 
-fn bind(names: &mut Names, pattern: &Pat) {
-    match pattern {
-        Pat::Ident(pattern) if pattern.ident == "__self" => {
-            names.receiver = Some(pattern.ident.clone());
-        }
-        other => names.bind(other, &[]),
+/// The argument that a statement of the prelude moves: `let id = id;`, or
+/// `let Path(id) = { let __arg1 = __arg1; __arg1 };`.
+fn moved(local: &Local) -> Option<Ident> {
+    let init = local.init.as_ref()?;
+    if init.diverge.is_some() {
+        return None;
+    }
+    match &*init.expr {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        Expr::Block(block) => match &*block.block.stmts {
+            [Stmt::Local(inner), Stmt::Expr(Expr::Path(path), None)] => {
+                let moved = moved(inner)?;
+                path.path.is_ident(&moved).then_some(moved)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-fn declared_result(pattern: &Pat) -> Option<TokenStream> {
+fn bind(names: &mut Names, local: &Local) {
+    match &local.pat {
+        Pat::Ident(pattern) if pattern.ident == "__self" => {
+            names.receiver = Some(pattern.ident.clone());
+        }
+        other => names.bind(other, &local.attrs),
+    }
+}
+
+fn declared_result(pattern: &Pat, is_last: bool) -> Option<TokenStream> {
     let Pat::Type(typed) = pattern else {
         return None;
     };
     let ours = match &*typed.pat {
-        Pat::Ident(pattern) => pattern.ident == Ident::new("__ret", Span::call_site()),
-        Pat::Wild(_) => matches!(&*typed.ty, Type::Tuple(tuple) if tuple.elems.is_empty()),
+        Pat::Ident(pattern) => pattern.ident == "__ret",
+        Pat::Wild(_) => {
+            is_last && matches!(&*typed.ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+        }
         _ => false,
     };
     ours.then(|| typed.ty.to_token_stream())
@@ -141,8 +213,13 @@ fn declared_result(pattern: &Pat) -> Option<TokenStream> {
 mod tests {
     use super::*;
 
+    fn find_in(signature: &str, body: &str) -> Option<Tail> {
+        let signature = syn::parse_str(signature).unwrap();
+        Tail::find(&signature, body.parse().unwrap())
+    }
+
     fn find(body: &str) -> Option<Tail> {
-        Tail::find(body.parse().unwrap())
+        find_in("fn f(id: u8) -> R", body)
     }
 
     fn plain(tokens: &TokenStream) -> String {
@@ -156,6 +233,14 @@ mod tests {
             ("Box::pin(async { x })", "Box::pin(BLOCK)"),
             ("(async move { x }).boxed()", "(BLOCK).boxed()"),
             ("async move { x }.boxed_local()", "BLOCK.boxed_local()"),
+            (
+                "async move { x }.instrument(span)",
+                "BLOCK.instrument(span)",
+            ),
+            (
+                "Pin::from(std::boxed::Box::new(async move { x }))",
+                "Pin::from(std::boxed::Box::new(BLOCK))",
+            ),
             ("charge(); Box::pin(async move { x })", "Box::pin(BLOCK)"),
         ] {
             let tail = find(body).expect(body);
@@ -180,6 +265,12 @@ mod tests {
             "async move { x };",
             "other(async {}, 1)",
             "if a { async {} } else { async {} }",
+            // What these do around the block would be done without the lock.
+            "twice(async move { x })",
+            "Retry::pin(async move { x })",
+            "tokio::spawn(async move { x })",
+            "async move { x }.then(notify)",
+            "async move { x }.await",
         ] {
             assert!(find(body).is_none(), "{body}");
         }
@@ -187,10 +278,11 @@ mod tests {
 
     #[test]
     fn the_prelude_of_async_trait_is_split_off() {
-        let tail = find(
+        let tail = find_in(
+            "fn f<'life0, 'async_trait>(&'life0 self, mut id: Id, key: &'life0 str, __arg3: Path<String>) -> R",
             "Box::pin(async move {
                 if let Some(__ret) = None::<Result<u8, E>> { return __ret; }
-                let __self = self; let id = id; let Path(name) = __arg1;
+                let __self = self; let id = id; let Path(name) = { let __arg3 = __arg3; __arg3 };
                 let __ret: Result<u8, E> = { rest };
                 __ret
             })",
@@ -199,16 +291,44 @@ mod tests {
         assert_eq!(plain(&tail.body), "let__ret:Result<u8,E>={rest};__ret");
         let prelude = tail.prelude.unwrap();
         assert_eq!(plain(&prelude.output), "Result<u8,E>");
-        assert!(prelude.statements.to_string().contains("__arg1"));
-        assert!(prelude.names.receiver.is_some());
-        assert!(prelude.names.find("id").is_some() && prelude.names.find("name").is_some());
-        assert!(prelude.names.find("__self").is_none());
+        assert!(prelude.statements.to_string().contains("__arg3"));
+        assert_eq!(prelude.names.receiver.as_ref().unwrap(), "__self");
+        let names: Vec<_> = prelude
+            .names
+            .bindings
+            .iter()
+            .map(|name| name.ident.to_string())
+            .collect();
+        assert_eq!(
+            names,
+            ["key", "id", "name"],
+            "a reference keeps its name, what is moved does not"
+        );
     }
 
     #[test]
     fn a_method_without_a_result_has_a_prelude_too() {
-        let tail = find("Box::pin(async move { let id = id; let _: () = { rest }; })").unwrap();
+        let tail = find_in(
+            "fn f<'async_trait>(id: u8) -> R",
+            "Box::pin(async move { let id = id; let _: () = { rest }; })",
+        )
+        .unwrap();
         assert_eq!(plain(&tail.body), "let_:()={rest};");
         assert!(tail.prelude.unwrap().names.find("id").is_some());
+    }
+
+    #[test]
+    fn a_block_of_the_users_has_no_prelude() {
+        let body = "async move { let n = charge().await; let _: () = notify(n); }";
+        assert!(find(body).unwrap().prelude.is_none());
+        assert!(
+            find("async move { let id = id; let __ret: () = go(); __ret }")
+                .unwrap()
+                .prelude
+                .is_none()
+        );
+        // Not even where the signature is async-trait's.
+        let tail = find_in("fn f<'async_trait>(id: u8) -> R", body).unwrap();
+        assert!(tail.prelude.is_none());
     }
 }

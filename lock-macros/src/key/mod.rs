@@ -5,7 +5,8 @@ mod lint;
 mod placeholder;
 mod scan;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Expr, LitStr};
 
 use crate::args;
@@ -38,9 +39,42 @@ impl Key {
     pub(crate) fn read(value: Expr, names: &Names, diag: &mut Diag) -> Option<Key> {
         match args::string(&value) {
             Some(literal) => Template::read(literal, names, diag).map(Key::Template),
-            None => Some(Key::Expr(value)),
+            None => {
+                let stray = template_inside(value.to_token_stream(), names);
+                if let Some((literal, name)) = &stray {
+                    diag.error(
+                        literal.span(),
+                        format_args!(
+                            "`<{name}>` is an argument only in a template, which is the whole value of `key`: write `key = {}`, or `{{{name}}}` inside of `format!`",
+                            literal.token(),
+                        ),
+                    );
+                }
+                stray.is_none().then_some(Key::Expr(value))
+            }
         }
     }
+}
+
+/// A string inside of an expression that reads like a template, and the argument that it names.
+fn template_inside(tokens: TokenStream, names: &Names) -> Option<(LitStr, String)> {
+    tokens.into_iter().find_map(|tree| match tree {
+        TokenTree::Group(group) => template_inside(group.stream(), names),
+        TokenTree::Literal(literal) => {
+            let literal = syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()?;
+            let name = argument_in(&literal.value(), names)?;
+            Some((literal, name))
+        }
+        _ => None,
+    })
+}
+
+fn argument_in(text: &str, names: &Names) -> Option<String> {
+    let pieces = scan::scan(text, &mut Vec::new());
+    pieces.into_iter().find_map(|piece| match piece.kind {
+        Kind::Value(source) => names.find(source.trim()).is_some().then_some(source),
+        Kind::Text(_) => None,
+    })
 }
 
 impl Template {
@@ -113,6 +147,30 @@ mod tests {
     fn anything_else_is_an_expression() {
         assert!(matches!(read("format!(\"a:{id}\")").0, Some(Key::Expr(_))));
         assert!(matches!(read("ORDER_KEY").0, Some(Key::Expr(_))));
+    }
+
+    #[test]
+    fn parentheses_do_not_hide_a_template() {
+        assert!(matches!(read("(\"a:<id>\")").0, Some(Key::Template(_))));
+    }
+
+    #[test]
+    fn a_template_inside_of_an_expression_is_refused() {
+        let (key, messages) = read("format!(\"a:<id>\")");
+        assert!(key.is_none());
+        assert_eq!(
+            messages,
+            [
+                "`<id>` is an argument only in a template, which is the whole value of `key`: write `key = \"a:<id>\"`, or `{id}` inside of `format!`"
+            ]
+        );
+        for other in [
+            "format!(\"a:<x>{id}\")",
+            "format!(\"<<id>>\")",
+            "f(\"a < id\")",
+        ] {
+            assert!(matches!(read(other).0, Some(Key::Expr(_))), "{other}");
+        }
     }
 
     #[test]

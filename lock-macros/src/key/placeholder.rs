@@ -35,12 +35,26 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
             "`<{source}>` is no value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
         )
     };
-    let expr = parsed.map_err(|_| not_a_value())?;
+    let expr = parsed.map_err(|_| keyword(source, names).unwrap_or_else(not_a_value))?;
     let stream = expr.to_token_stream();
     refuse_await_and_try(&stream)?;
     let path = root(&expr).ok_or_else(not_a_value)?;
     check_root(path, names)?;
     Ok(adopt(stream, literal, names))
+}
+
+/// An argument `r#type` cannot be called `type`.
+fn keyword(source: &str, names: &Names) -> Option<String> {
+    let end = source
+        .find(|letter: char| letter != '_' && !letter.is_alphanumeric())
+        .unwrap_or(source.len());
+    let raw = format!("r#{}", &source[..end]);
+    names.find(&raw)?;
+    Some(format!(
+        "`{}` is a keyword; write `<{raw}{}>`",
+        &source[..end],
+        &source[end..]
+    ))
 }
 
 fn refuse_await_and_try(stream: &TokenStream) -> Result<(), String> {
@@ -85,6 +99,11 @@ fn check_root(path: &Path, names: &Names) -> Result<(), String> {
             None => Err("this function has no `self`".to_owned()),
         };
     }
+    if names.is_ambiguous(&name) {
+        return Err(format!(
+            "two arguments are called `{name}`, one by a macro and one by its caller; give one of them another name"
+        ));
+    }
     if names.find(&name).is_some() || is_constant(&name) || names.incomplete {
         return Ok(());
     }
@@ -125,6 +144,12 @@ fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
             Some(original) => {
                 let mut adopted = original.clone();
                 adopted.set_span(original.span().located_at(literal));
+                adopted
+            }
+            // It may be one of a pattern that a macro makes, which resolves where the user wrote.
+            None if names.incomplete => {
+                let mut adopted = ident;
+                adopted.set_span(literal);
                 adopted
             }
             None => ident,
@@ -202,6 +227,27 @@ mod tests {
             "no argument named `user`; there is `n`"
         );
         assert_eq!(read("self.x", "fn f(n: u8)"), "this function has no `self`");
+    }
+
+    #[test]
+    fn a_keyword_is_no_name() {
+        let names = names("fn f(r#type: Kind)");
+        let read = |source| read(source, Span::call_site(), &names);
+        assert_eq!(
+            read("type.id").unwrap_err(),
+            "`type` is a keyword; write `<r#type.id>`"
+        );
+        assert!(read("r#type.id").is_ok());
+        assert!(read("match").unwrap_err().contains("is no value"));
+    }
+
+    #[test]
+    fn a_name_must_be_one_arguments() {
+        let names = names("fn f(id: u8, id: u8)");
+        assert_eq!(
+            read("id", Span::call_site(), &names).unwrap_err(),
+            "two arguments are called `id`, one by a macro and one by its caller; give one of them another name"
+        );
     }
 
     #[test]

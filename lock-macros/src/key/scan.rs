@@ -73,20 +73,21 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str, range: Range<usize>) {
     }
 }
 
-/// The length of a placeholder up to its `>`, which is not one inside brackets, quotes or a
+/// The length of a placeholder up to its `>`, which is not one inside brackets, literals or a
 /// turbofish.
+///
+/// Candidates are not tried with the compiler's own lexer: what it cannot read it reports at once,
+/// also to a macro that would try something else.
 fn placeholder_length(text: &str) -> Option<usize> {
     let mut brackets = 0_usize;
     let mut angles = 0_usize;
-    let mut quoted = false;
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
+    let mut at = 0;
+    while let Some(letter) = text[at..].chars().next() {
+        if let Some(length) = literal_length(text, at) {
+            at += length;
+            continue;
+        }
         match letter {
-            '\\' if quoted => {
-                letters.next();
-            }
-            '"' => quoted = !quoted,
-            _ if quoted => (),
             '(' | '[' => brackets += 1,
             ')' | ']' => brackets = brackets.saturating_sub(1),
             _ if brackets > 0 => (),
@@ -95,8 +96,48 @@ fn placeholder_length(text: &str) -> Option<usize> {
             '>' => return Some(at),
             _ => (),
         }
+        at += letter.len_utf8();
     }
     None
+}
+
+/// The length of the string or character literal that starts here; an unclosed one has none.
+fn literal_length(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    match rest.chars().next()? {
+        '"' => quoted_length(rest, '"'),
+        // `'a'` and `'\''` are characters, `'a` alone is a lifetime.
+        '\'' if rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'') => {
+            quoted_length(rest, '\'')
+        }
+        'r' if !ends_in_word(text[..at].trim_end_matches(['b', 'c'])) => raw_length(rest),
+        _ => None,
+    }
+}
+
+fn quoted_length(text: &str, quote: char) -> Option<usize> {
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        if letter == '\\' {
+            letters.next();
+        } else if letter == quote {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// `r"…"`, `r#"…"#` and so on.
+fn raw_length(text: &str) -> Option<usize> {
+    let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
+    let content = text[1 + hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    let length = content.find(&end)?;
+    Some(1 + hashes + 1 + length + end.len())
+}
+
+fn ends_in_word(text: &str) -> bool {
+    text.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
 }
 
 /// Where a format specification begins in a placeholder: a lone `:` outside brackets.
@@ -162,6 +203,27 @@ mod tests {
         assert_eq!(pieces("<m[a >> 2]>:"), ["<m[a >> 2]>", ":"]);
         assert_eq!(pieces("<a.to::<Vec<u8>>()>:"), ["<a.to::<Vec<u8>>()>", ":"]);
         assert_eq!(pieces(r#"<m.get(">\")")>:"#), [r#"<m.get(">\")")>"#, ":"]);
+    }
+
+    #[test]
+    fn literals_hide_what_they_hold() {
+        for placeholder in [
+            "<m.strip('(')>",
+            "<m.strip('\\'', ')')>",
+            r#"<m.replace('"', "x")>"#,
+            r##"<m.get(r#"")>"#)>"##,
+            r#"<m.get(br"\)>")>"#,
+            "<m.get(b'>')>",
+            "<m.parse::<Kind<'a>>()>",
+            "<m.r(')')>",
+            "<m['}']>",
+        ] {
+            let template = format!("a:{placeholder}:b");
+            assert_eq!(pieces(&template), ["a:", placeholder, ":b"]);
+        }
+        // No literal at all: the compiler will say what is wrong with them.
+        assert_eq!(pieces("<m.a'>"), ["<m.a'>"]);
+        assert_eq!(pieces("<m.a\">:"), ["<m.a\">", ":"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where a failure of the lock goes: by trait on the return type, never by its name.
 
 use crate::error::LockError;
+use crate::guard::LockGuard;
 
 /// A return type that can carry a failure of the lock.
 #[diagnostic::on_unimplemented(
@@ -23,7 +24,7 @@ impl<T, E: LockFailure> FromLockError for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a lock failure",
     label = "`{Self}` has to be made from a `lock_runtime::LockError`",
-    note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`",
+    note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`; for a type parameter the bound `{Self}: From<LockError>`",
     note = "or say with `or_else` what to return instead"
 )]
 pub trait LockFailure {
@@ -41,4 +42,14 @@ impl<E: From<LockError>> LockFailure for E {
 /// `or_else = …`: infers a closure's argument, and checks its result against the return type.
 pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
     answer(error)
+}
+
+/// Stands for the guard in a function whose attribute is wrong, so that its body compiles beside
+/// the error.
+///
+/// # Panics
+///
+/// Always: nothing that calls it is ever built.
+pub fn absent_guard<'a>() -> &'a LockGuard {
+    unreachable!("the attribute of this function was refused")
 }

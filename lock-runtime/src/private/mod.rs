@@ -16,7 +16,7 @@ mod sync;
 pub mod v1 {
     pub use super::body::{OnLost, drive, run_blocking, settle, settle_blocking};
     pub use super::client::ClientRef;
-    pub use super::failure::{FromLockError, LockFailure, or_else};
+    pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
     pub use super::key::{IntoKey, KeyText, NotText, key, part};
     pub use super::probe::{NotAResult, Outcome};
     pub use super::skip::Skip;

@@ -3,14 +3,12 @@
 use std::future::pending;
 use std::time::Duration;
 
-use harness::{RedisServer, eventually};
+use harness::{LOCK, RedisServer, eventually};
 use lock_runtime::LockClient;
 use tokio::time::timeout;
 
 use crate::store::{Redis, Store};
 use crate::tools::{KEY, LONG, hold, ms};
-
-const LOCK: &str = "lock:order:42";
 
 async fn start() -> (RedisServer, LockClient, redis::aio::MultiplexedConnection) {
     let store = Redis::open();

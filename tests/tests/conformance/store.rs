@@ -89,6 +89,7 @@ const RIGHTS: &[&str] = &[
     "+pexpire",
     "+publish",
     "+zadd",
+    "+zcard",
     "+zrem",
     "+zscore",
     "+zcount",

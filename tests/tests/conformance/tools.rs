@@ -7,20 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use harness::{PATIENCE, eventually};
+use harness::eventually;
+pub(crate) use harness::{KEY, LONG, SLACK, ms};
 use lock_runtime::{LockClient, LockGuard};
-
-pub(crate) const KEY: &str = "order:42";
-
-/// A wait that only a failing test sees the end of.
-pub(crate) const LONG: Duration = PATIENCE;
-
-/// What a busy machine may add to any time.
-pub(crate) const SLACK: Duration = Duration::from_secs(3);
-
-pub(crate) const fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
 
 /// The lock, which must be free.
 #[track_caller]

@@ -17,31 +17,8 @@ mod line_10_dropping;
 mod line_11_keys;
 mod line_12_fencing;
 
-use std::future::Future;
-use std::time::Duration;
-
-use harness::{PATIENCE, Proxy, RedisServer};
-use lock_runtime::{LockClient, LockGuard};
-use redis::Connection;
-
-const KEY: &str = "order:42";
-const LOCK: &str = "lock:order:42";
-const QUEUE: &str = "{lock:order:42}:w";
-
-/// A wait that only a failing test sees the end of.
-const LONG: Duration = PATIENCE;
-
-/// What a busy machine may add to any time.
-const SLACK: Duration = Duration::from_secs(3);
-
-const fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
-
-fn client(url: String) -> LockClient {
-    let builder = LockClient::builder().url(url);
-    builder.build().expect("the settings are valid")
-}
+use harness::{KEY, LOCK, LONG, Proxy, QUEUE, RedisServer, SLACK, ask, client, hold, ms, soon};
+use lock_runtime::LockClient;
 
 /// A server, a proxy in front of it, a client behind the proxy.
 fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
@@ -49,27 +26,4 @@ fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     let proxy = Proxy::start(server.port());
     let client = client(proxy.url());
     (server, proxy, client)
-}
-
-/// The lock, which must be free.
-async fn hold(client: &LockClient) -> LockGuard {
-    let acquire = client.lock(KEY).wait(LONG).acquire();
-    acquire.await.expect("the lock can be had")
-}
-
-/// Runs a command that must succeed.
-#[track_caller]
-fn ask<T: redis::FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T {
-    let mut command = redis::cmd(words[0]);
-    command.arg(&words[1..]);
-    match command.query(connection) {
-        Ok(answer) => answer,
-        Err(error) => panic!("{words:?}: {error}"),
-    }
-}
-
-/// Bounds what should take no time at all.
-async fn soon<T>(work: impl Future<Output = T>) -> T {
-    let outcome = tokio::time::timeout(LONG, work).await;
-    outcome.expect("it ends")
 }

@@ -11,22 +11,10 @@ mod unavailable;
 
 use std::time::Duration;
 
-use harness::{PATIENCE, RedisServer};
+use harness::{KEY, LOCK, LONG, RedisServer, SLACK, ms};
 use lock_runtime::{LockClient, LockError};
 
-const KEY: &str = "order:42";
-const LOCK: &str = "lock:order:42";
-
-/// A wait that only a failing test sees the end of.
-const LONG: Duration = PATIENCE;
-
-/// What a busy machine may add to any time.
-const SLACK: Duration = Duration::from_secs(3);
-
-const fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
-
+/// A client that tells its name.
 fn client(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url).label("api-7");
     builder.build().expect("the settings are valid")
@@ -41,10 +29,5 @@ async fn refusal(client: &LockClient, wait: Duration) -> LockError {
 /// Runs a command that must succeed.
 #[track_caller]
 fn ask<T: redis::FromRedisValue>(server: &RedisServer, words: &[&str]) -> T {
-    let mut command = redis::cmd(words[0]);
-    command.arg(&words[1..]);
-    match command.query(&mut server.connection()) {
-        Ok(answer) => answer,
-        Err(error) => panic!("{words:?}: {error}"),
-    }
+    harness::ask(&mut server.connection(), words)
 }

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use harness::{Monitor, PATIENCE, Proxy, RedisServer, eventually};
+use harness::{KEY, LOCK, Monitor, PATIENCE, Proxy, RedisServer, eventually};
 use lock_runtime::{LockClient, LockErrorKind};
-
-const KEY: &str = "order:42";
-const LOCK: &str = "lock:order:42";
 
 fn exists(server: &RedisServer) -> bool {
     let mut connection = server.connection();

@@ -100,6 +100,25 @@ fn synchronous(used: Tx, part: Order, _tx: Tx, key_only: Order, end: End) -> Res
     Ok(part.id)
 }
 
+/// An argument that only a format string names, and one of which there are two versions.
+#[distributed_lock(key = format!("{key}"), client = other.locks)]
+fn formatted(
+    key: Named,
+    #[cfg(not(debug_assertions))] other: &Tx,
+    #[cfg(debug_assertions)] other: Tx,
+) -> Result<(), AppError> {
+    Ok(())
+}
+
+/// A `Tx` that is displayed as its key.
+struct Named(#[expect(dead_code, reason = "it is dropped")] Tx);
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("drop")
+    }
+}
+
 fn call(probe: &Probe, end: End) -> impl Future<Output = Result<u64, AppError>> + use<> {
     asynchronous(probe.tx(), probe.order(), probe.tx(), probe.order(), end)
 }
@@ -153,4 +172,80 @@ async fn before_the_release_of_a_cancelled_call() {
         assert_eq!(*probe.held_at_drop.lock().unwrap(), []);
     }
     probe.assert_all_held(4);
+}
+
+#[test]
+fn before_the_release_wherever_the_name_occurs() {
+    let probe = Probe::new();
+    #[cfg(debug_assertions)]
+    formatted(Named(probe.tx()), probe.tx()).unwrap();
+    #[cfg(not(debug_assertions))]
+    formatted(Named(probe.tx()), &probe.tx()).unwrap();
+    probe.assert_all_held(2);
+}
+
+/// Notes its name when it is dropped.
+struct Noted<'a>(&'static str, &'a Mutex<Vec<&'static str>>);
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+type Log = Mutex<Vec<&'static str>>;
+
+impl Noted<'_> {
+    fn plain(self, one: Noted<'_>, two: Noted<'_>, log: &Log) {
+        let _ = (&two, &self, &one);
+        let _local = Noted("local", log);
+    }
+
+    #[distributed_lock(key = "order", client = locks)]
+    fn blocking(
+        self,
+        one: Noted<'_>,
+        two: Noted<'_>,
+        log: &Log,
+        locks: &LockClient,
+    ) -> Result<(), AppError> {
+        let _ = (&two, &self, &one);
+        let _local = Noted("local", log);
+        Ok(())
+    }
+
+    #[distributed_lock(key = "order", client = locks)]
+    async fn asynchronous(
+        self,
+        one: Noted<'_>,
+        two: Noted<'_>,
+        log: &Log,
+        locks: &LockClient,
+    ) -> Result<(), AppError> {
+        let _ = (&two, &self, &one);
+        let _local = Noted("local", log);
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn in_the_order_of_any_function() {
+    let (locks, log) = (LockClient::memory(), Log::default());
+    let take = || std::mem::take(&mut *log.lock().unwrap());
+    let noted = |name| Noted(name, &log);
+    noted("self").plain(noted("one"), noted("two"), &log);
+    let plain = take();
+    assert_eq!(plain, ["local", "two", "one", "self"]);
+
+    noted("self")
+        .blocking(noted("one"), noted("two"), &log, &locks)
+        .unwrap();
+    assert_eq!(take(), plain);
+
+    noted("self")
+        .asynchronous(noted("one"), noted("two"), &log, &locks)
+        .await
+        .unwrap();
+    assert_eq!(take(), plain);
 }

@@ -40,11 +40,35 @@ macro_rules! method {
     };
 }
 
+macro_rules! whole_body {
+    ($name:ident, $locks:ident, $body:block) => {
+        #[lock_runtime::distributed_lock(key = "block", client = $locks)]
+        fn $name($locks: &LockClient) -> Result<u8, LockError> $body
+    };
+}
+
+macro_rules! pair {
+    ($a:pat, $b:pat) => {
+        ($a, $b)
+    };
+}
+
+#[lock_runtime::distributed_lock(key = "<a>:<b>", client = locks, guard = lock)]
+fn pattern(locks: &LockClient, pair!(a, b): (u8, u8)) -> Result<String, LockError> {
+    Ok(format!("{} {}", lock.key(), a + b))
+}
+
 struct Shop {
     locks: LockClient,
     id: u8,
 }
 
+whole_body!(block, locks, {
+    if locks.lock("").try_acquire_blocking().is_ok() {
+        return Ok(0);
+    }
+    Ok(5)
+});
 all_inside!(inside);
 name_outside!(outside, id, "order:<id>");
 key_inside!(mixed, id);
@@ -56,6 +80,8 @@ async fn functions_made_by_macros() {
     assert_eq!(inside(&locks, 1).await.unwrap(), "order:1 1");
     assert_eq!(outside(&locks, 2).await.unwrap(), 2);
     assert_eq!(mixed(&locks, 3).unwrap(), 3);
+    assert_eq!(block(&locks).unwrap(), 5);
+    assert_eq!(pattern(&locks, (1, 2)).unwrap(), "1:2 3");
     assert_eq!(Shop { locks, id: 4 }.made().unwrap(), 4);
 }
 
@@ -87,6 +113,42 @@ async fn the_expansions_names_are_its_own() {
     let locks = LockClient::memory();
     let answer = same_names(&locks, 1, 2, 3, 4, 5, 6, 7, 8, 9).await.unwrap();
     assert_eq!(answer, "1:2:3:4:5:6:7:8:9 45");
+}
+
+mod items {
+    //! Constants and statics have no hygiene: a variable of their name would be a pattern.
+    #![allow(dead_code, non_upper_case_globals, non_camel_case_types)]
+
+    use lock_runtime::{LockClient, LockError, distributed_lock};
+
+    static key: u8 = 1;
+    static spec: u8 = 1;
+    const acquire: u8 = 2;
+    const body: u8 = 3;
+    const outcome: u8 = 4;
+    struct asked;
+    struct acquired;
+    struct held;
+    struct output;
+    struct error;
+    struct is_text;
+
+    #[distributed_lock(key = "<id>", client = locks, on_busy = "skip")]
+    pub(super) async fn asynchronous(locks: &LockClient, id: u8) -> Result<Option<u8>, LockError> {
+        Ok(Some(id + key + body))
+    }
+
+    #[distributed_lock(key = String::from("k"), client = locks, or_else = |_| outcome)]
+    pub(super) fn synchronous(locks: &LockClient) -> u8 {
+        key + body
+    }
+}
+
+#[tokio::test]
+async fn the_users_items_are_no_patterns() {
+    let locks = LockClient::memory();
+    assert_eq!(items::asynchronous(&locks, 1).await.unwrap(), Some(5));
+    assert_eq!(items::synchronous(&locks), 4);
 }
 
 mod shadowed {

@@ -160,12 +160,48 @@ fn by_anything<K: Into<LockKey> + Clone>(locks: &LockClient, key: K) -> Key {
     Ok(lock.key().to_owned())
 }
 
+#[distributed_lock(key = name.to_lowercase().as_str(), guard = lock, client = locks)]
+fn by_temporary(locks: &LockClient, name: &str) -> Key {
+    Ok(lock.key().to_owned())
+}
+
+#[distributed_lock(key = Order { id, pair: (0, None), lines: vec![] }.id.to_string(), guard = lock, client = locks)]
+fn by_literal(locks: &LockClient, id: u64) -> Key {
+    Ok(lock.key().to_owned())
+}
+
+#[distributed_lock(key = (key), guard = lock, client = locks)]
+fn by_parenthesised(locks: &LockClient, key: String) -> Key {
+    Ok(lock.key().to_owned())
+}
+
+#[distributed_lock(key = ("order:<id>"), guard = lock, client = locks)]
+fn parenthesised_template(locks: &LockClient, id: u8) -> Key {
+    Ok(lock.key().to_owned())
+}
+
+#[distributed_lock(key = r##"<name.trim_matches('>')>:<name.replace('"', r#"(">"#)>"##, guard = lock, client = locks)]
+fn literals(locks: &LockClient, name: &str) -> Key {
+    Ok(lock.key().to_owned())
+}
+
+#[test]
+fn literals_in_placeholders() {
+    let key = literals(&LockClient::memory(), ">a\"").unwrap();
+    assert_eq!(key, "a%22:%3Ea%28%22%3E");
+}
+
 #[test]
 fn key_expressions() {
     let locks = LockClient::memory();
     assert_eq!(by_text(&locks, "order:42").unwrap(), "order:42");
     assert_eq!(by_string(&locks, "order:42".into()).unwrap(), "order:42");
     assert_eq!(by_key(&locks, "order:42").unwrap(), "order:42");
+    assert_eq!(by_temporary(&locks, "ORDER").unwrap(), "order");
+    assert_eq!(by_literal(&locks, 42).unwrap(), "42");
+    let parenthesised = by_parenthesised(&locks, "order:42".into());
+    assert_eq!(parenthesised.unwrap(), "order:42");
+    assert_eq!(parenthesised_template(&locks, 42).unwrap(), "order:42");
     assert_eq!(
         by_anything(&locks, String::from("order:42")).unwrap(),
         "order:42"

@@ -60,6 +60,15 @@ mod clean {
         panic!("ran")
     }
 
+    #[distributed_lock(key = "<_id>:<_name.len()>", client = locks, or_else = |_| ())]
+    pub(super) fn underscores(locks: &LockClient, _id: u8, _name: &str) {}
+
+    #[distributed_lock(key = "block", client = locks)]
+    pub(super) fn future(locks: &LockClient) -> impl Future<Output = Result<u8, LockError>> {
+        let one = 1;
+        async move { Ok(one) }
+    }
+
     pub(super) struct Shop(pub(super) LockClient);
 
     impl Shop {
@@ -81,6 +90,8 @@ async fn clean_functions_run() {
     clean::unit(&locks).await;
     clean::unit_blocking(&locks);
     assert_eq!(clean::expression(&locks).await.unwrap(), "expression");
+    clean::underscores(&locks, 1, "");
+    assert_eq!(clean::future(&locks).await.unwrap(), 1);
     clean::Shop(locks.clone()).method(0).await.unwrap();
     let blocking = locks.clone();
     let never = std::thread::spawn(move || clean::never_blocking(&blocking));

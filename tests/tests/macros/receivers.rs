@@ -162,6 +162,10 @@ async fn trait_methods_and_default_bodies() {
 #[async_trait::async_trait]
 trait Ledger: Send + Sync {
     async fn post(&self, amount: u32, (from, to): (u8, u8)) -> Result<String, AppError>;
+    async fn note(&self, text: &str, log: &mut Vec<String>, times: usize) -> Result<(), AppError>;
+    async fn open(locks: &LockClient, name: &str) -> Result<String, AppError>
+    where
+        Self: Sized;
     async fn close(&mut self);
     #[distributed_lock(key = "ledger:<self.name()>", client = self.ledger_locks(), guard = lock)]
     async fn audit(&self) -> Result<String, AppError> {
@@ -180,6 +184,19 @@ impl Ledger for Shop {
         }
         assert!(held(&self.locks, lock.key()));
         Ok(format!("{} {amount} {from}>{to}", lock.key()))
+    }
+
+    #[distributed_lock(key = "ledger:<text>:<log.len()>:<times>", client = self.locks, guard = lock)]
+    async fn note(&self, text: &str, log: &mut Vec<String>, times: usize) -> Result<(), AppError> {
+        assert!(held(&self.locks, lock.key()));
+        log.extend(std::iter::repeat_n(format!("{text} {}", lock.key()), times));
+        Ok(())
+    }
+
+    #[distributed_lock(key = "open:<name>", client = locks, guard = lock)]
+    async fn open(locks: &LockClient, name: &str) -> Result<String, AppError> {
+        assert!(held(locks, "open:main"));
+        Ok(format!("{name} {}", lock.key()))
     }
 
     #[distributed_lock(key = "ledger:<self.id>", client = self.locks, or_else = |error| panic!("{error}"))]
@@ -202,6 +219,12 @@ async fn methods_under_async_trait() {
     let mut shop: Box<dyn Ledger> = Box::new(Shop::new(7));
     assert_eq!(shop.post(5, (1, 2)).await.unwrap(), "ledger:7:1/2 5 1>2");
     assert!(matches!(shop.post(0, (1, 2)).await, Err(AppError::Own)));
+    let mut log = vec![String::new()];
+    shop.note("x", &mut log, 2).await.unwrap();
+    assert_eq!(log[1..], ["x ledger:x:1:2", "x ledger:x:1:2"]);
     assert_eq!(shop.audit().await.unwrap(), "main ledger:main");
     shop.close().await;
+    let locks = LockClient::memory();
+    let opened = <Shop as Ledger>::open(&locks, "main").await.unwrap();
+    assert_eq!(opened, "main open:main");
 }

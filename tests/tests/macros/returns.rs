@@ -319,6 +319,10 @@ async fn early_returns_coerce() {
 #[tokio::test]
 async fn a_return_inside_other_macros() {
     #[distributed_lock(key = "r", client = locks)]
+    #[expect(
+        clippy::needless_return,
+        reason = "as in the function without the attribute"
+    )]
     async fn selecting(locks: &LockClient) -> Alias<u8> {
         macro_rules! give_up {
             () => {

@@ -8,22 +8,12 @@ mod lost;
 mod nesting;
 mod siblings;
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use harness::PATIENCE;
+use harness::{KEY, LONG, ms, soon};
 use lock_runtime::{Acquire, LockClient};
-
-const KEY: &str = "order:42";
-
-/// A wait that only a failing test sees the end of.
-const LONG: Duration = PATIENCE;
-
-const fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
 
 /// The lock, asked for once.
 fn at_once(client: &LockClient) -> Acquire {
@@ -35,12 +25,6 @@ async fn is_held(client: &LockClient) -> bool {
     let attempt = client.lock(KEY).try_acquire();
     let look = tokio::spawn(async { attempt.await.expect("the store answers").is_none() });
     look.await.expect("it does not panic")
-}
-
-/// Bounds what should take no time at all.
-async fn soon<T>(work: impl Future<Output = T>) -> T {
-    let outcome = tokio::time::timeout(LONG, work).await;
-    outcome.expect("it ends")
 }
 
 /// Counts who is inside, and remembers the most.

@@ -4,9 +4,6 @@
 -- confirmation of a grant. Sent twice, it does what it does once.
 local CAP = 16384   -- waiters of one lock
 
--- How a value of ours looks as long as its flag is not set. A foreign one is never written to.
-local UNFLAGGED = '^' .. ('.'):rep(22) .. ' ' .. ('%d'):rep(16) .. ' '
-
 local entry, ttl = ARGV[1], tonumber(ARGV[2])
 local me, queues = owner_of(entry), ttl > 0
 ttl = math.abs(ttl)
@@ -22,10 +19,15 @@ local fence, failure = read_fence()
 if not fence then
   return failure
 end
-local ticket = call('ZSCORE', Q, entry)
+-- Most locks have no queue, and are spared everything that concerns one.
+local queue = call('ZCARD', Q) > 0
+local ticket = queue and call('ZSCORE', Q, entry)
 
 if not value then
-  local head, gone = choose(me)
+  local head, gone
+  if queue then
+    head, gone = choose(me)
+  end
   if not head or owner_of(head) == me then
     return give(entry, ttl, fence, gone):sub(23, 39)
   end
@@ -37,7 +39,8 @@ if queues then
     return redis.error_reply('LOCKQUEUEFULL too many waiters')
   end
   ticket = enqueue(entry)
-  if value:match(UNFLAGGED) then
+  -- How a value of ours looks while its flag is not set. A foreign one is never written to.
+  if value:match('^' .. ('.'):rep(22) .. ' ' .. ('%d'):rep(16) .. ' ') then
     call('SETRANGE', K, 22, '+')
   end
 end

@@ -75,15 +75,19 @@ local function choose(me, ended)
   return nil, gone
 end
 
--- Gives K to `entry` for `px` ms with a new token. Answers K's value. SET comes first, so that a
--- server out of memory refuses before anything is written, unless the script wrote before.
+-- Gives K to `entry` for `px` ms with a new token, and takes it and `gone` out of the queue (nil:
+-- there is no queue). Answers K's value. SET comes first, so that a server out of memory refuses
+-- before anything is written, unless the script wrote before.
 local function give(entry, px, fence, gone)
   local token = math.max(fence + TURNS, now)
   -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
   call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
-  call('ZREM', Q, entry, owner_of(entry), unpack(gone))
-  local flag = call('ZCOUNT', Q, 0, '+inf') > 0 and '+' or ' '
+  local flag = ' '
+  if gone then
+    call('ZREM', Q, entry, owner_of(entry), unpack(gone))
+    flag = call('ZCOUNT', Q, 0, '+inf') > 0 and '+' or ' '
+  end
   local value = owner_of(entry) .. flag .. digits .. entry:sub(23)
   call('SET', K, value, 'PX', px)
   return value

@@ -1,0 +1,12 @@
+//! Promises that were broken once. Each test says in a line what went wrong then.
+
+mod arrivals;
+mod destructors;
+mod late;
+mod memory;
+mod nesting;
+mod renewal;
+mod results;
+mod shutdown;
+mod tools;
+mod turns;
