@@ -13,10 +13,10 @@ macro_rules! inside_of_the_macro {
 }
 
 macro_rules! outside_of_the_macro {
-    ($(#[$attribute:meta])* $name:ident($id:ident: $ty:ty) { $($body:tt)* }, $key:literal) => {
+    ($(#[$attribute:meta])* $name:ident($id:ident: $ty:ty) $body:block, $key:literal) => {
         $(#[$attribute])*
         #[lock_runtime::distributed_lock(key = $key)]
-        fn $name($id: $ty) -> Result<$ty, lock_runtime::LockError> { $($body)* }
+        fn $name($id: $ty) -> Result<$ty, lock_runtime::LockError> $body
     };
 }
 

@@ -116,7 +116,7 @@ impl<T: Send + Sync> Boxed for Ledger<T> {
         pausing().await;
     }
 
-    #[distributed_lock(key = "boxed consuming:<self.id()>")]
+    #[distributed_lock(key = "boxed consuming:<text>")]
     async fn consuming<'a>(self: Box<Self>, text: &'a str) -> Answer<&'a str> {
         pausing().await;
         Ok(text)
@@ -147,7 +147,7 @@ async fn methods_under_async_trait() {
     assert_eq!(id.await.unwrap(), 7);
     let id = locks_blocking("boxed blocking:7", || shop.blocking());
     assert_eq!(id.unwrap(), 7);
-    let text = locks("boxed consuming:7", async || {
+    let text = locks("boxed consuming:x", async || {
         let shop: Box<dyn Boxed> = Box::new(Ledger(()));
         shop.consuming("x").await
     });
