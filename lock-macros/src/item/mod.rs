@@ -182,7 +182,7 @@ impl Item {
                 quote!(#(#cfgs)* let _ = &#ident;)
             });
         let statements = self.body.stream();
-        let mut body = Group::new(Delimiter::Brace, quote!(#guard #(#uses)* #statements));
+        let mut body = Group::new(Delimiter::Brace, quote!(#(#uses)* #guard #statements));
         body.set_span(self.body.span());
         let Item {
             attrs,
