@@ -325,6 +325,7 @@ mod tests {
             refused("async fn f(&self);"),
             "a function without a body has nothing to lock; put `#[distributed_lock]` on its implementations"
         );
+        assert_eq!(refused("fn f() = g();"), "expected the function's body");
         assert!(refused("const fn f() {}").starts_with("a `const fn` cannot take a lock"));
     }
 
@@ -343,14 +344,20 @@ mod tests {
             "fn f() -> impl Future<Output = ()> { other() }",
             "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
             "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
-            "fn f() -> Result<impl Future<Output = ()>, E> { Ok(async {}) }",
-            "fn f() -> Option<BoxFuture<'static, ()>> { None }",
         ] {
             assert!(
                 refused(text).starts_with("this function returns a future"),
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_future_inside_another_value_is_refused() {
+        assert_eq!(
+            refused("fn f() -> Result<impl Future<Output = ()>, E> { Ok(async {}) }"),
+            "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it"
+        );
     }
 
     #[test]
