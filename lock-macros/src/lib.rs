@@ -48,6 +48,10 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
     match validate::validate(args, item, &mut diag) {
         Some(call) if diag.is_empty() => expand::expand(call),
         _ => {
+            assert!(
+                !diag.is_empty(),
+                "no function stays unlocked without an error"
+            );
             let errors = diag.into_tokens();
             quote!(#untouched #errors)
         }

@@ -1,6 +1,8 @@
 //! The attribute as a whole, on tokens: what it emits when something is wrong, and how its output
 //! is put together. What the output does is tested with the runtime, in the workspace's tests.
 
+mod snapshots;
+
 use proc_macro2::TokenStream;
 
 fn tokens(text: &str) -> TokenStream {
@@ -36,7 +38,7 @@ fn a_mistake_leaves_the_function_as_it_was() {
 #[test]
 fn the_guard_has_a_name_beside_a_mistake() {
     let output = expanded("key = \"\", guard = held", "fn f() -> R { held.key() }");
-    let named = "let held = :: lock_runtime :: __private :: v1 :: absent_guard () ; held . key ()";
+    let named = "let held = :: lock_runtime :: __private :: v1 :: absent_guard () ; let _ = held ; held . key ()";
     assert!(output.contains(named), "{output}");
 }
 

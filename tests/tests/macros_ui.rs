@@ -1,10 +1,14 @@
 //! What the compiler says about mistakes: one file in `ui/<topic>` for each, beside its output.
+//!
+//! The wording of most of it is the compiler's, and that of one version. With another one every
+//! mistake must still be one, and what we say about it must be said.
 
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler whose wording the `.stderr` files have. The wording of our own messages is tested
-/// in the macro crate as well, with any compiler.
+/// The compiler whose wording the `.stderr` files have.
 const COMPILER: &str = "rustc 1.95.";
 
 #[test]
@@ -18,7 +22,90 @@ fn mistakes_are_explained() {
     if String::from_utf8_lossy(&version.stdout).starts_with(COMPILER) {
         cases.compile_fail("ui/[!p]*/*.rs");
     } else {
-        let note = "ui: another compiler than 1.95 words its messages differently; not compared";
+        let note = "ui: another compiler than 1.95 words its messages differently; only ours are looked for";
         writeln!(std::io::stderr(), "{note}").expect("stderr is open");
+        let mistakes = mistakes();
+        let package = package(&mistakes);
+        for mistake in &mistakes {
+            check(&package, mistake);
+        }
+    }
+}
+
+/// A file that must not compile.
+struct Mistake {
+    name: String,
+    file: PathBuf,
+    /// What is said about it, if it is us who say it.
+    sentence: Option<String>,
+}
+
+fn mistakes() -> Vec<Mistake> {
+    let ui = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui");
+    let read = |folder: &Path| {
+        let entries = fs::read_dir(folder).expect("a folder of cases");
+        entries.map(|entry| entry.expect("an entry").path())
+    };
+    let files = read(&ui).filter(|topic| topic.file_name() != Some("pass".as_ref()));
+    let sources = files
+        .flat_map(|topic| read(&topic).collect::<Vec<_>>())
+        .filter(|file| file.extension() == Some("rs".as_ref()));
+    let mistakes: Vec<_> = sources
+        .map(|file| {
+            let output = fs::read_to_string(file.with_extension("stderr")).expect("its output");
+            let case = file
+                .strip_prefix(&ui)
+                .expect("it is below")
+                .with_extension("");
+            Mistake {
+                name: case.to_str().expect("a plain name").replace('/', "-"),
+                sentence: sentence(&output),
+                file,
+            }
+        })
+        .collect();
+    assert!(!mistakes.is_empty());
+    mistakes
+}
+
+/// The first line, where it is ours: an error of the macro has no code, and a missing trait is
+/// E0277, which our traits put in their own words.
+fn sentence(output: &str) -> Option<String> {
+    let first = output.lines().next()?;
+    let ours = first
+        .strip_prefix("error: ")
+        .or_else(|| first.strip_prefix("error[E0277]: "))?;
+    Some(ours.to_owned())
+}
+
+/// A package with a binary for each mistake.
+fn package(mistakes: &[Mistake]) -> PathBuf {
+    let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut manifest = format!(
+        "[package]\nname = \"mistakes\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         lock-runtime.path = {:?}\ntokio = {{ version = \"1\", features = [\"full\"] }}\n",
+        workspace.join("lock-runtime"),
+    );
+    for Mistake { name, file, .. } in mistakes {
+        manifest += &format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n");
+    }
+    fs::create_dir_all(&package).expect("the target folder can be written to");
+    fs::write(package.join("Cargo.toml"), manifest).expect("a manifest");
+    fs::copy(workspace.join("Cargo.lock"), package.join("Cargo.lock")).expect("the versions");
+    package
+}
+
+fn check(package: &Path, mistake: &Mistake) {
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--quiet", "--bin", &mistake.name])
+        .current_dir(package)
+        .env("CARGO_TARGET_DIR", package.join("target"))
+        .output()
+        .expect("cargo runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{} compiles", mistake.name);
+    if let Some(sentence) = &mistake.sentence {
+        assert!(said.contains(sentence), "{}: {said}", mistake.name);
     }
 }

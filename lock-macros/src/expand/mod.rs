@@ -92,7 +92,10 @@ pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
     let name = args.guard()?;
     let runtime = args.runtime(&mut Diag::default())?;
     let glue = glue_at(name.span());
-    Some(quote_spanned!(glue=> let #name = #runtime::__private::v1::absent_guard();))
+    Some(quote_spanned! {glue=>
+        let #name = #runtime::__private::v1::absent_guard();
+        let _ = #name;
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,91 @@
+//! What a body yields, as it can be written inside of it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ReturnType, Type};
+
+use super::{Item, Shape, returns};
+
+/// The type that the body yields.
+pub(crate) struct Output {
+    /// As it can be written inside the body, with `_` for what cannot.
+    pub(crate) tokens: TokenStream,
+    /// Where an error about the type belongs.
+    pub(crate) span: Span,
+    /// It is `_`: nothing is known about it before the body was looked at.
+    pub(crate) inferred: bool,
+    /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
+    pub(crate) never: bool,
+}
+
+impl Item {
+    /// The type that the body yields.
+    pub(crate) fn output(&self, shape: &Shape) -> Output {
+        match (&self.signature.output, shape) {
+            (ReturnType::Default, _) => {
+                let span = self.signature.paren_token.span.close();
+                Output::of(quote_spanned!(span=> ()), span)
+            }
+            (ReturnType::Type(_, ty), Shape::Future(tail)) => {
+                let declared = tail.prelude.as_ref().map(|prelude| prelude.output.clone());
+                let output = declared.or_else(|| returns::future_output(ty).flatten());
+                Output::of(
+                    output.unwrap_or_else(|| quote_spanned!(ty.span()=> _)),
+                    ty.span(),
+                )
+            }
+            (ReturnType::Type(_, ty), _) => {
+                Output::of(returns::nameable(ty).into_token_stream(), ty.span())
+            }
+        }
+    }
+}
+
+impl Output {
+    fn of(tokens: TokenStream, span: Span) -> Output {
+        let parsed = syn::parse2::<Type>(tokens.clone()).ok();
+        let never = parsed.as_ref().is_some_and(returns::is_never);
+        Output {
+            inferred: parsed.as_ref().is_none_or(returns::is_inferred),
+            never,
+            tokens: if never {
+                quote_spanned!(span=> ::core::convert::Infallible)
+            } else {
+                tokens
+            },
+            span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Diag;
+
+    fn item(text: &str) -> Item {
+        syn::parse_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_output_is_that_of_the_body() {
+        for (text, expected) in [
+            ("async fn f() {}", "()"),
+            ("fn f() -> Result<impl A, E> {}", "Result<_,E>"),
+            (
+                "fn f() -> BoxFuture<'static, u8> { Box::pin(async { 1 }) }",
+                "<BoxFuture<'static,u8>as::core::future::Future>::Output",
+            ),
+            ("fn f() -> impl Future { async { 1 } }", "_"),
+        ] {
+            let item = item(text);
+            let shape = item.shape(&mut Diag::default()).unwrap();
+            let output = item.output(&shape);
+            assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
+            assert_eq!(output.inferred, expected == "_");
+        }
+        let never = item("fn f() -> ! {}");
+        assert!(never.output(&Shape::Sync).never);
+    }
+}

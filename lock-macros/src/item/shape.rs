@@ -1,0 +1,165 @@
+//! When a function's work is done, and which functions would be unlocked before that.
+
+use proc_macro2::TokenTree;
+use syn::ReturnType;
+use syn::spanned::Spanned;
+
+use super::{Item, Tail, returns};
+use crate::diag::Diag;
+use crate::tokens;
+
+/// When a function's work is done.
+pub(crate) enum Shape {
+    /// `async fn`.
+    Async,
+    /// When it returns.
+    Sync,
+    /// When the async block that it ends with is done.
+    Future(Box<Tail>),
+}
+
+impl Item {
+    /// When its work is done. A function that would be unlocked before that is reported.
+    pub(crate) fn shape(&self, diag: &mut Diag) -> Option<Shape> {
+        let signature = &self.signature;
+        if let Some(token) = &signature.constness {
+            diag.error(
+                token.span,
+                "a `const fn` cannot take a lock: it may run while the program is compiled",
+            );
+            return None;
+        }
+        if signature.asyncness.is_some() {
+            return Some(Shape::Async);
+        }
+        if self.is_runtime_entry() {
+            diag.error(
+                signature.ident.span(),
+                "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
+            );
+            return None;
+        }
+        let ReturnType::Type(_, ty) = &signature.output else {
+            return Some(Shape::Sync);
+        };
+        if returns::wraps_future(ty) {
+            diag.error(
+                ty.span(),
+                "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it",
+            );
+            return None;
+        }
+        if returns::future_output(ty).is_none() {
+            return Some(Shape::Sync);
+        }
+        let Some(tail) = Tail::find(signature, self.body.stream()) else {
+            diag.error(
+                ty.span(),
+                "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
+            );
+            return None;
+        };
+        if let Some(span) = tail.early_return() {
+            diag.error(
+                span,
+                "this `return` would leave the function before its lock is taken; move it into the `async move { … }` block, or make this an `async fn`",
+            );
+            return None;
+        }
+        Some(Shape::Future(Box::new(tail)))
+    }
+
+    /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
+    fn is_runtime_entry(&self) -> bool {
+        let head: Vec<String> = self
+            .body
+            .stream()
+            .into_iter()
+            .take(4)
+            .map(|tree| tree.to_string())
+            .collect();
+        head == ["let", "body", "=", "async"]
+            && tokens::mentions(self.body.stream(), "block_on")
+            && tokens::any(self.body.stream(), &mut |tree| {
+                matches!(tree, TokenTree::Literal(text)
+                    if text.to_string() == "\"Failed building the Runtime\"")
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape_of(text: &str) -> Result<Shape, String> {
+        let mut diag = Diag::default();
+        syn::parse_str::<Item>(text)
+            .unwrap()
+            .shape(&mut diag)
+            .ok_or_else(|| diag.messages().join("\n"))
+    }
+
+    fn refused(text: &str) -> String {
+        shape_of(text).err().expect(text)
+    }
+
+    #[test]
+    fn a_constant_function_takes_no_lock() {
+        assert!(refused("const fn f() {}").starts_with("a `const fn` cannot take a lock"));
+    }
+
+    #[test]
+    fn a_future_needs_a_block_to_be_locked() {
+        assert!(matches!(shape_of("async fn f() {}"), Ok(Shape::Async)));
+        assert!(matches!(
+            shape_of("unsafe extern \"C\" fn f() {}"),
+            Ok(Shape::Sync)
+        ));
+        assert!(matches!(
+            shape_of("fn f() -> impl Future<Output = ()> { async move {} }"),
+            Ok(Shape::Future(_))
+        ));
+        for text in [
+            "fn f() -> impl Future<Output = ()> { other() }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
+        ] {
+            assert!(
+                refused(text).starts_with("this function returns a future"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_future_inside_another_value_is_refused() {
+        assert_eq!(
+            refused("fn f() -> Result<impl Future<Output = ()>, E> { Ok(async {}) }"),
+            "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it"
+        );
+    }
+
+    #[test]
+    fn nothing_returns_before_the_lock_is_taken() {
+        let text = "fn f() -> impl Future<Output = R> { if x { return other() } async move { x } }";
+        assert!(refused(text).starts_with("this `return` would leave the function before"));
+        for text in [
+            "fn f() -> impl Future<Output = R> { async move { return x } }",
+            "fn f() -> impl Future<Output = R> { fn g() -> u8 { return 1 } async move { g() } }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_runtime_entry_below_is_recognised() {
+        let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().build().expect(\"Failed building the Runtime\").block_on(body); } }";
+        assert!(refused(text).contains("put `#[distributed_lock]` above it"));
+        for text in [
+            "fn f() { let body = async { x }; }",
+            "fn f(rt: &Runtime) -> R { let body = async { x }; rt.block_on(body) }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Sync)), "{text}");
+        }
+    }
+}

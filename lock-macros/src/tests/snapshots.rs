@@ -1,0 +1,85 @@
+//! Whole expansions, to be read: a change of the expansion shows in these files.
+//!
+//! `EXPANDED=write cargo test -p lock-macros` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+/// Compares an expansion with `expanded/<name>.rs`.
+fn compare(name: &str, args: &str, item: &str) {
+    let output = crate::lock(super::tokens(args), super::tokens(item));
+    let found = prettyplease::unparse(&syn::parse2(output).expect("the expansion parses"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/tests/expanded")
+        .join(name)
+        .with_extension("rs");
+    if std::env::var_os("EXPANDED").is_some_and(|word| word == "write") {
+        fs::write(&path, found).expect("the folder can be written to");
+        return;
+    }
+    let expected = fs::read_to_string(&path).expect("the expansion was written once");
+    assert_eq!(found, expected, "see {}", path.display());
+}
+
+#[test]
+fn asynchronous() {
+    compare(
+        "asynchronous",
+        r#"key = "order:<id>", ttl = "10s", wait = "2s""#,
+        r#"pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
+            let carrier = pick(&order)?;
+            carrier.ship(order).await
+        }"#,
+    );
+}
+
+#[test]
+fn blocking() {
+    compare(
+        "blocking",
+        r#"key = format!("stock-{sku}"), guard = lock, client = self.locks, on_lost = "finish""#,
+        r#"fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
+            self.stock.take(sku, lock.fencing_token())
+        }"#,
+    );
+}
+
+#[test]
+fn skipping() {
+    compare(
+        "skipping",
+        r#"key = "nightly", wait = Duration::ZERO, on_busy = "skip", or_else = |error| warn(error)"#,
+        "async fn nightly() { clean_up().await }",
+    );
+}
+
+#[test]
+fn a_block_at_the_end() {
+    compare(
+        "a_block_at_the_end",
+        r#"key = "order:<id>", crate = platform::locks"#,
+        "fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
+            let carrier = pick(id);
+            Box::pin(async move { carrier.ship(id).await })
+        }",
+    );
+}
+
+#[test]
+fn a_method_of_async_trait() {
+    compare(
+        "a_method_of_async_trait",
+        r#"key = "<self.name>:<from>/<note>", client = self.locks"#,
+        "fn post<'life0, 'life1, 'async_trait>(&'life0 self, note: &'life1 str, __arg2: (u8, u8))
+            -> Pin<Box<dyn Future<Output = Result<(), LedgerError>> + Send + 'async_trait>>
+        where 'life0: 'async_trait, 'life1: 'async_trait, Self: 'async_trait {
+            Box::pin(async move {
+                if let Some(__ret) = None::<Result<(), LedgerError>> { return __ret; }
+                let __self = self;
+                let (from, to) = { let __arg2 = __arg2; __arg2 };
+                let __ret: Result<(), LedgerError> = { __self.book(from, to, note).await };
+                __ret
+            })
+        }",
+    );
+}
