@@ -84,7 +84,7 @@ fn package(mistakes: &[Mistake]) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut manifest = format!(
         "[package]\nname = \"mistakes\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         lock-runtime.path = {:?}\ntokio = {{ version = \"1\", features = [\"full\"] }}\n",
+         lock-runtime.path = {:?}\ntokio = {{ version = \"1\", features = [\"full\"] }}\ntracing = \"0.1\"\n",
         workspace.join("lock-runtime"),
     );
     for Mistake { name, file, .. } in mistakes {

@@ -6,6 +6,7 @@ mod output;
 mod returns;
 mod shape;
 mod tail;
+mod wrapping;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};

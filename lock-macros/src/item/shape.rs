@@ -59,7 +59,14 @@ impl Item {
             );
             return None;
         };
-        if let Some(span) = tail.early_return() {
+        if let Some(variable) = &tail.stranded {
+            diag.error(
+                variable.span(),
+                format_args!("`{variable}` moves into the `async move {{ … }}` block, with the statement that makes it, and is used around the block, too; make it where it is used"),
+            );
+            return None;
+        }
+        if let Some(span) = tail.returns {
             diag.error(
                 span,
                 "this `return` would leave the function before its lock is taken; move it into the `async move { … }` block, or make this an `async fn`",
@@ -149,6 +156,15 @@ mod tests {
         ] {
             assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
         }
+    }
+
+    #[test]
+    fn what_moves_under_the_lock_is_not_used_outside() {
+        let text = "fn f() -> impl Future<Output = R> { let span = s(); async move { x }.instrument(span) }";
+        assert_eq!(
+            refused(text),
+            "`span` moves into the `async move { … }` block, with the statement that makes it, and is used around the block, too; make it where it is used"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
 
 use super::names::Names;
+use super::wrapping::{async_slot, stranded};
 use crate::tokens;
 
 /// A body of the shape `…; Box::pin(async move { … })`, taken apart.
@@ -19,8 +20,10 @@ pub(crate) struct Tail {
     /// Statements before the block. They run when the function is called; as part of the function
     /// they belong under the lock.
     pub(crate) before: TokenStream,
-    /// Where one of them returns.
-    returns: Option<Span>,
+    /// Where one of them returns, other than from a function of its own.
+    pub(crate) returns: Option<Span>,
+    /// A variable of theirs that stands around the block, too.
+    pub(crate) stranded: Option<Ident>,
     /// What `#[async_trait]` put at the head of the block: the arguments under their names.
     pub(crate) prelude: Option<Prelude>,
     /// The block's other statements.
@@ -55,6 +58,7 @@ impl Tail {
             .flatten();
         let at = split.as_ref().map_or(0, |(at, _)| *at);
         Some(Tail {
+            stranded: stranded(&statements, &expr),
             returns: statements
                 .iter()
                 .filter(|statement| !matches!(statement, Stmt::Item(_)))
@@ -65,12 +69,6 @@ impl Tail {
             braces,
             expr,
         })
-    }
-
-    /// A `return` among the statements before the block. Those inside functions of their own are
-    /// none of ours.
-    pub(crate) fn early_return(&self) -> Option<Span> {
-        self.returns
     }
 
     /// The last expression, with `block` in place of its async block.
@@ -87,47 +85,6 @@ fn async_block(expr: &mut Expr) -> Option<&mut ExprAsync> {
         Expr::Async(block) => Some(block),
         _ => None,
     }
-}
-
-/// The async block inside `Box::pin(…)`, `(…)` and `….boxed()`: only what hands the block on as it
-/// is. Anything else could run before or after it, without the lock.
-fn async_slot(expr: &mut Expr) -> Option<&mut Expr> {
-    match expr {
-        Expr::Async(_) => Some(expr),
-        Expr::Group(group) => async_slot(&mut group.expr),
-        Expr::Paren(paren) => async_slot(&mut paren.expr),
-        Expr::Call(call) if call.args.len() == 1 && boxes(&call.func) => {
-            async_slot(call.args.first_mut()?)
-        }
-        Expr::MethodCall(call) if hands_on(&call.method) => async_slot(&mut call.receiver),
-        _ => None,
-    }
-}
-
-/// `Box::pin` and its like, by whatever path.
-fn boxes(function: &Expr) -> bool {
-    let Expr::Path(path) = function else {
-        return false;
-    };
-    let mut segments = path.path.segments.iter().rev();
-    let (Some(method), Some(ty)) = (segments.next(), segments.next()) else {
-        return false;
-    };
-    [
-        ("Box", "pin"),
-        ("Box", "new"),
-        ("Box", "into_pin"),
-        ("Pin", "from"),
-    ]
-    .iter()
-    .any(|known| ty.ident == known.0 && method.ident == known.1)
-}
-
-/// Methods of the `futures` and `tracing` crates that add nothing to run.
-fn hands_on(method: &Ident) -> bool {
-    ["boxed", "boxed_local", "instrument", "in_current_span"]
-        .iter()
-        .any(|known| method == known)
 }
 
 /// Whether `#[async_trait]` made the function: it gives every one of them this lifetime.

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use lock_runtime::{LockClient, distributed_lock};
+use tracing::Instrument as _;
 
 use super::{AppError, held};
 
@@ -79,6 +80,21 @@ fn like_async_trait(locks: &LockClient, calls: &AtomicU8) -> impl Future<Output 
         let before = calls.fetch_add(u8::from(held(locks, "f")), Ordering::Relaxed);
         let _: () = assert_eq!(before, 0);
     }
+}
+
+#[distributed_lock(key = "f", client = locks)]
+fn instrumented(locks: &LockClient) -> impl Future<Output = Result<u8, AppError>> {
+    let one = 1;
+    async move {
+        assert!(held(locks, "f"));
+        Ok(one)
+    }
+    .instrument(tracing::info_span!("instrumented"))
+}
+
+#[tokio::test]
+async fn a_span_may_stand_around_the_block() {
+    assert_eq!(instrumented(&LockClient::memory()).await.unwrap(), 1);
 }
 
 #[tokio::test]
