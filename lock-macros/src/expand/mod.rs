@@ -15,7 +15,7 @@
 //!     let key = { let mut key = KeyWriter::new(); key.text("order:"); part(&mut key, "id", &id); key.finish() };
 //!     let spec = Spec::new(key, "ship", "order:<id>").ttl(Duration::new(10, 0));
 //!     let asked = spec.on_installed();
-//!     let acquired = match asked { Ok(acquire) => acquire.acquire().await, Err(error) => Err(error) };
+//!     let acquired = match asked { Ok(acquire) => acquire.await, Err(error) => Err(error) };
 //!     let outcome = match acquired {
 //!         Ok(held) => {
 //!             let outcome = {
@@ -39,6 +39,8 @@
 //! ```
 //!
 //! - `held` outlives the body's block, so whatever ends the body drops it and its arguments first.
+//! - `acquire.await`, and not `acquire.acquire().await`, boxes what waits for the lock: it would
+//!   add some 2 KB to the future of every locked function.
 //! - The body is pinned where it stands; passed to a function by value it would be stored twice.
 //!   `drive` empties the `Some` to drop it inside its call tree.
 //! - The `if let` gives `return` statements the function's type, hence its coercions and its
@@ -125,7 +127,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let closure = quote_spanned!(braces=> move ||);
     let (acquire, run) = match mode {
         Mode::Async => (
-            quote_spanned!(glue=> __lock_acquire.acquire().await),
+            quote_spanned!(glue=> __lock_acquire.await),
             quote_spanned! {glue=>
                 let __lock_outcome = {
                     let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));

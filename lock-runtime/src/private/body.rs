@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use pin_project_lite::pin_project;
 use tokio::sync::futures::Notified;
 
 use crate::error::LockError;
@@ -24,29 +23,27 @@ pub enum OnLost {
     Finish,
 }
 
-pin_project! {
-    /// Polls a body inside its call tree for as long as the lock is held.
-    ///
-    /// The body stays where its caller pinned it: moving it in here would copy it. It is dropped
-    /// from here, though, inside its call tree: what its destructors call enters the lock, and
-    /// does not wait for it.
-    #[must_use = "futures do nothing unless polled"]
-    pub struct Drive<'a, B> {
-        body: Pin<&'a mut Option<B>>,
-        hold: &'a Hold,
-        scope: Arc<Scope>,
-        on_lost: OnLost,
-        started: bool,
-        #[pin]
-        lost: Notified<'a>,
-    }
+/// Polls a body inside its call tree for as long as the lock is held.
+///
+/// The body stays where its caller pinned it: moving it in here would copy it. It is dropped from
+/// here, though, inside its call tree: what its destructors call enters the lock, and does not
+/// wait for it.
+#[must_use = "futures do nothing unless polled"]
+pub struct Drive<'a, B> {
+    body: Pin<&'a mut Option<B>>,
+    hold: &'a Hold,
+    scope: Arc<Scope>,
+    on_lost: OnLost,
+    started: bool,
+    /// Wakes this task when the hold is lost; made when the body sleeps for the first time. Boxed,
+    /// so that the future of a locked function is no larger for it.
+    lost: Option<Pin<Box<Notified<'a>>>>,
+}
 
-    impl<B> PinnedDrop for Drive<'_, B> {
-        fn drop(this: Pin<&mut Self>) {
-            let this = this.project();
-            let _entered = holds::enter(this.scope);
-            this.body.set(None);
-        }
+impl<B> Drop for Drive<'_, B> {
+    fn drop(&mut self) {
+        let _entered = holds::enter(&self.scope);
+        self.body.set(None);
     }
 }
 
@@ -70,7 +67,7 @@ pub fn drive<'a, B: Future>(
         scope: Scope::inside_current(guard.client().id(), guard.frame(), on_loss),
         on_lost,
         started: false,
-        lost: hold.notified(),
+        lost: None,
     }
 }
 
@@ -78,11 +75,11 @@ impl<B: Future> Future for Drive<'_, B> {
     type Output = Result<B::Output, LockError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let _entered = holds::enter(this.scope);
+        let this = self.get_mut();
+        let _entered = holds::enter(&this.scope);
         // Whatever is to become of a body whose lock is lost, none starts without it.
-        let stops = *this.on_lost == OnLost::Cancel || !*this.started;
-        *this.started = true;
+        let stops = this.on_lost == OnLost::Cancel || !this.started;
+        this.started = true;
         if stops && let Some(loss) = this.hold.loss() {
             this.body.set(None);
             return Poll::Ready(Err(this.hold.lost_error(loss)));
@@ -91,14 +88,16 @@ impl<B: Future> Future for Drive<'_, B> {
         let polled = body
             .expect("a body is not polled after it has ended")
             .poll(cx);
-        if *this.on_lost == OnLost::Finish || polled.is_ready() {
+        if this.on_lost == OnLost::Finish || polled.is_ready() {
             // Whether the lock was held until here is settled with the release: an error of the
             // body's own goes before.
             return polled.map(Ok);
         }
         // Registers this task, so that a loss wakes it up while the body sleeps. What was notified
         // is not looked at: the answer to the question below is.
-        let _ = this.lost.as_mut().poll(cx);
+        let hold = this.hold;
+        let lost = this.lost.get_or_insert_with(|| Box::pin(hold.notified()));
+        let _ = lost.as_mut().poll(cx);
         match this.hold.loss() {
             None => Poll::Pending,
             Some(loss) => {
@@ -133,7 +132,8 @@ pub async fn settle<R>(
     failed: impl FnOnce(&R) -> bool,
 ) -> Result<R, LockError> {
     warn_if_shared(&guard);
-    let released = guard.release().await;
+    // Boxed, so that the future of every locked function is no larger for it.
+    let released = Box::pin(guard.release()).await;
     verdict(on_lost, outcome, released, failed)
 }
 

@@ -10,7 +10,7 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
         let __lock_spec = __lock_rt::Spec::new(__lock_key, "ship", "order:<id>");
         let __lock_asked = __lock_spec.on_installed();
         let __lock_acquired = match __lock_asked {
-            ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.acquire().await,
+            ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
             ::core::result::Result::Err(__lock_error) => {
                 ::core::result::Result::Err(__lock_error)
             }

@@ -34,7 +34,7 @@ where
         );
         let __lock_asked = __lock_spec.on(&(__self.locks));
         let __lock_acquired = match __lock_asked {
-            ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.acquire().await,
+            ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
             ::core::result::Result::Err(__lock_error) => {
                 ::core::result::Result::Err(__lock_error)
             }

@@ -11,7 +11,7 @@ pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
         .wait(::core::time::Duration::new(2u64, 0u32));
     let __lock_asked = __lock_spec.on_installed();
     let __lock_acquired = match __lock_asked {
-        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.acquire().await,
+        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
         ::core::result::Result::Err(__lock_error) => {
             ::core::result::Result::Err(__lock_error)
         }

@@ -9,7 +9,7 @@ async fn nightly() {
         .wait(Duration::ZERO);
     let __lock_asked = __lock_spec.on_installed();
     let __lock_acquired = match __lock_asked {
-        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.acquire().await,
+        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
         ::core::result::Result::Err(__lock_error) => {
             ::core::result::Result::Err(__lock_error)
         }
