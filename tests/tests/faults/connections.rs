@@ -7,7 +7,7 @@ use std::time::Instant;
 use harness::RedisServer;
 use tokio::task::JoinSet;
 
-use crate::{KEY, LONG, QUEUE, SLACK, ask, client, figure, hold, ms, nothing_is_left, soon};
+use crate::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, figure, hold, ms, nothing_is_left, soon};
 
 #[tokio::test]
 async fn a_storm_of_client_kills_is_weathered() {
@@ -107,4 +107,16 @@ async fn a_client_has_one_connection_and_one_channel() {
         figure(&mut connection, "connected_clients") == 1
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_lock_stands_in_the_database_that_the_url_names() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let client = client(format!("{}/3", server.url()));
+    let guard = soon(hold(&client)).await;
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
+    ask::<()>(&mut connection, &["SELECT", "3"]);
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 1);
+    guard.release().await.unwrap();
 }
