@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use redis::aio::MultiplexedConnection;
 use tempfile::TempDir;
 
+use crate::clock::Clock;
 use crate::monitor::Monitor;
 use crate::wait::{PATIENCE, wait_until};
 use crate::{port, process};
@@ -20,13 +21,14 @@ pub struct RedisServer {
     child: Child,
     port: u16,
     folder: TempDir,
-    args: Vec<String>,
+    options: Builder,
 }
 
 /// Options of a [`RedisServer`].
 #[derive(Debug, Default)]
 pub struct Builder {
     args: Vec<String>,
+    clock: Option<Clock>,
 }
 
 impl Builder {
@@ -42,6 +44,12 @@ impl Builder {
             .config("appendfsync", "always")
     }
 
+    /// Gives it a wall clock of its own, which can be [stepped](RedisServer::clock).
+    pub fn clocked(mut self) -> Self {
+        self.clock = Some(Clock::new());
+        self
+    }
+
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
         let folder = tempfile::Builder::new()
@@ -51,13 +59,13 @@ impl Builder {
         // Between finding a port and binding it another process may take it: ask again then.
         for _ in 0..10 {
             let port = port::free();
-            let mut child = spawn(port, &folder, &self.args);
+            let mut child = spawn(port, &folder, &self);
             if answers(&mut child, port, Loading::IsNotReady) {
                 return RedisServer {
                     child,
                     port,
                     folder,
-                    args: self.args,
+                    options: self,
                 };
             }
         }
@@ -84,6 +92,16 @@ impl RedisServer {
     /// The address for clients.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Its wall clock.
+    ///
+    /// # Panics
+    ///
+    /// When it has none of [its own](Builder::clocked).
+    pub fn clock(&self) -> &Clock {
+        let clock = self.options.clock.as_ref();
+        clock.expect("the server was started with a clock of its own")
     }
 
     /// A plain redis-rs connection that blocks.
@@ -166,7 +184,7 @@ impl RedisServer {
 
     fn respawn(&mut self) {
         self.kill9();
-        self.child = spawn(self.port, &self.folder, &self.args);
+        self.child = spawn(self.port, &self.folder, &self.options);
     }
 
     fn ready(&mut self, loading: Loading) {
@@ -185,7 +203,7 @@ impl Drop for RedisServer {
     }
 }
 
-fn spawn(port: u16, folder: &TempDir, args: &[String]) -> Child {
+fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
     let program =
         env::var_os("LOCK_REDIS_SERVER").unwrap_or_else(|| OsString::from("redis-server"));
     Command::new(&program)
@@ -193,7 +211,8 @@ fn spawn(port: u16, folder: &TempDir, args: &[String]) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
-        .args(args)
+        .args(&options.args)
+        .envs(options.clock.iter().flat_map(Clock::environment))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

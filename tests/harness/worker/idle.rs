@@ -1,6 +1,7 @@
-//! What a process still has in use.
+//! What a process knows about itself.
 
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::Handle;
 
@@ -8,6 +9,16 @@ use tokio::runtime::Handle;
 pub(crate) fn figures() -> String {
     let tasks = Handle::current().metrics().num_alive_tasks();
     format!("idle {tasks} {}", sockets())
+}
+
+/// Seconds since 1970, as this process sees them.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is asked whether a test could set it"
+)]
+pub(crate) fn wall_clock() -> u64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH);
+    time.map_or(0, |time| time.as_secs())
 }
 
 /// As Linux lists them; 0 where there is no /proc.
