@@ -113,6 +113,8 @@ pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
+#[doc(hidden)]
+pub use keeper::background_tasks as __background_tasks;
 pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;
 

@@ -1,10 +1,10 @@
 //! Processes that end without a word.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{CLAIM, LONG, TTL};
 use crate::rounds::{Class, Round, Row};
-use crate::wait::PATIENCE;
+use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 /// kill -9 of a holder in its body: the next one waits for the end of its lease, and no longer.
@@ -26,6 +26,10 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let mut holder = round.holder(TTL);
     let mut next = round.waiter(TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
+    // At another time between two renewals in each round.
+    let age = Duration::from_millis(round.any_number(0, 400));
+    let held = Instant::now();
+    wait_until("moment to end", PATIENCE, || held.elapsed() >= age);
     end(&mut holder);
     holder.ended(PATIENCE);
     let ended = Instant::now();

@@ -47,28 +47,44 @@ pub(crate) async fn crowd(
     }
 }
 
-/// Takes `count` locks at once, `key:0` and so on.
+/// How many callers take or give back many locks between them.
+const CALLERS: usize = 100;
+
+/// Takes `count` locks, `key:0` and so on, and keeps them all.
 pub(crate) async fn many<L: Locks>(
     locks: &L,
     (key, ttl, wait): (&str, Duration, Duration),
     count: usize,
 ) -> Result<Vec<L::Held>, String> {
-    let mut tasks = JoinSet::new();
-    for n in 0..count {
-        let (locks, key) = (locks.clone(), format!("{key}:{n}"));
-        tasks.spawn(async move { locks.acquire(&key, ttl, wait).await });
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS {
+        let (locks, key) = (locks.clone(), key.to_owned());
+        callers.spawn(async move {
+            let mut own = Vec::new();
+            for n in (caller..count).step_by(CALLERS) {
+                own.push(locks.acquire(&format!("{key}:{n}"), ttl, wait).await?);
+            }
+            Ok::<_, String>(own)
+        });
     }
-    let outcomes = tasks.join_all().await;
-    outcomes.into_iter().collect()
+    let outcomes = callers.join_all().await;
+    let all: Result<Vec<_>, _> = outcomes.into_iter().collect();
+    all.map(|all| all.into_iter().flatten().collect())
 }
 
-/// Gives them all back at once.
-pub(crate) async fn release_all<H: Held>(all: Vec<H>) -> Result<(), String> {
-    let mut tasks = JoinSet::new();
-    for held in all {
-        tasks.spawn(held.release());
+/// Gives them all back.
+pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> {
+    let mut callers = JoinSet::new();
+    while !all.is_empty() {
+        let own = all.split_off(all.len().saturating_sub(CALLERS));
+        callers.spawn(async move {
+            for held in own {
+                held.release().await?;
+            }
+            Ok::<_, String>(())
+        });
     }
-    tasks.join_all().await.into_iter().collect()
+    callers.join_all().await.into_iter().collect()
 }
 
 /// Takes a lock and gives it back, again and again.

@@ -5,9 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::Handle;
 
-/// `idle TASKS SOCKETS`: the tasks of the worker's own runtime and the sockets of the process.
+/// `idle TASKS SOCKETS`: the tasks of the worker's own runtime and of the client's background, and
+/// the sockets of the process.
 pub(crate) fn figures() -> String {
-    let tasks = Handle::current().metrics().num_alive_tasks();
+    let own = Handle::current().metrics().num_alive_tasks();
+    let tasks = own + lock_runtime::__background_tasks();
     format!("idle {tasks} {}", sockets())
 }
 

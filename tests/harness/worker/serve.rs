@@ -33,7 +33,7 @@ use super::plain::Plain;
 ///   each kind of failure ` KIND=N`
 /// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
 /// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
-/// - `many LOCK COUNT`, `release-many`: that many locks at once: `ok`, or `failed KIND MESSAGE`
+/// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`
 /// - `clock`: its wall clock, in seconds
 /// - `idle`: `idle TASKS SOCKETS`, what the process has in use
 /// - `shutdown`: shuts the client down and drops it: `ok`
