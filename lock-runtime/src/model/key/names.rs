@@ -215,7 +215,7 @@ mod tests {
     fn a_problem_of_the_writing_is_reported_here() {
         let mut key = KeyWriter::new();
         key.text("order:");
-        key.placeholder("id", "");
+        key.placeholder("id", &"");
         let problem = RecordNames::new("lock:", &key.finish()).unwrap_err();
         assert_eq!(
             problem.to_string(),

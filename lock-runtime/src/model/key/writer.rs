@@ -61,6 +61,12 @@ impl KeyWriter {
     /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must
     /// not lock on behalf of all the others.
     pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
+        self.part_dyn(&value);
+        self
+    }
+
+    /// One copy for all types of values: it would be code in every locked function.
+    fn part_dyn(&mut self, value: &dyn KeyPart) {
         let start = self.text.len();
         self.depth += 1;
         value.write_to(self);
@@ -70,13 +76,12 @@ impl KeyWriter {
                 placeholder: self.placeholder,
             });
         }
-        self
     }
 
     /// Like [`part`](Self::part), with the placeholder's source text for messages.
-    pub(crate) fn placeholder<P: KeyPart + ?Sized>(&mut self, name: &'static str, value: &P) {
+    pub(crate) fn placeholder(&mut self, name: &'static str, value: &dyn KeyPart) {
         self.placeholder = Some(name);
-        self.part(value);
+        self.part_dyn(value);
         self.placeholder = None;
     }
 
@@ -222,7 +227,7 @@ mod tests {
     fn an_empty_value_is_remembered_by_its_placeholder() {
         let mut key = KeyWriter::new();
         key.text("order:");
-        key.placeholder("order.id", "");
+        key.placeholder("order.id", &"");
         assert_eq!(
             key.finish().problem(),
             Some(&KeyProblem::EmptyValue {
@@ -231,7 +236,7 @@ mod tests {
         );
 
         let mut key = KeyWriter::new();
-        key.placeholder("id", "42");
+        key.placeholder("id", &"42");
         key.part(&String::new());
         assert_eq!(
             key.finish().problem(),
