@@ -4,6 +4,7 @@
 //! stopped and killed. It blocks and needs no runtime, so that a test may stall, pause or drop its
 //! own runtime without touching the rig; the parts that an async test awaits say so.
 
+mod clock;
 mod history;
 mod monitor;
 mod port;
@@ -15,6 +16,7 @@ mod server;
 mod wait;
 mod worker;
 
+pub use clock::Clock;
 pub use history::{Entry, History};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
