@@ -70,6 +70,11 @@ fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     }
 }
 
+/// Whether a key by itself is refused for the name of a record beside a lock.
+pub(crate) fn is_reserved(key: &str) -> bool {
+    is_tagged(key) == Ok(true) && refuse_reserved(key).is_err()
+}
+
 fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
     match [FENCE, QUEUE]
         .into_iter()
