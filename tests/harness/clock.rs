@@ -1,52 +1,100 @@
-//! Wall clocks that a test can step.
+//! The wall clock of a process under test.
 
-use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
-use std::{env, fs, process};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tempfile::NamedTempFile;
+use tempfile::TempDir;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/clock.c");
+const SHIM: &str = include_str!("clock_shim.c");
 
-/// The wall clock of one program, which runs as the machine's does until it is stepped.
+/// A wall clock that the test steps while the process runs. Clocks that count durations are left
+/// alone.
 ///
-/// It is a shared library that the program's loader puts before the C library; see `clock.c`.
+/// Needs `cc` and a dynamic linker that knows `LD_PRELOAD`.
 #[derive(Debug)]
 pub struct Clock {
-    offset: NamedTempFile,
+    folder: TempDir,
+    file: File,
+    setting: Mutex<Setting>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    micros: i64,
+    stands_still: bool,
 }
 
 impl Clock {
-    /// A clock that agrees with the machine's.
+    /// A clock that shows the true time.
     ///
     /// # Panics
     ///
     /// When there is no C compiler.
     pub fn new() -> Self {
-        let offset = NamedTempFile::with_prefix("lock-clock-").expect("a file can be made");
-        let clock = Self { offset };
-        clock.step(0);
-        clock
+        let folder = tempfile::Builder::new()
+            .prefix("lock-tests-clock-")
+            .tempdir()
+            .expect("a temporary folder can be made");
+        compile(folder.path().join("shim.so"));
+        let file = File::create(folder.path().join("setting")).expect("a file can be made");
+        let setting = Setting {
+            micros: 0,
+            stands_still: false,
+        };
+        setting.write_to(&file);
+        Self {
+            folder,
+            file,
+            setting: Mutex::new(setting),
+        }
     }
 
-    /// Sets it so many seconds before or behind the machine's.
-    pub fn step(&self, seconds: i64) {
-        let micros = seconds * 1_000_000;
-        // In place: a file that is cut short for a moment would be a bus error for who maps it.
-        let written = self.offset.as_file().write_all_at(&micros.to_ne_bytes(), 0);
-        written.expect("the file can be written");
+    /// Makes a process, and those that it starts, live by this clock.
+    pub fn rule(&self, process: &mut Command) {
+        process
+            .env("LD_PRELOAD", self.folder.path().join("shim.so"))
+            .env("LOCK_TEST_CLOCK", self.folder.path().join("setting"));
     }
 
-    /// What a program that goes by this clock needs in its environment.
-    pub(crate) fn environment(&self) -> [(&'static str, &OsStr); 2] {
-        let offset = self.offset.path().as_os_str();
-        [
-            ("LD_PRELOAD", library().as_os_str()),
-            ("LOCK_CLOCK", offset),
-        ]
+    /// Steps the clock forward.
+    pub fn forward(&self, by: Duration) {
+        self.set(|setting| setting.micros += micros(by));
+    }
+
+    /// Steps the clock back.
+    pub fn back(&self, by: Duration) {
+        self.set(|setting| setting.micros -= micros(by));
+    }
+
+    /// Stops the clock: from now on it moves only when it is stepped.
+    pub fn stop(&self) {
+        self.set(|setting| {
+            if !setting.stands_still {
+                setting.stands_still = true;
+                setting.micros += true_time();
+            }
+        });
+    }
+
+    /// What the clock shows: µs since 1970.
+    pub fn now(&self) -> i64 {
+        let setting = *self.setting.lock().expect("no change panics");
+        if setting.stands_still {
+            setting.micros
+        } else {
+            setting.micros + true_time()
+        }
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Setting)) {
+        let mut setting = self.setting.lock().expect("no change panics");
+        change(&mut setting);
+        setting.write_to(&self.file);
     }
 }
 
@@ -56,26 +104,44 @@ impl Default for Clock {
     }
 }
 
-/// The library, compiled once a process and put beside the test program.
-fn library() -> &'static Path {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let program = env::current_exe().expect("a program knows where it is");
-        let own = program.with_file_name(format!("lock-clock-{}.so", process::id()));
-        let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let status = Command::new(compiler)
-            .args(["-shared", "-fPIC", "-O1", "-o"])
-            .arg(&own)
-            .arg(SOURCE)
-            .status();
-        let compiled = status.is_ok_and(|status| status.success());
-        assert!(
-            compiled,
-            "the clock needs a C compiler: cc, or name one in CC"
-        );
-        // Another test may be using the file: it keeps what it has mapped.
-        let shared = program.with_file_name("lock-clock.so");
-        fs::rename(own, &shared).expect("a file can be renamed in its folder");
-        shared
-    })
+impl Setting {
+    /// The process maps the file, so that it sees the change with its next look at the clock.
+    fn write_to(self, file: &File) {
+        let word = 2 * self.micros + i64::from(self.stands_still);
+        file.write_all_at(&word.to_ne_bytes(), 0)
+            .expect("the setting can be written");
+    }
+}
+
+fn compile(shim: PathBuf) {
+    let mut compiler = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-x", "c"])
+        .args(["-", "-o"])
+        .arg(shim)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a C compiler is installed as `cc`");
+    let mut source = compiler.stdin.take().expect("its input is a pipe");
+    source
+        .write_all(SHIM.as_bytes())
+        .expect("the compiler reads");
+    drop(source);
+    let status = compiler.wait().expect("a child can be waited for");
+    assert!(status.success(), "the clock shim does not compile");
+}
+
+fn micros(duration: Duration) -> i64 {
+    duration
+        .as_micros()
+        .try_into()
+        .expect("no step takes that long")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test steps the wall clock of servers, and starts from the true one"
+)]
+fn true_time() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    micros(now.expect("it is after 1970"))
 }

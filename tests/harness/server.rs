@@ -4,12 +4,14 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use tempfile::TempDir;
 
 use crate::clock::Clock;
 use crate::monitor::Monitor;
+use crate::scene::ask;
 use crate::wait::{PATIENCE, wait_until};
 use crate::{port, process};
 
@@ -44,8 +46,12 @@ impl Builder {
             .config("appendfsync", "always")
     }
 
-    /// Gives it a wall clock of its own, which can be [stepped](RedisServer::clock).
-    pub fn clocked(mut self) -> Self {
+    /// Gives the server a [clock](RedisServer::clock) that the test steps.
+    ///
+    /// # Panics
+    ///
+    /// When there is no C compiler to make it.
+    pub fn own_clock(mut self) -> Self {
         self.clock = Some(Clock::new());
         self
     }
@@ -94,16 +100,6 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Its wall clock.
-    ///
-    /// # Panics
-    ///
-    /// When it has none of [its own](Builder::clocked).
-    pub fn clock(&self) -> &Clock {
-        let clock = self.options.clock.as_ref();
-        clock.expect("the server was started with a clock of its own")
-    }
-
     /// A plain redis-rs connection that blocks.
     pub fn connection(&self) -> redis::Connection {
         self.client()
@@ -132,6 +128,35 @@ impl RedisServer {
             .arg(value)
             .exec(&mut self.connection())
             .expect("the server knows this setting");
+    }
+
+    /// Steps the server's [own clock](Builder::own_clock) forward.
+    pub fn forward(&self, by: Duration) {
+        self.clock().forward(by);
+        self.see_clock();
+    }
+
+    /// Steps the server's [own clock](Builder::own_clock) back.
+    pub fn back(&self, by: Duration) {
+        self.clock().back(by);
+        self.see_clock();
+    }
+
+    /// Stops the server's [own clock](Builder::own_clock): from now on it moves only when it is
+    /// stepped. (Valkey 9.1 counts on for a millisecond after each look at it.)
+    pub fn stop_clock(&self) {
+        self.clock().stop();
+        self.see_clock();
+    }
+
+    /// The clock that the server lives by.
+    ///
+    /// # Panics
+    ///
+    /// When it was not started with one [of its own](Builder::own_clock).
+    pub fn clock(&self) -> &Clock {
+        let clock = self.options.clock.as_ref();
+        clock.expect("the server was given a clock of its own")
     }
 
     /// Kills the server (SIGKILL) without another one in its place.
@@ -178,6 +203,18 @@ impl RedisServer {
         process::cont(&self.child);
     }
 
+    /// Waits until the server has looked at its clock: not every server does for every command.
+    fn see_clock(&self) {
+        const COUNTED_ON: i64 = 2_000;
+        let mut connection = self.connection();
+        wait_until("look at the clock", PATIENCE, || {
+            let before = self.clock().now() - COUNTED_ON;
+            let (seconds, micros): (i64, i64) = ask(&mut connection, &["TIME"]);
+            let after = self.clock().now() + COUNTED_ON;
+            (before..=after).contains(&(seconds * 1_000_000 + micros))
+        });
+    }
+
     fn client(&self) -> redis::Client {
         redis::Client::open(self.url()).expect("the URL is well formed")
     }
@@ -206,13 +243,16 @@ impl Drop for RedisServer {
 fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
     let program =
         env::var_os("LOCK_REDIS_SERVER").unwrap_or_else(|| OsString::from("redis-server"));
-    Command::new(&program)
+    let mut server = Command::new(&program);
+    if let Some(clock) = &options.clock {
+        clock.rule(&mut server);
+    }
+    server
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
         .args(&options.args)
-        .envs(options.clock.iter().flat_map(Clock::environment))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

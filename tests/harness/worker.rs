@@ -45,9 +45,12 @@ impl Worker {
     }
 
     fn start(program: &str, args: &[&str], clock: Option<&Clock>) -> Self {
-        let mut child = Command::new(program)
+        let mut process = Command::new(program);
+        if let Some(clock) = clock {
+            clock.rule(&mut process);
+        }
+        let mut child = process
             .args(args)
-            .envs(clock.into_iter().flat_map(Clock::environment))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

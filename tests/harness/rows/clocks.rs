@@ -7,19 +7,20 @@ use crate::clock::Clock;
 use crate::rounds::{Class, Round, Row};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
-const MINUTE: i64 = 60;
-const HOUR: i64 = 3600;
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// The server's clock jumps a minute ahead: every lease is over.
 pub(super) const SERVER_CLOCK_FORWARD: Row =
-    Row::new("server_clock_forward", Class::F, server_clock_forward).on(clocked);
+    Row::new("server_clock_forward", Class::F, server_clock_forward).on(own_clock);
 
 fn server_clock_forward(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    round.server.clock().step(MINUTE);
+    round.server.forward(MINUTE);
     let since = Instant::now();
     round.granted_next(&next, since, Duration::ZERO);
     round.visit(&mut next);
@@ -33,13 +34,13 @@ fn server_clock_forward(round: &mut Round<'_>) {
 
 /// The server's clock falls a minute behind: leases are longer, and tokens rise all the same.
 pub(super) const SERVER_CLOCK_BACK: Row =
-    Row::new("server_clock_back", Class::F, server_clock_back).on(clocked);
+    Row::new("server_clock_back", Class::F, server_clock_back).on(own_clock);
 
 fn server_clock_back(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    round.server.clock().step(-MINUTE);
+    round.server.back(MINUTE);
     let rest = Duration::from_millis(round.lock.pttl().try_into().expect("it is held"));
     assert!(rest > LONG, "the clock was not set: {rest:?} are left");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
@@ -65,10 +66,12 @@ fn client_clock(round: &mut Round<'_>) {
     round.wait_for_queue(1);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let mut told = wall_clock(&mut holder);
-    for hours in [1, -1, 0] {
-        clock.step(hours * HOUR);
+    let steps = [Clock::forward, Clock::back, Clock::back, Clock::forward];
+    for step in steps {
+        step(&clock, HOUR);
         let now = wall_clock(&mut holder);
-        assert!(now.abs_diff(told) > 3_000, "the clock was not set");
+        let moved = now.abs_diff(told);
+        assert!(moved > HOUR.as_secs() / 2, "the clock was not set");
         told = now;
         // Past the lease as it would be without a renewal.
         let since = Instant::now();
@@ -87,12 +90,12 @@ fn client_clock(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-fn clocked() -> RedisServer {
-    RedisServer::builder().clocked().start()
+fn own_clock() -> RedisServer {
+    RedisServer::builder().own_clock().start()
 }
 
 /// In seconds.
-fn wall_clock(worker: &mut crate::worker::Worker) -> u64 {
+fn wall_clock(worker: &mut Worker) -> u64 {
     let seconds = worker.ask("clock", PATIENCE);
     seconds.parse().expect("a number of seconds")
 }
