@@ -56,7 +56,8 @@
 //! A lease cannot stop a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine),
 //! a sync body or a poll that blocks from finishing a write. It does not survive an asynchronous
 //! failover, an eviction, or a step of the server's clock that lost the key. The
-//! [fencing token](FencingToken) is for that.
+//! [fencing token](FencingToken) is for that. [`docs::faults`] goes through every fault and names the
+//! test that makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
 //! Waiters are served in order between clients, and inside a client. Other kinds of clients that
@@ -87,6 +88,7 @@ mod acquire;
 mod backend;
 mod client;
 mod clock;
+pub mod docs;
 mod engine;
 mod error;
 mod gate;

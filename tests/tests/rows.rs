@@ -82,3 +82,19 @@ fn every_row_of_the_table_is_tested() {
     let table: Vec<_> = rows::TABLE.iter().map(|row| row.name).collect();
     assert_eq!(table, TESTED);
 }
+
+/// What the documentation says of each row: its class and its name, as the table has them.
+#[test]
+fn the_page_has_every_row_and_no_other() {
+    let page = include_str!("../../lock-runtime/src/faults.md");
+    let lines = page.lines().filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let [_, _, class @ ("E" | "F"), _, name, _] = cells[..] else {
+            return None;
+        };
+        Some((name.trim_matches('`'), class.to_owned()))
+    });
+    let rows = rows::TABLE.iter();
+    let rows = rows.map(|row| (row.name, row.class.to_string()));
+    assert_eq!(lines.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
+}

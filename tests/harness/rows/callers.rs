@@ -63,14 +63,13 @@ fn body_blocks(round: &mut Round<'_>) {
     let block = format!("block {}", time.as_millis());
     blocking.send(&round.command("run-alone", TTL, PATIENCE, &block));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
-    let mut next = round.waiter(LONG);
-    assert_eq!(blocking.line(PATIENCE).as_deref(), Some("written"));
-    let ended = Instant::now();
-    round.granted_next(&next, ended, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(blocking);
-    round.retire(next);
+    // It visits as soon as it is let in.
+    let mut next = round.worker();
+    next.send(&round.command("run", LONG, PATIENCE, ""));
+    for worker in [blocking, next] {
+        assert_eq!(worker.line(PATIENCE).as_deref(), Some("written"));
+        round.retire(worker);
+    }
 }
 
 /// A runtime ends with a guard in one of its tasks: the lock is given back at once.

@@ -38,7 +38,8 @@ pub(super) const BLACK_HOLE: Row = Row::new("black_hole", Class::E, black_hole);
 fn black_hole(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.worker_at(&proxy.url());
-    holder.send(&round.command("run", TTL, PATIENCE, "sleep 60000"));
+    // Long enough that it would be inside together with the next one.
+    holder.send(&round.command("run", TTL, PATIENCE, "sleep 3000"));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     let mut next = round.waiter(LONG);
     proxy.black_hole();
