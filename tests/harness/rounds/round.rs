@@ -208,6 +208,8 @@ impl<'a> Round<'a> {
     /// Has the worker ask for the lock, and sees that the answer comes in its time.
     #[track_caller]
     pub fn attempt(&mut self, worker: &mut Worker, ttl: Duration, wait: Duration) -> String {
+        // The time that the process takes to start is not the lock's.
+        worker.ask("idle", PATIENCE);
         let asked = Instant::now();
         self.ask(worker, ttl, wait);
         let answer = worker.line(wait + PATIENCE).expect("an answer");
