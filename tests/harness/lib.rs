@@ -12,6 +12,7 @@ mod proxy;
 mod raw;
 mod scene;
 mod server;
+mod tls;
 mod wait;
 mod worker;
 
@@ -21,6 +22,7 @@ pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, hold, ms, soon};
 pub use server::{Builder, RedisServer};
+pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Worker, serve};
 

@@ -140,7 +140,7 @@ impl Link {
                 self.shared.reset_if_connecting();
                 Err(Fault::unavailable("the attempt to connect was given up"))
             }
-            Err(_) => Err(self.shared.slow("connect")),
+            Err(_) => Err(self.shared.slow_to_connect()),
         }
     }
 
@@ -194,7 +194,8 @@ impl Link {
     }
 
     pub(crate) fn slow(&self) -> Fault {
-        self.shared.slow("answer")
+        let patience = self.shared.patience;
+        Fault::unavailable(format!("the server did not answer within {patience:?}"))
     }
 
     /// Tears `connection` down; the next command makes a new one.
@@ -222,10 +223,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slow(&self, deed: &str) -> Fault {
+    fn slow_to_connect(&self) -> Fault {
+        let (patience, hint) = (self.patience, self.target.address.hint_if_silent());
         Fault::unavailable(format!(
-            "the server did not {deed} within {:?}",
-            self.patience
+            "the server did not let us connect within {patience:?}{hint}"
         ))
     }
 
@@ -258,7 +259,7 @@ impl Shared {
         }
         let attempt = match timeout(self.patience, self.open()).await {
             Ok(attempt) => attempt,
-            Err(_) => Err(self.slow("let us connect")),
+            Err(_) => Err(self.slow_to_connect()),
         };
         *self.state() = match &attempt {
             Ok(connection) => State::Up(connection.clone()),
@@ -287,8 +288,14 @@ impl Shared {
                 receive(&on_signal, &push);
                 Ok::<(), redis::aio::SendError>(())
             });
-        let refused =
-            |error: redis::RedisError| tls::judge(&error).unwrap_or_else(|| judge_setup(&error));
+        let refused = |error: redis::RedisError| match tls::judge(&error) {
+            Some(fault) => fault,
+            None if error.is_connection_dropped() => {
+                let hint = address.hint_if_closed();
+                Fault::unavailable(format!("the server closed the connection{hint}"))
+            }
+            None => judge_setup(&error),
+        };
         let (mut commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await
             .map_err(refused)?;

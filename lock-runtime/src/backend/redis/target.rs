@@ -115,6 +115,24 @@ impl Target {
     }
 }
 
+impl Address {
+    /// What a server may have meant that closed the connection while it was set up.
+    pub(super) fn hint_if_closed(&self) -> &'static str {
+        match self {
+            Address::Tcp { tls: None, .. } => ", a port for TLS needs rediss://",
+            _ => "",
+        }
+    }
+
+    /// What may be wrong if it does not get as far as that.
+    pub(super) fn hint_if_silent(&self) -> &'static str {
+        match self {
+            Address::Tcp { tls: Some(_), .. } => ", a port without TLS needs redis://",
+            _ => "",
+        }
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,8 +4,9 @@
 //! two sides does not accept, and sides that have no way to speak to each other. The rest, such
 //! as a connection that breaks in the middle, is an outage.
 
-use std::error::Error as _;
+use std::error::Error as StdError;
 use std::io;
+use std::sync::Arc;
 
 use redis::RedisError;
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
@@ -23,8 +24,13 @@ pub(super) fn of_handshake(error: &io::Error) -> Fault {
 /// What an error means that came of TLS after the handshake: with TLS 1.3 a server only looks at
 /// the client's certificate when the client is through already. `None` if it came of something else.
 pub(in crate::backend::redis) fn judge(error: &RedisError) -> Option<Fault> {
-    let error = error.source()?.downcast_ref()?;
-    tls_error(error).map(fault)
+    let source = error.source()?;
+    let error = source.downcast_ref().or_else(|| {
+        // The client library shares what it keeps.
+        let shared: &Arc<dyn StdError + Send + Sync> = source.downcast_ref()?;
+        shared.downcast_ref()
+    });
+    tls_error(error?).map(fault)
 }
 
 fn tls_error(error: &io::Error) -> Option<&Error> {
@@ -52,11 +58,12 @@ const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that th
 
 fn of_certificate(problem: &CertificateError) -> String {
     use CertificateError::{
-        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet,
-        NotValidYetContext, Revoked, UnknownIssuer,
+        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
+        NotValidYet, NotValidYetContext, Revoked, UnknownIssuer,
     };
     let reason = match problem {
-        UnknownIssuer => "was issued by an unknown CA",
+        // A CA may have the name of a trusted one and another key.
+        UnknownIssuer | BadSignature => "was issued by an unknown CA",
         NotValidForName | NotValidForNameContext { .. } => {
             "is for another name than the URL's host"
         }
@@ -113,7 +120,8 @@ mod tests {
             (CertificateError::Expired, "has expired"),
             (CertificateError::NotValidYet, "not valid yet"),
             (CertificateError::Revoked, "revoked"),
-            (CertificateError::BadSignature, "cannot be verified"),
+            (CertificateError::BadSignature, "unknown CA"),
+            (CertificateError::InvalidPurpose, "cannot be verified"),
         ] {
             let text = refused(Error::InvalidCertificate(problem));
             assert!(text.contains(words), "{text}");
