@@ -72,12 +72,15 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
+//! - `tls`: `rediss://` URLs, with rustls and ring. The application's own choice of a crypto provider
+//!   is neither needed nor touched.
 //!
 //! # Clients of other kinds
 //!
 //! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
 //! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[doc(hidden)]
@@ -85,6 +88,8 @@
 pub mod __private;
 mod acquire;
 mod backend;
+#[cfg(feature = "tls")]
+mod certificates;
 mod client;
 mod clock;
 mod engine;
