@@ -87,6 +87,7 @@ mod acquire;
 mod backend;
 mod client;
 mod clock;
+pub mod docs;
 mod engine;
 mod error;
 mod gate;

@@ -52,7 +52,7 @@ pub(crate) async fn give_back<W: Wire>(
             return;
         }
         if released == Released::Unconfirmed && hold.loss().is_none() {
-            telemetry::release_unconfirmed(hold.template, hold.token);
+            telemetry::release_unconfirmed(&hold);
         }
         if let Some(reply) = reply.take() {
             let _ = reply.send(released);

@@ -17,6 +17,7 @@ use crate::gate::Gate;
 use crate::hold::Loss;
 use crate::model::key::LockKey;
 use crate::options::Options;
+use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
 ///
@@ -84,6 +85,7 @@ impl LockClient {
 
     pub(crate) fn new(engine: Engine, options: Options) -> LockClient {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        telemetry::describe();
         LockClient {
             inner: Arc::new(Inner {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),
