@@ -72,6 +72,7 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
+//! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //!
 //! # Clients of other kinds
 //!
