@@ -105,6 +105,7 @@ mod remote;
 mod roster;
 mod tally;
 mod telemetry;
+pub mod testing;
 mod wait;
 mod watchdog;
 

@@ -2,7 +2,12 @@
 //!
 //! | page | for whom |
 //! |---|---|
+//! | [`testing`] | who tests functions that take locks, without a server |
 //! | [`observability`] | who wants to see in logs, traces and dashboards what locks do |
+
+pub mod testing {
+    #![doc = include_str!("testing.md")]
+}
 
 pub mod observability {
     #![doc = include_str!("observability.md")]
