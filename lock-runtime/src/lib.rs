@@ -74,6 +74,7 @@
 //! - `macros` (default): the attribute.
 //! - `tls`: `rediss://` URLs, with rustls and ring. The application's own choice of a crypto provider
 //!   is neither needed nor touched.
+//! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //!
 //! # Clients of other kinds
 //!
@@ -92,6 +93,7 @@ mod backend;
 mod certificates;
 mod client;
 mod clock;
+pub mod docs;
 mod engine;
 mod error;
 mod gate;
@@ -108,6 +110,7 @@ mod remote;
 mod roster;
 mod tally;
 mod telemetry;
+pub mod testing;
 mod wait;
 mod watchdog;
 

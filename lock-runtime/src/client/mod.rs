@@ -19,6 +19,7 @@ use crate::gate::Gate;
 use crate::hold::Loss;
 use crate::model::key::LockKey;
 use crate::options::Options;
+use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
 ///
@@ -102,6 +103,7 @@ impl LockClient {
 
     pub(crate) fn new(engine: Engine, options: Options) -> LockClient {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        telemetry::describe();
         LockClient {
             inner: Arc::new(Inner {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -13,6 +13,7 @@ mod options;
 mod shutdown;
 mod stolen;
 mod store;
+mod testing;
 mod tools;
 mod waiting;
 
