@@ -120,7 +120,7 @@ fn options_are_evaluated_in_order() {
         "WAIT",
         "MAX",
         "CLIENT",
-        "__lock_acquire . await",
+        "__lock_call . acquired () . await",
     ]
     .iter()
     .map(|word| {
@@ -168,7 +168,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
         "key = \"a\"",
         "fn f() -> impl Future<Output = R> { charge(); async move { ship() } }",
     );
-    let acquire = output.find("__lock_acquire . await").unwrap();
+    let acquire = output.find("__lock_call . acquired () . await").unwrap();
     assert!(acquire < output.find("charge ()").unwrap(), "{output}");
 }
 

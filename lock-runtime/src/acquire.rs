@@ -16,7 +16,7 @@ use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
 use crate::model::moment::Moment;
 use crate::options::{bounded_wait, check_max_hold, check_ttl};
-use crate::private::body::{self, OnLost};
+use crate::private::body::{self, Ended, OnLost};
 use crate::telemetry::Acquiring;
 
 /// A lock that is about to be asked for; made by [`LockClient::lock`].
@@ -187,7 +187,9 @@ impl Acquire {
             let body = pin!(Some(body(&guard)));
             body::drive(&guard, OnLost::Cancel, body).await
         };
-        body::settle(guard, OnLost::Cancel, outcome, |_| false).await
+        // Boxed, or it would be part of every future that runs a body.
+        Box::pin(body::settle(guard, OnLost::Cancel, Ended::of(&outcome))).await?;
+        outcome
     }
 
     /// As [`acquire`](Acquire::acquire), blocking the thread.
@@ -234,7 +236,8 @@ impl Acquire {
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
         let output = body::run_blocking(&guard, || body(&guard));
-        body::settle_blocking(guard, OnLost::Cancel, output, |_| false)
+        body::settle_blocking(guard, OnLost::Cancel, Ended::Well)?;
+        Ok(output)
     }
 
     fn find(&self) -> Option<Found> {

@@ -205,6 +205,12 @@ pub(crate) fn enter(scope: &Arc<Scope>) -> Entered {
     replace_current(Some(scope.clone()))
 }
 
+/// Exchanges the current scope for the given one. To be exchanged back by whoever did so, also if
+/// it unwinds.
+pub(crate) fn exchange(scope: &mut Option<Arc<Scope>>) {
+    *scope = CURRENT.replace(scope.take());
+}
+
 fn replace_current(scope: Option<Arc<Scope>>) -> Entered {
     Entered {
         before: CURRENT.replace(scope),
@@ -218,9 +224,9 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let ours = CURRENT.replace(self.before.take());
-        // Dropped only now, when the cell is free again: it may be the last of its frame.
-        drop(ours);
+        exchange(&mut self.before);
+        // What was current until now is dropped only now, when the cell is free again: it may be
+        // the last of its frame.
     }
 }
 

@@ -72,6 +72,8 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
+//! - `tls`: `rediss://` URLs, with rustls and ring. The application's own choice of a crypto provider
+//!   is neither needed nor touched.
 //! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //!
 //! # Clients of other kinds
@@ -79,6 +81,7 @@
 //! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
 //! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[doc(hidden)]
@@ -86,6 +89,8 @@
 pub mod __private;
 mod acquire;
 mod backend;
+#[cfg(feature = "tls")]
+mod certificates;
 mod client;
 mod clock;
 pub mod docs;

@@ -74,7 +74,7 @@ pub(crate) async fn renew_now<W: Wire>(
     };
     let renewals = [renewal];
     let result = remote.wire().renew(&renewals).await.pop();
-    let result = result.unwrap_or_else(|| Err(Fault::Unavailable("no answer".to_owned())));
+    let result = result.unwrap_or_else(|| Err(Fault::unavailable("no answer")));
     let outcome = match &result {
         Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
         Ok(_) => Ok(()),

@@ -4,25 +4,31 @@
 //! stopped and killed. It blocks and needs no runtime, so that a test may stall, pause or drop its
 //! own runtime without touching the rig; the parts that an async test awaits say so.
 
+mod clock;
 mod history;
 mod monitor;
 mod port;
 mod process;
 mod proxy;
 mod raw;
+pub mod rounds;
+pub mod rows;
 mod scene;
 mod server;
+mod tls;
 mod wait;
 mod worker;
 
-pub use history::{Entry, History};
+pub use clock::Clock;
+pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, hold, ms, soon};
 pub use server::{Builder, RedisServer};
+pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
-pub use worker::{Worker, serve};
+pub use worker::{Kind, Worker, serve};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

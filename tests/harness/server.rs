@@ -4,11 +4,14 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use tempfile::TempDir;
 
+use crate::clock::Clock;
 use crate::monitor::Monitor;
+use crate::scene::ask;
 use crate::wait::{PATIENCE, wait_until};
 use crate::{port, process};
 
@@ -20,13 +23,14 @@ pub struct RedisServer {
     child: Child,
     port: u16,
     folder: TempDir,
-    args: Vec<String>,
+    options: Builder,
 }
 
 /// Options of a [`RedisServer`].
 #[derive(Debug, Default)]
 pub struct Builder {
     args: Vec<String>,
+    clock: Option<Clock>,
 }
 
 impl Builder {
@@ -42,6 +46,16 @@ impl Builder {
             .config("appendfsync", "always")
     }
 
+    /// Gives the server a [clock](RedisServer::clock) that the test steps.
+    ///
+    /// # Panics
+    ///
+    /// When there is no C compiler to make it.
+    pub fn own_clock(mut self) -> Self {
+        self.clock = Some(Clock::new());
+        self
+    }
+
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
         let folder = tempfile::Builder::new()
@@ -51,13 +65,13 @@ impl Builder {
         // Between finding a port and binding it another process may take it: ask again then.
         for _ in 0..10 {
             let port = port::free();
-            let mut child = spawn(port, &folder, &self.args);
+            let mut child = spawn(port, &folder, &self);
             if answers(&mut child, port, Loading::IsNotReady) {
                 return RedisServer {
                     child,
                     port,
                     folder,
-                    args: self.args,
+                    options: self,
                 };
             }
         }
@@ -116,6 +130,35 @@ impl RedisServer {
             .expect("the server knows this setting");
     }
 
+    /// Steps the server's [own clock](Builder::own_clock) forward.
+    pub fn forward(&self, by: Duration) {
+        self.clock().forward(by);
+        self.see_clock();
+    }
+
+    /// Steps the server's [own clock](Builder::own_clock) back.
+    pub fn back(&self, by: Duration) {
+        self.clock().back(by);
+        self.see_clock();
+    }
+
+    /// Stops the server's [own clock](Builder::own_clock): from now on it moves only when it is
+    /// stepped. (Valkey 9.1 counts on for a millisecond after each look at it.)
+    pub fn stop_clock(&self) {
+        self.clock().stop();
+        self.see_clock();
+    }
+
+    /// The clock that the server lives by.
+    ///
+    /// # Panics
+    ///
+    /// When it was not started with one [of its own](Builder::own_clock).
+    pub fn clock(&self) -> &Clock {
+        let clock = self.options.clock.as_ref();
+        clock.expect("the server was given a clock of its own")
+    }
+
     /// Kills the server (SIGKILL) without another one in its place.
     pub fn kill9(&mut self) {
         process::kill9(&mut self.child);
@@ -160,13 +203,25 @@ impl RedisServer {
         process::cont(&self.child);
     }
 
+    /// Waits until the server has looked at its clock: not every server does for every command.
+    fn see_clock(&self) {
+        const COUNTED_ON: i64 = 2_000;
+        let mut connection = self.connection();
+        wait_until("look at the clock", PATIENCE, || {
+            let before = self.clock().now() - COUNTED_ON;
+            let (seconds, micros): (i64, i64) = ask(&mut connection, &["TIME"]);
+            let after = self.clock().now() + COUNTED_ON;
+            (before..=after).contains(&(seconds * 1_000_000 + micros))
+        });
+    }
+
     fn client(&self) -> redis::Client {
         redis::Client::open(self.url()).expect("the URL is well formed")
     }
 
     fn respawn(&mut self) {
         self.kill9();
-        self.child = spawn(self.port, &self.folder, &self.args);
+        self.child = spawn(self.port, &self.folder, &self.options);
     }
 
     fn ready(&mut self, loading: Loading) {
@@ -185,15 +240,19 @@ impl Drop for RedisServer {
     }
 }
 
-fn spawn(port: u16, folder: &TempDir, args: &[String]) -> Child {
+fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
     let program =
         env::var_os("LOCK_REDIS_SERVER").unwrap_or_else(|| OsString::from("redis-server"));
-    Command::new(&program)
+    let mut server = Command::new(&program);
+    if let Some(clock) = &options.clock {
+        clock.rule(&mut server);
+    }
+    server
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
-        .args(args)
+        .args(&options.args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -38,6 +38,6 @@ pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFn
     clippy::disallowed_methods,
     reason = "the step between two looks at a condition, on a thread of the test's own"
 )]
-fn pause() {
+pub(crate) fn pause() {
     std::thread::sleep(STEP);
 }

@@ -2,7 +2,12 @@
 
 mod commands;
 mod hammer;
+mod idle;
+mod locks;
+mod ours;
+mod plain;
 mod serve;
+mod visit;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -10,7 +15,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-pub use serve::serve;
+pub use serve::{Kind, serve};
 
 use crate::process;
 use crate::wait::wait_until;

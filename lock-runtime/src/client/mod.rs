@@ -1,6 +1,8 @@
 //! A client: where the locks are, and what is taken for granted.
 
 mod builder;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,13 +53,29 @@ static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 impl LockClient {
     /// Connects to `url` with default settings, and makes sure that the server answers.
     ///
-    /// `redis://[user:password@]host[:port][/database]` is one Redis or Valkey server, `memory://`
-    /// is a store of this client's own. So one environment variable configures a service.
+    /// | URL | the locks are |
+    /// |---|---|
+    /// | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
+    /// | `rediss://…` | there too, over TLS; needs the feature `tls` |
+    /// | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
+    /// | `memory://` | in this process, in a store of this client's own |
+    ///
+    /// So one environment variable configures a service. User, password and path may be
+    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. Other
+    /// parameters than these are refused. [`LockClientBuilder`] has the certificates for TLS.
+    ///
+    /// Each process logs a warning, once a server, when it talks to another machine without
+    /// encryption, and when the server may evict locks: `maxmemory` is set and `maxmemory-policy`
+    /// is not `noeviction`. The latter takes the right to `INFO`; without it nothing is logged.
     ///
     /// # Errors
     ///
     /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
     /// reached within a second, `Rejected` when it refuses the user or the password.
+    ///
+    /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not
+    /// `Unavailable`: to try again would not help, and a waiting call would look like a slow one.
+    /// The error says what is wrong with it, and its source is what the TLS library said.
     ///
     /// # Cancel safety
     ///

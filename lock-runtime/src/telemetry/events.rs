@@ -1,5 +1,7 @@
 //! What happens to a hold while it is one, and to connections.
 
+use std::fmt;
+
 use super::metrics;
 use crate::backend::wire::Fault;
 use crate::error::LockError;
@@ -91,4 +93,21 @@ pub(crate) fn connection_dropped(reason: &str) {
 /// An attempt to connect failed.
 pub(crate) fn connection_failed(fault: &Fault) {
     tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
+}
+
+/// What is sent to a server on another machine can be read on the way.
+pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
+    tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
+}
+
+/// A server may throw locks away to make room.
+pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
+    let advice = "set maxmemory-policy to noeviction";
+    tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
+}
+
+/// The files of certificates could not be used for a new connection; what was read before is.
+#[cfg(feature = "tls")]
+pub(crate) fn certificates_not_renewed(reason: &str) {
+    tracing::warn!(target: "lock_runtime", reason, "certificates_not_renewed");
 }

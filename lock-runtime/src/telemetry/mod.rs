@@ -10,9 +10,12 @@ mod holding;
 mod metrics;
 
 pub(crate) use acquiring::Acquiring;
+#[cfg(feature = "tls")]
+pub(crate) use events::certificates_not_renewed;
 pub(crate) use events::{
-    connection_dropped, connection_failed, finished_without_lock, hold_outlives_body, lost,
-    release_unconfirmed, renewal_failed, renewal_overdue, renewed,
+    connection_dropped, connection_failed, connection_in_the_clear, finished_without_lock,
+    hold_outlives_body, locks_may_be_evicted, lost, release_unconfirmed, renewal_failed,
+    renewal_overdue, renewed,
 };
 pub(crate) use holding::{Holding, Trace};
 pub(crate) use metrics::describe;

@@ -1,19 +1,27 @@
 //! The commands of one worker.
 
-use std::process;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockError, LockGuard};
 use redis::aio::MultiplexedConnection;
 
 use super::hammer::{Hammer, hammer};
-use crate::history::{Entry, History};
+use super::idle;
+use super::locks::{Held, Locks};
+use super::visit::Visit;
 
 /// A worker's client, its resource, and the lock that it holds between two commands.
-pub(crate) struct Commands {
-    client: LockClient,
+pub(crate) struct Commands<L: Locks> {
+    // None once it was shut down.
+    locks: Option<L>,
     resource: MultiplexedConnection,
-    held: Option<LockGuard>,
+    held: Option<Holding<L::Held>>,
+}
+
+/// A lock that is held, and how far its visit has come.
+struct Holding<H> {
+    guard: H,
+    visit: Visit,
+    seen: usize,
 }
 
 /// What becomes of the worker after a command.
@@ -22,10 +30,10 @@ pub(crate) enum Next {
     Leave,
 }
 
-impl Commands {
-    pub(crate) fn new(client: LockClient, resource: MultiplexedConnection) -> Self {
+impl<L: Locks> Commands<L> {
+    pub(crate) fn new(locks: L, resource: MultiplexedConnection) -> Self {
         Self {
-            client,
+            locks: Some(locks),
             resource,
             held: None,
         }
@@ -39,14 +47,24 @@ impl Commands {
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
             ["acquire", key, ttl, wait] => self.acquire(key, millis(ttl), millis(wait)).await,
-            ["valid"] => self.guard().is_valid().to_string(),
-            ["renew"] => answer(self.guard().renew().await),
+            ["valid"] => self.held().guard.is_valid().to_string(),
+            ["renew"] => answer(self.held().guard.renew().await),
             ["release"] => {
-                let guard = self.held.take().expect("a lock is held");
-                answer(guard.release().await)
+                let held = self.held.take().expect("a lock is held");
+                answer(held.guard.release().await)
             }
-            ["visit", "plain"] => self.visit(History::unfenced(self.guard().key())).await,
-            ["visit", "fenced"] => self.visit(History::fenced(self.guard().key())).await,
+            ["look"] => {
+                let held = self.held();
+                let seen = held.visit.look(held.guard.token()).await;
+                held.seen = seen.expect("the resource is there");
+                "looked".to_owned()
+            }
+            ["write"] => {
+                let held = self.held();
+                let taken = held.visit.write(held.guard.token(), held.seen).await;
+                let taken = taken.expect("the resource is there");
+                if taken { "written" } else { "stale" }.to_owned()
+            }
             ["hammer", key, ttl, wait, tasks, time] => {
                 let plan = Hammer {
                     key: (*key).to_owned(),
@@ -55,7 +73,13 @@ impl Commands {
                     tasks: tasks.parse().expect("tasks are a number"),
                     time: millis(time),
                 };
-                hammer(&self.client, &self.resource, plan).await.to_string()
+                hammer(self.locks(), &self.resource, plan).await.to_string()
+            }
+            ["idle"] => idle::figures(),
+            ["shutdown"] => {
+                let locks = self.locks.take().expect("it is shut down once");
+                locks.shutdown().await;
+                "ok".to_owned()
             }
             ["leave"] => {
                 drop(self.held.take().expect("a lock is held"));
@@ -66,50 +90,34 @@ impl Commands {
     }
 
     async fn acquire(&mut self, key: &str, ttl: Duration, wait: Duration) -> String {
-        match self.client.lock(key).ttl(ttl).wait(wait).acquire().await {
+        match self.locks().acquire(key, ttl, wait).await {
             Ok(guard) => {
-                let token = guard.fencing_token();
-                self.held = Some(guard);
+                let token = guard.token();
+                self.held = Some(Holding {
+                    guard,
+                    visit: Visit::new(key, &self.resource),
+                    seen: 0,
+                });
                 format!("held {token}")
             }
-            Err(error) => failed(&error),
+            Err(words) => format!("failed {words}"),
         }
     }
 
-    async fn visit(&mut self, history: History) -> String {
-        let token = self.guard().fencing_token().get();
-        let seen = history
-            .look(&mut self.resource)
-            .await
-            .expect("the resource is there");
-        let entry = Entry {
-            token,
-            seen,
-            writer: process::id().to_string(),
-        };
-        let written = history.append(&mut self.resource, &entry).await;
-        if written.expect("the resource is there") {
-            "written"
-        } else {
-            "stale"
-        }
-        .to_owned()
+    fn locks(&self) -> &L {
+        self.locks.as_ref().expect("it was not shut down")
     }
 
-    fn guard(&self) -> &LockGuard {
-        self.held.as_ref().expect("a lock is held")
+    fn held(&mut self) -> &mut Holding<L::Held> {
+        self.held.as_mut().expect("a lock is held")
     }
 }
 
-fn answer(result: Result<(), LockError>) -> String {
+fn answer(result: Result<(), String>) -> String {
     match result {
         Ok(()) => "ok".to_owned(),
-        Err(error) => failed(&error),
+        Err(words) => format!("failed {words}"),
     }
-}
-
-fn failed(error: &LockError) -> String {
-    format!("failed {:?} {error}", error.kind())
 }
 
 fn millis(text: &str) -> Duration {

@@ -4,9 +4,12 @@ use std::io::{BufRead, Write};
 use std::{io, thread};
 
 use lock_runtime::LockClient;
+use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
+use super::locks::Locks;
+use super::plain::Plain;
 
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
 ///
@@ -16,26 +19,61 @@ use super::commands::{Commands, Next};
 /// - `acquire KEY TTL WAIT`: `held TOKEN`, or `failed KIND MESSAGE`
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
-/// - `visit plain|fenced`: one visit to the resource under the held lock: `written`, or `stale`
+/// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
+///   `stale` if a fenced resource refuses it
 /// - `hammer KEY TTL WAIT TASKS TIME`: visits from many tasks, each under the lock: `hammered N`,
 ///   and for each kind of failure ` KIND=N`
+/// - `idle`: `idle TASKS SOCKETS`, what the process has in use
+/// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
 ///
 /// # Panics
 ///
 /// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
-pub async fn serve(locks: &str, resource: &str) {
-    let client = LockClient::builder()
-        .url(locks)
-        .build()
-        .expect("the URL is well formed");
+pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
     let resource = resource
         .get_multiplexed_async_connection()
         .await
         .expect("the server of the resource accepts connections");
 
-    let mut commands = Commands::new(client, resource);
+    match kind {
+        Kind::Ours => {
+            let client = LockClient::builder().url(locks).build();
+            obey(client.expect("the URL is well formed"), resource).await;
+        }
+        Kind::Plain => obey(Plain::new(locks), resource).await,
+    }
+}
+
+/// Which client of locks a worker uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// This project's.
+    Ours,
+    /// A `SET NX PX` without a fencing token: the negative control.
+    Plain,
+}
+
+impl Kind {
+    /// The kind with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Ours, Self::Plain]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+
+    /// Its name, as arguments have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+async fn obey(locks: impl Locks, resource: MultiplexedConnection) {
+    let mut commands = Commands::new(locks, resource);
     let mut lines = input();
     while let Some(line) = lines.recv().await {
         let answer = match commands.run(&line).await {

@@ -1,5 +1,6 @@
 //! The rig itself: a fault that does not happen would let every fault test pass.
 
+mod clock;
 mod history;
 mod proxy;
 mod server;

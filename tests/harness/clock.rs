@@ -1,0 +1,147 @@
+//! The wall clock of a process under test.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tempfile::TempDir;
+
+const SHIM: &str = include_str!("clock_shim.c");
+
+/// A wall clock that the test steps while the process runs. Clocks that count durations are left
+/// alone.
+///
+/// Needs `cc` and a dynamic linker that knows `LD_PRELOAD`.
+#[derive(Debug)]
+pub struct Clock {
+    folder: TempDir,
+    file: File,
+    setting: Mutex<Setting>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    micros: i64,
+    stands_still: bool,
+}
+
+impl Clock {
+    /// A clock that shows the true time.
+    ///
+    /// # Panics
+    ///
+    /// When there is no C compiler.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("lock-tests-clock-")
+            .tempdir()
+            .expect("a temporary folder can be made");
+        compile(folder.path().join("shim.so"));
+        let file = File::create(folder.path().join("setting")).expect("a file can be made");
+        let setting = Setting {
+            micros: 0,
+            stands_still: false,
+        };
+        setting.write_to(&file);
+        Self {
+            folder,
+            file,
+            setting: Mutex::new(setting),
+        }
+    }
+
+    /// Makes a process, and those that it starts, live by this clock.
+    pub fn rule(&self, process: &mut Command) {
+        process
+            .env("LD_PRELOAD", self.folder.path().join("shim.so"))
+            .env("LOCK_TEST_CLOCK", self.folder.path().join("setting"));
+    }
+
+    /// Steps the clock forward.
+    pub fn forward(&self, by: Duration) {
+        self.set(|setting| setting.micros += micros(by));
+    }
+
+    /// Steps the clock back.
+    pub fn back(&self, by: Duration) {
+        self.set(|setting| setting.micros -= micros(by));
+    }
+
+    /// Stops the clock: from now on it moves only when it is stepped.
+    pub fn stop(&self) {
+        self.set(|setting| {
+            if !setting.stands_still {
+                setting.stands_still = true;
+                setting.micros += true_time();
+            }
+        });
+    }
+
+    /// What the clock shows: µs since 1970.
+    pub fn now(&self) -> i64 {
+        let setting = *self.setting.lock().expect("no change panics");
+        if setting.stands_still {
+            setting.micros
+        } else {
+            setting.micros + true_time()
+        }
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Setting)) {
+        let mut setting = self.setting.lock().expect("no change panics");
+        change(&mut setting);
+        setting.write_to(&self.file);
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Setting {
+    /// The process maps the file, so that it sees the change with its next look at the clock.
+    fn write_to(self, file: &File) {
+        let word = 2 * self.micros + i64::from(self.stands_still);
+        file.write_all_at(&word.to_ne_bytes(), 0)
+            .expect("the setting can be written");
+    }
+}
+
+fn compile(shim: PathBuf) {
+    let mut compiler = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-x", "c"])
+        .args(["-", "-o"])
+        .arg(shim)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a C compiler is installed as `cc`");
+    let mut source = compiler.stdin.take().expect("its input is a pipe");
+    source
+        .write_all(SHIM.as_bytes())
+        .expect("the compiler reads");
+    drop(source);
+    let status = compiler.wait().expect("a child can be waited for");
+    assert!(status.success(), "the clock shim does not compile");
+}
+
+fn micros(duration: Duration) -> i64 {
+    duration
+        .as_micros()
+        .try_into()
+        .expect("no step takes that long")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test steps the wall clock of servers, and starts from the true one"
+)]
+fn true_time() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    micros(now.expect("it is after 1970"))
+}
