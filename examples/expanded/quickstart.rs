@@ -37,24 +37,17 @@ struct Receipt {
 #[rustfmt::skip]
 async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
-    let __lock_key = {
-        let mut __lock_key = __lock_rt::KeyWriter::new();
-        __lock_key.text("order:");
-        __lock_rt::part(&mut __lock_key, "id", &id);
-        __lock_key.finish()
+    let mut __lock_call = {
+        let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
+        __lock_spec.part(&["order:", "id"], &id);
+        __lock_spec.ttl(Duration::new(10u64, 0u32));
+        __lock_spec.wait(Duration::new(30u64, 0u32));
+        __lock_spec.acquire_installed()
     };
-    let __lock_spec = __lock_rt::Spec::new(__lock_key, "ship", "order:<id>")
-        .ttl(Duration::new(10u64, 0u32))
-        .wait(Duration::new(30u64, 0u32));
-    let __lock_asked = __lock_spec.on_installed();
-    let __lock_acquired = match __lock_asked {
-        Ok(__lock_acquire) => __lock_acquire.await,
-        Err(__lock_error) => Err(__lock_error),
-    };
-    let __lock_outcome = match __lock_acquired {
-        Ok(__lock_held) => {
-            let lock = &__lock_held;
+    let __lock_outcome = match __lock_call.acquired().await {
+        Ok(()) => {
             let __lock_outcome = {
+                let lock = __lock_call.guard();
                 let __lock_body = std::pin::pin!(
                     Some(async move {
                         if let Some(__lock_output) = None::<Result<Receipt, LockError>> {
@@ -71,24 +64,22 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
                         })
                     }),
                 );
-                let __lock_outcome = __lock_rt::drive(
-                        &__lock_held,
-                        __lock_rt::OnLost::Cancel,
-                        __lock_body,
-                    )
+                let __lock_outcome = __lock_call
+                    .drive(__lock_rt::OnLost::Cancel, __lock_body)
                     .await;
                 __lock_outcome
             };
-            __lock_rt::settle(
-                    __lock_held,
-                    __lock_rt::OnLost::Cancel,
-                    __lock_outcome,
-                    |__lock_output| {
-                        use __lock_rt::NotAResult as _;
-                        __lock_rt::Outcome(__lock_output).failed()
-                    },
-                )
-                .await
+            let __lock_ended = match &__lock_outcome {
+                Ok(__lock_output) => {
+                    use __lock_rt::NotAResult as _;
+                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                }
+                Err(_) => __lock_rt::Ended::Dropped,
+            };
+            match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await {
+                Ok(()) => __lock_outcome,
+                Err(__lock_error) => Err(__lock_error),
+            }
         }
         Err(__lock_error) => Err(__lock_error),
     };

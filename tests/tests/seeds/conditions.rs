@@ -22,7 +22,7 @@ fn one_holder_at_a_time_in_two_processes() {
         let tally = worker.line(LONG).expect("an answer");
         assert!(!tally.contains('='), "failures: {tally}");
     }
-    let visits = History::unfenced(KEY).read(&mut server.connection());
+    let visits = History::of(KEY).read(&mut server.connection());
     assert!(visits.len() > 10, "{} visits", visits.len());
     History::assert_exclusive(&visits);
 }
