@@ -6,7 +6,7 @@
 //!
 //! `ship` builds its key from its arguments and asks the installed client for the lock. If it is had,
 //! the body is driven under it: `drive` polls the body inside its call tree and drops it when the
-//! lock is lost, and `settle` gives the lock back and says whether it was held throughout. If it is
+//! lock is lost, and `settled` gives the lock back and says whether it was held throughout. If it is
 //! not had, or was lost, the return type says how to tell. Nothing else happens here; how locks
 //! work is ordinary code in lock-runtime.
 //!

@@ -5,6 +5,7 @@
 //! | [`cookbook`] | who has a job, a handler, a transaction, a queue, and wants to see how it is done |
 //! | [`testing`] | who tests functions that take locks, without a server |
 //! | [`observability`] | who wants to see in logs, traces and dashboards what locks do |
+//! | [`faults`] | who asks what happens when something breaks, and how that is known |
 //! | [`coming_from`] | who knows another lock, and wants to know what differs |
 //!
 //! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
@@ -20,6 +21,10 @@ pub mod testing {
 
 pub mod observability {
     #![doc = include_str!("observability.md")]
+}
+
+pub mod faults {
+    #![doc = include_str!("faults.md")]
 }
 
 pub mod coming_from {
