@@ -18,7 +18,9 @@
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
 //! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
-//! there is none.
+//! there is none. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [test](docs::testing) functions that take locks, what they [tell](docs::observability) operators,
+//! and what differs from [what you know](docs::coming_from).
 //!
 //! # The contract
 //!
