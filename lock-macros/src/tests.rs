@@ -1,6 +1,7 @@
 //! The attribute as a whole, on tokens: what it emits when something is wrong, and how its output
 //! is put together. What the output does is tested with the runtime, in the workspace's tests.
 
+mod quickstart;
 mod snapshots;
 
 use proc_macro2::TokenStream;

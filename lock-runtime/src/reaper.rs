@@ -45,14 +45,16 @@ pub(crate) async fn give_back<W: Wire>(
         heads_line,
         ..
     } = tenure;
+    // Looked at now: that the lease ends while nobody answers is no loss, the holder is done.
+    let was_held = hold.loss().is_none();
     let patience = PATIENCE.min(hold.remaining());
     let mut told = false;
     let mut tell = |released| {
         if std::mem::replace(&mut told, true) {
             return;
         }
-        if released == Released::Unconfirmed && hold.loss().is_none() {
-            telemetry::release_unconfirmed(hold.template, hold.token);
+        if released == Released::Unconfirmed && was_held {
+            telemetry::release_unconfirmed(&hold);
         }
         if let Some(reply) = reply.take() {
             let _ = reply.send(released);

@@ -15,6 +15,7 @@ pub mod rounds;
 pub mod rows;
 mod scene;
 mod server;
+mod tls;
 mod wait;
 mod worker;
 
@@ -25,6 +26,7 @@ pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, hold, ms, soon};
 pub use server::{Builder, RedisServer};
+pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Worker, serve};
 

@@ -87,7 +87,7 @@ fn every_row_of_the_table_is_tested() {
 /// What the documentation says of each row: its class and its name, as the table has them.
 #[test]
 fn the_page_has_every_row_and_no_other() {
-    let page = include_str!("../../lock-runtime/src/faults.md");
+    let page = include_str!("../../lock-runtime/src/docs/faults.md");
     let lines = page.lines().filter_map(|line| {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         let [_, _, class @ ("E" | "F"), _, name, _] = cells[..] else {
