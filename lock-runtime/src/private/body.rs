@@ -230,11 +230,11 @@ pub(crate) async fn settle(
     verdict(on_lost, ended, guard.release().await)
 }
 
-/// As [`settle`], blocking the thread.
+/// As `settle`, blocking the thread.
 ///
 /// # Errors
 ///
-/// As [`settle`].
+/// As `settle`.
 pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, ended: Ended) -> Result<(), LockError> {
     warn_if_shared(&guard);
     verdict(on_lost, ended, guard.release_blocking())
