@@ -18,7 +18,9 @@
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
 //! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
-//! there is none.
+//! there is none. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [test](docs::testing) functions that take locks, what they [tell](docs::observability) operators,
+//! and what differs from [what you know](docs::coming_from).
 //!
 //! # The contract
 //!
@@ -56,7 +58,8 @@
 //! A lease cannot stop a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine),
 //! a sync body or a poll that blocks from finishing a write. It does not survive an asynchronous
 //! failover, an eviction, or a step of the server's clock that lost the key. The
-//! [fencing token](FencingToken) is for that.
+//! [fencing token](FencingToken) is for that. [`docs::faults`] goes through every fault and names the
+//! test that makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
 //! Waiters are served in order between clients, and inside a client. Other kinds of clients that
@@ -132,6 +135,8 @@ pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
+#[doc(hidden)]
+pub use keeper::background_tasks as __background_tasks;
 pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;
 

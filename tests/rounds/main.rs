@@ -41,7 +41,13 @@ fn main() -> ExitCode {
     panic::set_hook(Box::new(|failure| eprintln!("{failure}")));
     let program = env::current_exe().expect("a program knows where it is");
     let program = program.to_str().expect("its path is text");
-    let report = plan.play(&[program, WORKER], |row| eprintln!("{row} …"));
+    let report = plan.play(&[program, WORKER], |row| {
+        let violations = row.violations.len();
+        eprintln!(
+            "{}: {} rounds, {violations} violations",
+            row.name, row.rounds
+        );
+    });
     print!("{report}");
     if report.is_clean() {
         ExitCode::SUCCESS

@@ -23,8 +23,47 @@ macro_rules! rows {
 
 rows! {
     holder_killed,
+    holder_exits,
+    holder_aborts,
+    waiter_killed,
+    twenty_waiters_killed,
     holder_paused,
+    waiter_paused,
+    waiter_paused_past_its_wait,
+    acquire_dropped,
+    body_panics,
+    body_blocks,
+    runtime_dropped,
+    in_memory,
     reply_cut,
+    request_cut,
+    release_cut,
+    reply_late,
+    black_hole,
+    half_open,
+    clients_killed,
+    push_lost,
+    push_doubled,
+    push_late,
+    scripts_flushed,
+    server_busy,
+    server_loading,
+    restart_with_aof,
+    restart_without_persistence,
+    lock_deleted,
+    everything_flushed,
+    everything_evicted,
+    server_clock_forward,
+    server_clock_back,
+    client_clock,
+    out_of_memory,
+    wrong_type,
+    no_permission,
+    wrong_password,
+    order,
+    release_at_once,
+    thousand_waiters,
+    ten_thousand_keys,
 }
 
 #[track_caller]
@@ -43,4 +82,20 @@ fn play(name: &str) {
 fn every_row_of_the_table_is_tested() {
     let table: Vec<_> = rows::TABLE.iter().map(|row| row.name).collect();
     assert_eq!(table, TESTED);
+}
+
+/// What the documentation says of each row: its class and its name, as the table has them.
+#[test]
+fn the_page_has_every_row_and_no_other() {
+    let page = include_str!("../../lock-runtime/src/docs/faults.md");
+    let lines = page.lines().filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let [_, _, class @ ("E" | "F"), _, name, _] = cells[..] else {
+            return None;
+        };
+        Some((name.trim_matches('`'), class.to_owned()))
+    });
+    let rows = rows::TABLE.iter();
+    let rows = rows.map(|row| (row.name, row.class.to_string()));
+    assert_eq!(lines.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
 }

@@ -1,8 +1,11 @@
 //! The program runs, in memory and on a server.
 
+#[path = "../../tests/run/server.rs"]
+mod server;
+
 use std::process::Command;
 
-use harness::RedisServer;
+use server::Server;
 
 #[track_caller]
 fn runs(url: &str) {
@@ -21,6 +24,6 @@ fn no_sale_is_lost_in_memory() {
 
 #[test]
 fn no_sale_is_lost_on_a_server() {
-    let server = RedisServer::start();
+    let server = Server::start();
     runs(&server.url());
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::round::{Outcome, Round};
 use super::row::Row;
 use super::tally::Tally;
+use crate::clock::Clock;
 use crate::server::RedisServer;
 use crate::worker::{Kind, Worker};
 
@@ -76,13 +77,16 @@ impl Arena {
         played.unwrap_or_else(|panic| Outcome::broken(message(&*panic)))
     }
 
-    /// A worker whose locks are at `locks`.
-    pub(super) fn worker(&self, locks: &str) -> Worker {
+    /// A worker whose locks are at `locks`, maybe with a clock of its own.
+    pub(super) fn worker(&self, locks: &str, clock: Option<&Clock>) -> Worker {
         let register = self.register.url();
         let (program, first) = self.worker.split_first().expect("there is a program");
         let args = first.iter().map(String::as_str);
         let args: Vec<&str> = args.chain([locks, &register, self.kind.name()]).collect();
-        Worker::spawn(program, &args)
+        match clock {
+            None => Worker::spawn(program, &args),
+            Some(clock) => Worker::spawn_by(clock, program, &args),
+        }
     }
 
     /// Which client the workers use.

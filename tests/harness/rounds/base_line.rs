@@ -21,7 +21,8 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
         let list: String = ask(&mut connection, &["CLIENT", "LIST"]);
         // Ours, and that of the round's own eye.
         let clients = list.lines().count();
-        let left = format!("keys {keys:?}, channels {channels:?}, {clients} clients");
+        let (count, some) = (keys.len(), &keys[..keys.len().min(5)]);
+        let left = format!("{count} keys {some:?}, channels {channels:?}, {clients} clients");
         let clean = keys.is_empty() && channels.is_empty() && clients <= 2;
         if clean { Ok(()) } else { Err(left) }
     })
@@ -29,9 +30,11 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
 
 /// One task, that of the commands; one socket, that of the resource, once the client is shut down.
 pub(super) fn of_worker(mut worker: Worker) -> Result<(), String> {
-    let answer = worker.ask("shutdown", LIMIT);
-    if answer != "ok" {
-        return Err(format!("a worker answered `{answer}` to its shutdown"));
+    // A client that is shut down waits for what is held.
+    worker.send("shutdown");
+    let answer = worker.line(LIMIT);
+    if answer.as_deref() != Some("ok") {
+        return Err(format!("a worker answered {answer:?} to its shutdown"));
     }
     settle(|| {
         let idle = worker.ask("idle", PATIENCE);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::arena::Arena;
 use super::report::Report;
 use super::row::Row;
+use super::tally::Tally;
 use crate::worker::Kind;
 
 /// Which rows to play, how often, for how long, and with whom.
@@ -65,15 +66,16 @@ line a row and every violation; fails if there is one.";
     }
 
     /// Plays it. `watch` sees each row as soon as it is done.
-    pub fn play(&self, worker: &[&str], mut watch: impl FnMut(&str)) -> Report {
+    pub fn play(&self, worker: &[&str], mut watch: impl FnMut(&Tally)) -> Report {
         let arena = Arena::new(worker, self.kind);
         let started = Instant::now();
         let mut report = Report::default();
         for (n, row) in self.rows.iter().enumerate() {
             let rest = self.budget.saturating_sub(started.elapsed());
             let rows = u32::try_from(self.rows.len() - n).expect("the table is short");
-            watch(row.name);
-            report.add(arena.run(row, self.rounds, self.at_once, rest / rows));
+            let tally = arena.run(row, self.rounds, self.at_once, rest / rows);
+            watch(&tally);
+            report.add(tally);
         }
         report
     }

@@ -1,16 +1,18 @@
 //! One time that a fault happens.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use super::arena::Arena;
 use super::base_line;
 use super::row::Class;
 use super::violation::{Kind, Violation};
+use crate::clock::Clock;
 use crate::history::{Entry, History};
 use crate::raw::RawLock;
 use crate::scene::SLACK;
 use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
+use crate::wait::{PATIENCE, pause, wait_until};
 use crate::worker::{self, Worker};
 
 /// How long an acquire may take beyond its `wait`: one attempt.
@@ -68,7 +70,12 @@ impl<'a> Round<'a> {
 
     /// A process that uses locks at `url`, maybe behind a proxy.
     pub fn worker_at(&self, url: &str) -> Worker {
-        self.arena.worker(url)
+        self.arena.worker(url, None)
+    }
+
+    /// A process that uses locks on the server and goes by this clock.
+    pub fn worker_by(&self, clock: &Clock) -> Worker {
+        self.arena.worker(&self.server.url(), Some(clock))
     }
 
     /// A process that holds the lock.
@@ -94,22 +101,70 @@ impl<'a> Round<'a> {
         let mut worker = self.worker();
         let before = self.lock.queue().len();
         self.ask(&mut worker, ttl, wait);
+        self.wait_for_queue(before + 1);
+        worker
+    }
+
+    /// That many processes that wait for the lock, in no order, behind all others that wait.
+    pub fn waiters(&mut self, count: usize, ttl: Duration) -> Vec<Worker> {
+        let before = self.lock.queue().len();
+        let mut workers: Vec<_> = (0..count).map(|_| self.worker()).collect();
+        for worker in &mut workers {
+            self.ask(worker, ttl, PATIENCE);
+        }
+        self.wait_for_queue(before + count);
+        workers
+    }
+
+    /// Waits until so many queue for the lock. Clients without a queue are not waited for.
+    #[track_caller]
+    pub fn wait_for_queue(&mut self, count: usize) {
         if self.arena.kind() == worker::Kind::Ours {
-            wait_until("waiter in the queue", PATIENCE, || {
-                self.lock.queue().len() > before
+            wait_until("waiters in the queue", PATIENCE, || {
+                self.lock.queue().len() == count
             });
         }
-        worker
     }
 
     /// Has the worker ask for the lock, and does not wait for the answer.
     pub fn ask(&self, worker: &mut Worker, ttl: Duration, wait: Duration) {
-        worker.send(&format!(
-            "acquire {} {} {}",
-            self.key,
-            ttl.as_millis(),
-            wait.as_millis()
-        ));
+        worker.send(&self.command("acquire", ttl, wait, ""));
+    }
+
+    /// A worker's command about the lock.
+    pub fn command(&self, verb: &str, ttl: Duration, wait: Duration, rest: &str) -> String {
+        let (ttl, wait) = (ttl.as_millis(), wait.as_millis());
+        let command = format!("{verb} {} {ttl} {wait} {rest}", self.key);
+        command.trim_end().to_owned()
+    }
+
+    /// Has `workers` processes with two tasks each visit the resource as often as they can, while
+    /// `fault` is called again and again. Everybody gets in, and nobody fails.
+    ///
+    /// # Panics
+    ///
+    /// When somebody fails.
+    pub fn hammer(
+        &mut self,
+        workers: usize,
+        ttl: Duration,
+        time: Duration,
+        mut fault: impl FnMut(&mut Self),
+    ) {
+        let mut workers: Vec<_> = (0..workers).map(|_| self.worker()).collect();
+        let hammer = self.command("hammer", ttl, PATIENCE, &format!("2 {}", time.as_millis()));
+        workers.iter_mut().for_each(|worker| worker.send(&hammer));
+        let started = Instant::now();
+        while started.elapsed() < time {
+            fault(self);
+            pause();
+        }
+        for worker in &workers {
+            let tally = worker.line(PATIENCE * 2).expect("a tally");
+            let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
+            assert!(matches!(visits, Some(Ok(1..))), "{tally}");
+        }
+        workers.into_iter().for_each(|worker| self.retire(worker));
     }
 
     /// The token that the worker is granted, in its own good time.
@@ -177,6 +232,16 @@ impl<'a> Round<'a> {
         expect(worker, "release", "ok");
     }
 
+    /// Waits until a holder knows that its lock is lost, and sees that it frees nothing.
+    #[track_caller]
+    pub fn lost(&self, worker: &mut Worker) {
+        wait_until("loss", PATIENCE, || {
+            worker.ask("valid", PATIENCE) == "false"
+        });
+        let refused = worker.ask("release", PATIENCE);
+        assert!(refused.starts_with("failed Lost "), "{refused}");
+    }
+
     /// The moment before which the lease that stands now cannot be over.
     pub fn lease_end(&mut self) -> Instant {
         let now = Instant::now();
@@ -189,6 +254,34 @@ impl<'a> Round<'a> {
     pub fn is_held_by(&mut self, worker: &Worker) -> bool {
         let pid = format!("(pid {})", worker.pid());
         self.lock.value().is_some_and(|value| value.contains(&pid))
+    }
+
+    /// How many channels somebody listens to.
+    pub fn channels(&mut self) -> usize {
+        let channels: Vec<String> = self.lock.command(&["PUBSUB", "CHANNELS", "*"]);
+        channels.len()
+    }
+
+    /// How many clients the server has, ourselves included.
+    pub fn clients(&mut self) -> usize {
+        let list: String = self.lock.command(&["CLIENT", "LIST"]);
+        list.lines().count()
+    }
+
+    /// The number that the server's INFO gives under `name`; 0 where it gives none.
+    pub fn figure(&mut self, name: &str) -> u64 {
+        let info: String = self.lock.command(&["INFO", "everything"]);
+        let value = info
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix([':', '=']));
+        value.map_or(0, |value| value.parse().expect("it is a number"))
+    }
+
+    /// A number below `below`, for the `n`th time in this round; each round has others.
+    pub fn any_number(&self, n: u64, below: u64) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.key, n).hash(&mut hasher);
+        hasher.finish() % below
     }
 
     /// Looks at the server through a new connection, after it was started anew.
@@ -222,11 +315,20 @@ impl<'a> Round<'a> {
         for what in &stale {
             self.violate(Kind::StaleWrite, what.clone());
         }
+        let fenced = self.arena.kind() == worker::Kind::Ours;
         let entries: Vec<Entry> = written.into_iter().map(|written| written.entry).collect();
         let double = History::double_entries(&entries);
         if class == Class::E {
             for entry in &double {
                 self.violate(Kind::DoubleEntry, entry.to_string());
+            }
+            // One grant may be good for several visits.
+            let fallen = entries
+                .windows(2)
+                .find(|pair| pair[0].token > pair[1].token);
+            if let Some(pair) = fallen.filter(|_| fenced) {
+                let what = format!("{} came before {}", pair[0], pair[1]);
+                self.violate(Kind::TokenOrder, what);
             }
         }
         let double = double.len();

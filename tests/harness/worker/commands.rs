@@ -1,20 +1,27 @@
 //! The commands of one worker.
 
+use std::future::Future;
 use std::time::Duration;
+use std::{mem, process};
 
+use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
 use super::hammer::{Hammer, hammer};
-use super::idle;
 use super::locks::{Held, Locks};
-use super::visit::Visit;
+use super::visit::{Manner, Visit};
+use super::{crowd, idle, runtimes};
 
-/// A worker's client, its resource, and the lock that it holds between two commands.
+/// Key, ttl and wait.
+type Lock<'a> = (&'a str, Duration, Duration);
+
+/// A worker's client, its resource, and the locks that it holds between two commands.
 pub(crate) struct Commands<L: Locks> {
     // None once it was shut down.
     locks: Option<L>,
     resource: MultiplexedConnection,
     held: Option<Holding<L::Held>>,
+    many: Vec<L::Held>,
 }
 
 /// A lock that is held, and how far its visit has come.
@@ -36,6 +43,7 @@ impl<L: Locks> Commands<L> {
             locks: Some(locks),
             resource,
             held: None,
+            many: Vec::new(),
         }
     }
 
@@ -46,7 +54,10 @@ impl<L: Locks> Commands<L> {
     /// On a command that does not exist or lacks something: the test is wrong.
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
-            ["acquire", key, ttl, wait] => self.acquire(key, millis(ttl), millis(wait)).await,
+            ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["drop", key, ttl, wait, micros] => {
+                self.drop_after(lock(key, ttl, wait), number(micros)).await
+            }
             ["valid"] => self.held().guard.is_valid().to_string(),
             ["renew"] => answer(self.held().guard.renew().await),
             ["release"] => {
@@ -62,19 +73,49 @@ impl<L: Locks> Commands<L> {
             ["write"] => {
                 let held = self.held();
                 let taken = held.visit.write(held.guard.token(), held.seen).await;
-                let taken = taken.expect("the resource is there");
-                if taken { "written" } else { "stale" }.to_owned()
+                written(taken).to_owned()
+            }
+            ["run", key, ttl, wait, manner @ ..] => {
+                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                // A task contains the panic.
+                ran(tokio::spawn(work).await.ok())
+            }
+            ["run-alone", key, ttl, wait, manner @ ..] => {
+                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                ran(runtimes::alone(work).await)
+            }
+            ["abandon", key, ttl, wait] => {
+                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
+                let key = key.to_owned();
+                let acquire = async move { locks.acquire(&key, ttl, wait).await };
+                let words = runtimes::abandoned(acquire, grant).await;
+                words.expect("no acquire panics")
             }
             ["hammer", key, ttl, wait, tasks, time] => {
                 let plan = Hammer {
                     key: (*key).to_owned(),
                     ttl: millis(ttl),
                     wait: millis(wait),
-                    tasks: tasks.parse().expect("tasks are a number"),
+                    tasks: number(tasks),
                     time: millis(time),
                 };
                 hammer(self.locks(), &self.resource, plan).await.to_string()
             }
+            ["crowd", key, ttl, wait, callers] => {
+                let lock = lock(key, ttl, wait);
+                crowd::crowd(self.locks(), &self.resource, lock, number(callers)).await
+            }
+            ["cycle", key, ttl, wait, times] => {
+                let lock = lock(key, ttl, wait);
+                answer(crowd::cycle(self.locks(), lock, number(times)).await)
+            }
+            ["many", key, ttl, wait, count] => {
+                let lock = lock(key, ttl, wait);
+                let many = crowd::many(self.locks(), lock, number(count)).await;
+                answer(many.map(|many| self.many = many))
+            }
+            ["release-many"] => answer(crowd::release_all(mem::take(&mut self.many)).await),
+            ["clock"] => idle::wall_clock().to_string(),
             ["idle"] => idle::figures(),
             ["shutdown"] => {
                 let locks = self.locks.take().expect("it is shut down once");
@@ -85,23 +126,44 @@ impl<L: Locks> Commands<L> {
                 drop(self.held.take().expect("a lock is held"));
                 return Next::Leave;
             }
+            ["exit"] => process::exit(0),
+            ["abort"] => process::abort(),
             _ => panic!("no such command: {command}"),
         })
     }
 
-    async fn acquire(&mut self, key: &str, ttl: Duration, wait: Duration) -> String {
-        match self.locks().acquire(key, ttl, wait).await {
-            Ok(guard) => {
-                let token = guard.token();
-                self.held = Some(Holding {
-                    guard,
-                    visit: Visit::new(key, &self.resource),
-                    seen: 0,
-                });
-                format!("held {token}")
-            }
-            Err(words) => format!("failed {words}"),
+    async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
+        let outcome = self.locks().acquire(key, ttl, wait).await;
+        let words = grant(&outcome);
+        if let Ok(guard) = outcome {
+            self.held = Some(Holding {
+                guard,
+                visit: Visit::new(key, &self.resource, Manner::Brisk),
+                seen: 0,
+            });
         }
+        words
+    }
+
+    /// Drops an acquire that takes longer than so many microseconds, and what it gave otherwise.
+    async fn drop_after(&self, (key, ttl, wait): Lock<'_>, micros: usize) -> String {
+        let limit = Duration::from_micros(u64::try_from(micros).expect("it is short"));
+        let acquire = self.locks().acquire(key, ttl, wait);
+        match tokio::time::timeout(limit, acquire).await {
+            Ok(outcome) => grant(&outcome),
+            Err(_) => "dropped".to_owned(),
+        }
+    }
+
+    /// One visit under the lock, for another task or runtime to make.
+    fn work(
+        &self,
+        (key, ttl, wait): Lock<'_>,
+        manner: Manner,
+    ) -> impl Future<Output = Result<RedisResult<bool>, String>> + Send + 'static {
+        let visit = Visit::new(key, &self.resource, manner);
+        let (locks, key) = (self.locks().clone(), key.to_owned());
+        async move { locks.run(&key, ttl, wait, visit).await }
     }
 
     fn locks(&self) -> &L {
@@ -113,6 +175,13 @@ impl<L: Locks> Commands<L> {
     }
 }
 
+fn grant<H: Held>(outcome: &Result<H, String>) -> String {
+    match outcome {
+        Ok(held) => format!("held {}", held.token()),
+        Err(words) => format!("failed {words}"),
+    }
+}
+
 fn answer(result: Result<(), String>) -> String {
     match result {
         Ok(()) => "ok".to_owned(),
@@ -120,6 +189,40 @@ fn answer(result: Result<(), String>) -> String {
     }
 }
 
+fn ran(outcome: Option<Result<RedisResult<bool>, String>>) -> String {
+    match outcome {
+        Some(Ok(taken)) => written(taken).to_owned(),
+        Some(Err(words)) => format!("failed {words}"),
+        None => "panicked".to_owned(),
+    }
+}
+
+fn written(taken: RedisResult<bool>) -> &'static str {
+    if taken.expect("the resource is there") {
+        "written"
+    } else {
+        "stale"
+    }
+}
+
+fn lock<'a>(key: &'a str, ttl: &str, wait: &str) -> Lock<'a> {
+    (key, millis(ttl), millis(wait))
+}
+
+fn manner(words: &[&str]) -> Manner {
+    match words {
+        [] => Manner::Brisk,
+        ["sleep", time] => Manner::Sleep(millis(time)),
+        ["block", time] => Manner::Block(millis(time)),
+        ["panic"] => Manner::Panic,
+        _ => panic!("no such manner: {words:?}"),
+    }
+}
+
 fn millis(text: &str) -> Duration {
     Duration::from_millis(text.parse().expect("a time is a number of milliseconds"))
+}
+
+fn number(text: &str) -> usize {
+    text.parse().expect("it is a number")
 }

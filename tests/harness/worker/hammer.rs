@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;
 
 use super::locks::Locks;
-use super::visit::Visit;
+use super::visit::{Manner, Visit};
 
 /// What to do.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ async fn visit_again_and_again(
     let mut tally = Tally::default();
     let start = Instant::now();
     while start.elapsed() < plan.time {
-        let visit = Visit::new(&plan.key, &resource);
+        let visit = Visit::new(&plan.key, &resource, Manner::Brisk);
         match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
             Ok(Ok(_)) => tally.visits += 1,
             Ok(Err(_)) => tally.fail("Resource"),

@@ -16,16 +16,29 @@ use super::plain::Plain;
 /// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
 /// the resource that they protect. It ends when its input ends, or when told to.
 ///
-/// - `acquire KEY TTL WAIT`: `held TOKEN`, or `failed KIND MESSAGE`
+/// A LOCK is `KEY TTL WAIT`.
+///
+/// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
+/// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
+///   was held is dropped as well
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
 /// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
 ///   `stale` if a fenced resource refuses it
-/// - `hammer KEY TTL WAIT TASKS TIME`: visits from many tasks, each under the lock: `hammered N`,
-///   and for each kind of failure ` KIND=N`
+/// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
+///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`
+/// - `run-alone …`: the same on a current-thread runtime of its own
+/// - `abandon LOCK`: acquires on a runtime of its own, which is dropped with the guard in it
+/// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for
+///   each kind of failure ` KIND=N`
+/// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
+/// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
+/// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`
+/// - `clock`: its wall clock, in seconds
 /// - `idle`: `idle TASKS SOCKETS`, what the process has in use
 /// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
+/// - `exit`, `abort`: it ends as it is
 ///
 /// # Panics
 ///

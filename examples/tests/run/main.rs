@@ -1,9 +1,11 @@
 //! Every example runs, in memory and on a server, and prints what it promises.
 
+mod server;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::RedisServer;
+use server::Server;
 
 /// Where cargo puts the examples of this package when it builds all of its tests. It does not when
 /// it is asked for this one alone, so they may be missing or old.
@@ -28,7 +30,7 @@ fn program(name: &str) -> PathBuf {
 /// Runs an example in memory, then on a server. It must print each of these, in this order.
 #[track_caller]
 fn prints(name: &str, expected: &[&str]) {
-    let server = RedisServer::start();
+    let server = Server::start();
     for url in ["memory://", &server.url()] {
         let mut program = Command::new(program(name));
         let output = program.env("LOCK_URL", url).output().expect("it starts");

@@ -1,0 +1,108 @@
+//! What all cases happen in.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use harness::{LONG, Proxy, RedisServer, SLACK, ask, client, ms, soon};
+use lock_runtime::LockClient;
+use redis::aio::MultiplexedConnection;
+
+/// After this time nothing is left of what was dropped.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// A server whose clock stands still, and clients of it.
+pub(crate) struct World {
+    server: RedisServer,
+    /// Whose acquisitions are dropped.
+    pub(crate) one: LockClient,
+    /// Who is in their way.
+    pub(crate) other: LockClient,
+    /// Whose acquisitions are dropped after a cut.
+    pub(crate) far: LockClient,
+    /// Between it and the server.
+    pub(crate) proxy: Proxy,
+    /// To look at the server.
+    connection: MultiplexedConnection,
+    keys: AtomicUsize,
+}
+
+impl World {
+    pub(crate) async fn new() -> World {
+        let server = RedisServer::builder().own_clock().start();
+        server.stop_clock();
+        let proxy = Proxy::start(server.port());
+        World {
+            one: client(server.url()),
+            other: client(server.url()),
+            far: client(proxy.url()),
+            connection: server.async_connection().await,
+            proxy,
+            server,
+            keys: AtomicUsize::new(0),
+        }
+    }
+
+    /// A key that nobody has used.
+    pub(crate) fn key(&self) -> String {
+        format!("key:{}", self.keys.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Waits until somebody queues for `key`.
+    pub(crate) async fn queued(&self, key: &str) {
+        let mut connection = self.connection.clone();
+        let exists = redis::cmd("EXISTS")
+            .arg(format!("{{lock:{key}}}:w"))
+            .to_owned();
+        soon(async {
+            // Hundreds ask at once: not all the time, and an answer that is late is none.
+            while exists.query_async(&mut connection).await != Ok(1) {
+                tokio::time::sleep(ms(20)).await;
+            }
+        })
+        .await;
+    }
+
+    /// How many of `keys` the server has ever granted.
+    pub(crate) fn granted(&self, keys: &[String]) -> usize {
+        let fences: Vec<String> = keys.iter().map(|key| format!("{{lock:{key}}}:f")).collect();
+        let mut words = vec!["EXISTS"];
+        words.extend(fences.iter().map(String::as_str));
+        ask(&mut self.server.connection(), &words)
+    }
+
+    /// Waits until nothing is left but fences. Answers how long that took.
+    pub(crate) async fn settles(&self) -> Duration {
+        let start = Instant::now();
+        let mut left = Vec::new();
+        while start.elapsed() < SETTLED + SLACK {
+            left = self.left();
+            if left.is_empty() {
+                return start.elapsed();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{} records are left: {left:#?}", left.len());
+    }
+
+    /// Sees that nothing comes back, and that every line of callers is open.
+    pub(crate) async fn is_settled(&self, client: &LockClient, keys: &[String]) {
+        tokio::time::sleep(SETTLED).await;
+        assert_eq!(self.left(), [""; 0], "records that came late");
+        let visits: Vec<_> = keys
+            .iter()
+            .map(|key| client.lock(&key[..]).wait(LONG).acquire())
+            .map(|acquire| tokio::spawn(async { acquire.await?.release().await }))
+            .collect();
+        for visit in visits {
+            let visited = soon(visit).await.expect("it does not panic");
+            visited.expect("the lock is free");
+        }
+    }
+
+    /// The names of all records that are no fences.
+    fn left(&self) -> Vec<String> {
+        let mut keys: Vec<String> = ask(&mut self.server.connection(), &["KEYS", "*"]);
+        keys.retain(|key| !key.ends_with(":f"));
+        keys
+    }
+}
