@@ -66,6 +66,17 @@
 //! poll for the same key may starve while ours queue, and their releases wake nobody: ours then
 //! find the lock free by polling, about five times a second.
 //!
+//! # Where the locks are
+//!
+//! | URL | the locks are |
+//! |---|---|
+//! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
+//! | `rediss://…` | there too, over TLS; needs the feature `tls` |
+//! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
+//! | `memory://` | in this process |
+//!
+//! [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the certificates for TLS.
+//!
 //! # When not to use it
 //!
 //! Where one process is all there is, a mutex does. Where the resource can refuse a stale write by

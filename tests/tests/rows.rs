@@ -34,6 +34,7 @@ rows! {
     body_panics,
     body_blocks,
     runtime_dropped,
+    in_memory,
     reply_cut,
     request_cut,
     release_cut,
