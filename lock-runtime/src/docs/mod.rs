@@ -5,7 +5,7 @@
 //! | [`cookbook`] | who has a job, a handler, a transaction, a queue, and wants to see how it is done |
 //! | [`testing`] | who tests functions that take locks, without a server |
 //! | [`observability`] | who wants to see in logs, traces and dashboards what locks do |
-//! | [`faults`] | who asks what happens when something breaks, and how that is known |
+//! | [`faults`] | who wants to know what becomes of a lock on the worst day, and which test shows it |
 //! | [`coming_from`] | who knows another lock, and wants to know what differs |
 //!
 //! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
