@@ -75,10 +75,9 @@ use crate::model::{Call, OnLost};
 
 /// The locked function.
 pub(crate) fn expand(mut call: Call) -> TokenStream {
-    let shape = std::mem::replace(&mut call.shape, Shape::Sync);
     let braces = call.item.body.span();
     let statements = call.item.body.stream();
-    let body = match shape {
+    let body = match &call.shape {
         Shape::Async => locked(&call, Mode::Async, statements, braces),
         Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
         Shape::Future(tail) => {

@@ -33,15 +33,23 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let max_hold = options.max_hold.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
-    let acquiring = match (&options.client, mode) {
-        (None, Mode::Async) => quote_spanned!(glue=> acquire_installed()),
-        (None, Mode::Blocking) => quote_spanned!(glue=> acquire_installed_blocking()),
+    let acquired = match (&options.client, mode) {
+        (None, Mode::Async) => quote_spanned!(glue=> __lock_spec.acquire_installed()),
+        (None, Mode::Blocking) => quote_spanned!(glue=> __lock_spec.acquire_installed_blocking()),
         (Some(client), mode) => {
             let span = glue_at(client.span());
             let borrowed = quote_spanned!(span=> &(#client));
+            // A statement of its own: what the expression locks or borrows is free again before
+            // anybody waits. As the block's value it would not be, in edition 2021.
             match mode {
-                Mode::Async => quote_spanned!(glue=> acquire(#borrowed)),
-                Mode::Blocking => quote_spanned!(glue=> acquire_blocking(#borrowed)),
+                Mode::Async => quote_spanned! {glue=>
+                    let __lock_call = __lock_spec.acquire(#borrowed);
+                    __lock_call
+                },
+                Mode::Blocking => quote_spanned! {glue=>
+                    let __lock_asked = __lock_spec.ask(#borrowed);
+                    __lock_asked.acquire_blocking()
+                },
             }
         }
     };
@@ -53,7 +61,7 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
             #(__lock_spec.max_hold(#max_hold);)*
             #(__lock_spec.renew(#renew);)*
             #(__lock_spec.reentrant(#reentrant);)*
-            __lock_spec.#acquiring
+            #acquired
         }
     }
 }

@@ -123,19 +123,13 @@ impl Spec {
 
     #[inline(never)]
     fn acquire_from(self, client: &LockClient) -> Call {
-        Call::new(self.ask(client).acquire())
+        Call::new(self.ask_client(client).acquire())
     }
 
-    /// As [`acquire`](Spec::acquire), blocking the thread.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Acquire::acquire_blocking`].
-    pub fn acquire_blocking<C: ClientRef + ?Sized>(
-        self,
-        client: &C,
-    ) -> Result<LockGuard, LockError> {
-        self.ask(client.client()).acquire_blocking()
+    /// Asks the client of `client = …`, and waits for nothing yet: whatever the client was borrowed
+    /// from is not to be borrowed while a thread is blocked.
+    pub fn ask<C: ClientRef + ?Sized>(self, client: &C) -> Acquire {
+        self.ask_client(client.client())
     }
 
     /// As [`acquire_installed`](Spec::acquire_installed), blocking the thread.
@@ -145,11 +139,12 @@ impl Spec {
     /// `NotInstalled`, and those of [`Acquire::acquire_blocking`].
     #[inline(never)]
     pub fn acquire_installed_blocking(self) -> Result<LockGuard, LockError> {
-        self.ask(&LockClient::installed()?).acquire_blocking()
+        self.ask_client(&LockClient::installed()?)
+            .acquire_blocking()
     }
 
     #[inline(never)]
-    fn ask(self, client: &LockClient) -> Acquire {
+    fn ask_client(self, client: &LockClient) -> Acquire {
         let key = self.key.unwrap_or_else(|| self.writer.finish());
         let mut acquire = client.lock(key).described(self.function, self.template);
         if let Some(ttl) = self.ttl {

@@ -25,7 +25,8 @@ where
             __lock_spec.part(&["", "self.name"], &__self.name);
             __lock_spec.part(&[":", "from"], &from);
             __lock_spec.part(&["/", "note"], &note);
-            __lock_spec.acquire(&(__self.locks))
+            let __lock_call = __lock_spec.acquire(&(__self.locks));
+            __lock_call
         };
         let __lock_outcome = match __lock_call.acquired().await {
             ::core::result::Result::Ok(()) => {

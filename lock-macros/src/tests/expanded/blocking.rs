@@ -11,7 +11,8 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             }
         };
         let mut __lock_spec = __lock_rt::Spec::keyed(&["take", "take"], __lock_key);
-        __lock_spec.acquire_blocking(&(self.locks))
+        let __lock_asked = __lock_spec.ask(&(self.locks));
+        __lock_asked.acquire_blocking()
     };
     let __lock_outcome = match __lock_acquired {
         ::core::result::Result::Ok(__lock_held) => {
