@@ -112,6 +112,11 @@ impl Roster {
         agenda
     }
 
+    /// Drops the renewals of holds that were taken out since.
+    pub(crate) fn retain_held(&self, renewals: &mut Vec<Renewal>) {
+        renewals.retain(|renewal| self.entries.contains_key(&renewal.owner));
+    }
+
     /// A renewal out of turn.
     pub(crate) fn renewal(&self, owner: Owner, now: Moment) -> Option<Renewal> {
         let tenure = &self.entries.get(&owner)?.tenure;
@@ -310,6 +315,18 @@ mod tests {
         let tenure = roster.remove(owner(1)).unwrap();
         assert!(tenure.contended, "the answer said that somebody queues");
         assert_eq!(tenure.hold.deadline(), tenure.lease.deadline());
+    }
+
+    #[test]
+    fn a_renewal_whose_hold_was_given_back_is_dropped() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        roster.insert(tenure(2, start));
+        let mut agenda = roster.due(start + TTL / 3);
+        roster.remove(owner(1)).unwrap();
+        roster.retain_held(&mut agenda.renewals);
+        assert_eq!(owners(&agenda), [owner(2)]);
     }
 
     #[test]
