@@ -9,7 +9,8 @@ use crate::certificates::{Identity, Pem};
 ///
 /// For `rediss://`. Every connection verifies the server's certificate, against its CA, its time and
 /// the host in the URL; nothing switches that off. What these methods are given is checked by
-/// [`build`](LockClientBuilder::build).
+/// [`build`](LockClientBuilder::build), which refuses it together with a `redis://` URL. Unix sockets
+/// and `memory://` have no use for it.
 ///
 /// What is read from files is read again for every new connection, so that renewed certificates
 /// need no restart. If files cannot be used then, what was read last stays in use.
