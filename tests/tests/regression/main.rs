@@ -1,6 +1,7 @@
 //! Promises that were broken once. Each test says in a line what went wrong then.
 
 mod arrivals;
+mod burst;
 mod destructors;
 mod late;
 mod memory;

@@ -1,0 +1,58 @@
+//! How many commands may be under way at once.
+
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use crate::backend::wire::Fault;
+
+/// Enough to keep a server busy; few enough that it has answered the last long before its time is
+/// up, also if many processes do the same.
+const SIZE: usize = 256;
+
+/// Commands beyond this wait here, in order, and not in the connection: there the time for their
+/// answer would run, and one that has been sent and not been answered costs more than one that has
+/// not been sent.
+pub(super) struct Window {
+    places: Semaphore,
+    /// How long to wait for a place.
+    patience: Duration,
+}
+
+impl Window {
+    /// `command_timeout` is the time for all of a command; half of it is left for the answer.
+    pub(super) fn new(command_timeout: Duration) -> Window {
+        Window {
+            places: Semaphore::new(SIZE),
+            patience: command_timeout / 2,
+        }
+    }
+
+    /// A place, to be kept until the command was answered.
+    pub(super) async fn enter(&self) -> Result<SemaphorePermit<'_>, Fault> {
+        match timeout(self.patience, self.places.acquire()).await {
+            Ok(place) => Ok(place.expect("a window is never closed")),
+            Err(_) => Err(Fault::unavailable(
+                "too many commands of this client are under way",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_finds_no_place_in_time_is_told() {
+        let window = Window::new(Duration::from_secs(1));
+        let mut places = Vec::new();
+        for _ in 0..SIZE {
+            places.push(window.enter().await.expect("there is room"));
+        }
+        assert!(window.enter().await.is_err());
+        places.pop();
+        assert!(window.enter().await.is_ok());
+    }
+}
