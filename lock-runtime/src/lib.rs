@@ -18,7 +18,9 @@
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
 //! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
-//! there is none.
+//! there is none. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [test](docs::testing) functions that take locks, what they [tell](docs::observability) operators,
+//! and what differs from [what you know](docs::coming_from).
 //!
 //! # The contract
 //!
@@ -63,6 +65,17 @@
 //! Waiters are served in order between clients, and inside a client. Other kinds of clients that
 //! poll for the same key may starve while ours queue, and their releases wake nobody: ours then
 //! find the lock free by polling, about five times a second.
+//!
+//! # Where the locks are
+//!
+//! | URL | the locks are |
+//! |---|---|
+//! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
+//! | `rediss://…` | there too, over TLS; needs the feature `tls` |
+//! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
+//! | `memory://` | in this process |
+//!
+//! [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the certificates for TLS.
 //!
 //! # When not to use it
 //!

@@ -19,6 +19,7 @@
 
 mod arena;
 mod base_line;
+mod outcome;
 mod plan;
 mod report;
 mod round;

@@ -43,6 +43,7 @@ pub const TABLE: &[Row] = &[
     callers::BODY_PANICS,
     callers::BODY_BLOCKS,
     callers::RUNTIME_DROPPED,
+    callers::IN_MEMORY,
     cuts::REPLY_CUT,
     cuts::REQUEST_CUT,
     cuts::RELEASE_CUT,

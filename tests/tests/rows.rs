@@ -34,6 +34,7 @@ rows! {
     body_panics,
     body_blocks,
     runtime_dropped,
+    in_memory,
     reply_cut,
     request_cut,
     release_cut,
@@ -83,18 +84,45 @@ fn every_row_of_the_table_is_tested() {
     assert_eq!(table, TESTED);
 }
 
-/// What the documentation says of each row: its class and its name, as the table has them.
+const PAGE: &str = include_str!("../../lock-runtime/src/docs/faults.md");
+
+/// The cells of the page's tables that have so many.
+fn lines<const CELLS: usize>() -> impl Iterator<Item = [&'static str; CELLS]> {
+    PAGE.lines().filter_map(|line| {
+        let line = line.strip_prefix('|')?.strip_suffix('|')?;
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        cells.try_into().ok()
+    })
+}
+
+/// Each row stands on the page as it does in the table: its class and its name.
 #[test]
 fn the_page_has_every_row_and_no_other() {
-    let page = include_str!("../../lock-runtime/src/faults.md");
-    let lines = page.lines().filter_map(|line| {
-        let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        let [_, _, class @ ("E" | "F"), _, name, _] = cells[..] else {
-            return None;
-        };
-        Some((name.trim_matches('`'), class.to_owned()))
+    let told = lines().filter_map(|[_, class, _, row]| {
+        let row = row.strip_prefix('`')?.strip_suffix('`')?;
+        Some((row, class.to_owned()))
     });
     let rows = rows::TABLE.iter();
     let rows = rows.map(|row| (row.name, row.class.to_string()));
-    assert_eq!(lines.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
+    assert_eq!(told.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
+}
+
+/// The other tests that the page names are where it says.
+#[test]
+fn the_page_names_no_test_that_is_not_there() {
+    let named: Vec<_> = lines()
+        .filter_map(|[_, _, test]| {
+            let words: Vec<_> = test.split('`').collect();
+            let ["", file, " ", name, ""] = words[..] else {
+                return None;
+            };
+            Some((file, name))
+        })
+        .collect();
+    assert_eq!(named.len(), 4, "{named:?}");
+    for (file, name) in named {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/");
+        let source = std::fs::read_to_string(format!("{folder}{file}")).expect(file);
+        assert!(source.contains(&format!("fn {name}()")), "{file} {name}");
+    }
 }

@@ -53,16 +53,11 @@ static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 impl LockClient {
     /// Connects to `url` with default settings, and makes sure that the server answers.
     ///
-    /// | URL | the locks are |
-    /// |---|---|
-    /// | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
-    /// | `rediss://…` | there too, over TLS; needs the feature `tls` |
-    /// | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
-    /// | `memory://` | in this process, in a store of this client's own |
-    ///
-    /// So one environment variable configures a service. User, password and path may be
-    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. Other
-    /// parameters than these are refused. [`LockClientBuilder`] has the certificates for TLS.
+    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures
+    /// a service. `memory://` makes a store of this client's own. User, password and path may be
+    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. A database
+    /// takes the right to `SELECT`. Other parameters are refused. [`LockClientBuilder`] has the
+    /// certificates for TLS.
     ///
     /// Each process logs a warning, once a server, when it talks to another machine without
     /// encryption, and when the server may evict locks: `maxmemory` is set and `maxmemory-policy`

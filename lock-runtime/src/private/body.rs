@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::futures::Notified;
@@ -11,7 +10,7 @@ use tokio::sync::futures::Notified;
 use crate::error::LockError;
 use crate::guard::LockGuard;
 use crate::hold::{Hold, Loss};
-use crate::holds::{self, OnLoss, Scope};
+use crate::holds::{self, Current, OnLoss, Scope};
 use crate::telemetry;
 
 /// What becomes of a body whose lock is lost.
@@ -125,7 +124,7 @@ impl<B> Discard for Pin<&mut Option<B>> {
 pub(super) struct Driver<'a> {
     hold: &'a Hold,
     /// The body's scope, and while the body is inside, the one to return to.
-    scope: Option<Arc<Scope>>,
+    scope: Option<Current>,
     on_lost: OnLost,
     started: bool,
     /// Wakes this task when the hold is lost; made when the body sleeps for the first time. Boxed,
@@ -141,11 +140,11 @@ impl<'a> Driver<'a> {
         };
         Driver {
             hold: guard.frame().held(),
-            scope: Some(Scope::inside_current(
+            scope: Some(Current::new(Scope::inside_current(
                 guard.client().id(),
                 guard.frame(),
                 on_loss,
-            )),
+            ))),
             on_lost,
             started: false,
             lost: None,
@@ -157,7 +156,7 @@ impl<'a> Driver<'a> {
     }
 
     fn enter(&mut self) -> Inside<'_, 'a> {
-        holds::exchange(&mut self.scope);
+        holds::enter(&mut self.scope);
         Inside(self)
     }
 
@@ -211,7 +210,7 @@ impl Drop for Inside<'_, '_> {
     /// Once, and not in every locked function.
     #[inline(never)]
     fn drop(&mut self) {
-        holds::exchange(&mut self.0.scope);
+        holds::leave(&mut self.0.scope);
     }
 }
 
@@ -230,11 +229,11 @@ pub(crate) async fn settle(
     verdict(on_lost, ended, guard.release().await)
 }
 
-/// As [`settle`], blocking the thread.
+/// As `settle`, blocking the thread.
 ///
 /// # Errors
 ///
-/// As [`settle`].
+/// As `settle`.
 pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, ended: Ended) -> Result<(), LockError> {
     warn_if_shared(&guard);
     verdict(on_lost, ended, guard.release_blocking())
@@ -243,7 +242,7 @@ pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, ended: Ended) -> Resul
 /// Runs a synchronous body inside the call tree of `guard`.
 pub fn run_blocking<R>(guard: &LockGuard, body: impl FnOnce() -> R) -> R {
     let scope = Scope::inside_current(guard.client().id(), guard.frame(), OnLoss::Blocks);
-    let _entered = holds::enter(&scope);
+    let _entered = holds::entered(Some(scope));
     body()
 }
 

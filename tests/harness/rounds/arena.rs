@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::round::{Outcome, Round};
+use super::outcome::Outcome;
+use super::round::Round;
 use super::row::Row;
 use super::tally::Tally;
 use crate::clock::Clock;

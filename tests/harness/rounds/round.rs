@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::arena::Arena;
 use super::base_line;
+use super::outcome::Outcome;
 use super::row::Class;
 use super::violation::{Kind, Violation};
 use crate::clock::Clock;
-use crate::history::{Entry, History};
+use crate::history::History;
 use crate::raw::RawLock;
 use crate::scene::SLACK;
 use crate::server::RedisServer;
@@ -34,19 +35,6 @@ pub struct Round<'a> {
     granted: Option<u64>,
     slowest: Option<Duration>,
     violations: Vec<Violation>,
-}
-
-/// What came of a round.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    /// Visits that overlapped another, as an unfenced resource sees them.
-    pub(super) double: usize,
-    /// Late writes that a fenced resource took.
-    pub(super) stale: usize,
-    /// The longest time to the next grant that the script measured.
-    pub(super) slowest: Option<Duration>,
-    /// What must not be.
-    pub(super) violations: Vec<Violation>,
 }
 
 impl<'a> Round<'a> {
@@ -208,6 +196,8 @@ impl<'a> Round<'a> {
     /// Has the worker ask for the lock, and sees that the answer comes in its time.
     #[track_caller]
     pub fn attempt(&mut self, worker: &mut Worker, ttl: Duration, wait: Duration) -> String {
+        // The time that the process takes to start is not the lock's.
+        worker.ask("idle", PATIENCE);
         let asked = Instant::now();
         self.ask(worker, ttl, wait);
         let answer = worker.line(wait + PATIENCE).expect("an answer");
@@ -308,54 +298,14 @@ impl<'a> Round<'a> {
         }
         let mut register = self.arena.register();
         let written = History::of(&self.key).read_written(&mut register);
-        let stale: Vec<String> = History::stale_writes(&written)
-            .iter()
-            .map(|stale| stale.entry.to_string())
-            .collect();
-        for what in &stale {
-            self.violate(Kind::StaleWrite, what.clone());
-        }
         let fenced = self.arena.kind() == worker::Kind::Ours;
-        let entries: Vec<Entry> = written.into_iter().map(|written| written.entry).collect();
-        let double = History::double_entries(&entries);
-        if class == Class::E {
-            for entry in &double {
-                self.violate(Kind::DoubleEntry, entry.to_string());
-            }
-            // One grant may be good for several visits.
-            let fallen = entries
-                .windows(2)
-                .find(|pair| pair[0].token > pair[1].token);
-            if let Some(pair) = fallen.filter(|_| fenced) {
-                let what = format!("{} came before {}", pair[0], pair[1]);
-                self.violate(Kind::TokenOrder, what);
-            }
-        }
-        let double = double.len();
+        let mut outcome = Outcome::of(&written, class, fenced);
         if let Err(what) = base_line::of_server(&self.server) {
             self.violate(Kind::LeftBehind, what);
         }
-        Outcome {
-            double,
-            stale: stale.len(),
-            slowest: self.slowest,
-            violations: self.violations,
-        }
-    }
-}
-
-impl Outcome {
-    /// A round that could not even be looked at.
-    pub(super) fn broken(what: String) -> Self {
-        Self {
-            double: 0,
-            stale: 0,
-            slowest: None,
-            violations: vec![Violation {
-                kind: Kind::Unexpected,
-                what,
-            }],
-        }
+        outcome.slowest = self.slowest;
+        outcome.violations.append(&mut self.violations);
+        outcome
     }
 }
 

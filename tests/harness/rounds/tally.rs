@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::round::Outcome;
+use super::outcome::Outcome;
 use super::row::{Class, Row};
 use super::violation::Violation;
 

@@ -88,3 +88,26 @@ fn runtime_dropped(round: &mut Round<'_>) {
     round.retire(holder);
     round.retire(next);
 }
+
+/// The same, and a crowd, on locks that live in one process: there is no server to fail.
+pub(super) const IN_MEMORY: Row = Row::new("in_memory", Class::E, in_memory);
+
+fn in_memory(round: &mut Round<'_>) {
+    let mut worker = round.worker_at("memory://");
+    let mut expect = |verb: &str, rest: &str, answer: &str| {
+        let command = round.command(verb, LONG, PATIENCE, rest);
+        let answered = worker.ask(&command, PATIENCE * 2);
+        assert!(answered.starts_with(answer), "{command}: {answered}");
+    };
+    // Each finds the lock free, or it would wait for longer than the test does.
+    expect("run", "panic", "panicked");
+    expect("drop", "0", "");
+    expect("abandon", "", "held ");
+    expect("run-alone", "block 100", "written");
+    expect("hammer", "8 300", "hammered ");
+    expect("crowd", "1000", "crowded 1000");
+    expect("cycle", "1000", "ok");
+    expect("many", "10000", "ok");
+    assert_eq!(worker.ask("release-many", PATIENCE), "ok");
+    round.retire(worker);
+}

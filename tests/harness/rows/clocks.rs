@@ -54,7 +54,8 @@ fn server_clock_back(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The clients' clock jumps back and forth by an hour: nobody looks at it.
+/// The clients' clock jumps back and forth by an hour: nobody looks at it. (What is stepped is the C
+/// library's clock, which is also that of Rust's standard library.)
 pub(super) const CLIENT_CLOCK: Row = Row::new("client_clock", Class::E, client_clock);
 
 fn client_clock(round: &mut Round<'_>) {

@@ -1,6 +1,6 @@
 //! Much at once, and no fault at all.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::LONG;
@@ -62,16 +62,16 @@ fn release_at_once(round: &mut Round<'_>) {
 
 /// The renewals whose owner had released before.
 fn after_their_release(commands: &[Command]) -> Vec<&Command> {
-    let mut released = HashMap::new();
+    let mut released = HashSet::new();
     let mut late = Vec::new();
     for command in commands {
         let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
         match words[..] {
             // EVALSHA sha 1 K owner: the release. With a ttl it is the renewal.
             ["EVALSHA", _, "1", _, owner] => {
-                released.insert(owner, ());
+                released.insert(owner);
             }
-            ["EVALSHA", _, "1", _, owner, _] if released.contains_key(owner) => late.push(command),
+            ["EVALSHA", _, "1", _, owner, _] if released.contains(owner) => late.push(command),
             _ => {}
         }
     }

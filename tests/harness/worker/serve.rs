@@ -4,12 +4,14 @@ use std::io::{BufRead, Write};
 use std::{io, thread};
 
 use lock_runtime::LockClient;
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
 use super::locks::Locks;
 use super::plain::Plain;
+use crate::wait::PATIENCE;
 
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
 ///
@@ -45,8 +47,12 @@ use super::plain::Plain;
 /// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
 pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
+    // No fault reaches it: only a machine that stalls keeps it from answering.
+    let patient = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE));
     let resource = resource
-        .get_multiplexed_async_connection()
+        .get_multiplexed_async_connection_with_config(&patient)
         .await
         .expect("the server of the resource accepts connections");
 

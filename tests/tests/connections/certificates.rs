@@ -105,6 +105,7 @@ fn a_key_is_never_shown() {
 
 #[tokio::test]
 async fn renewed_files_are_used_by_the_next_connection() {
+    warnings::record();
     let (old, new) = (Authority::new(), Authority::new());
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| write_file(folder.path(), name, text);
@@ -126,9 +127,11 @@ async fn renewed_files_are_used_by_the_next_connection() {
     works(&client).await;
 
     // Half written: what was read before is used on.
-    write("client.key", "");
+    let half = write("client.key", "");
     proxy.kill_connections();
     works(&client).await;
+    let told = warnings::warnings("certificates_not_renewed", half.to_str().unwrap());
+    assert!(!told.is_empty(), "nobody is told");
 
     // All of it is replaced, the server's included.
     let replaced = TlsServer::start(&new);

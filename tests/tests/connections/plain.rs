@@ -5,25 +5,10 @@ use harness::{Authority, RedisServer};
 
 use super::*;
 
-fn commands(server: &RedisServer) -> u64 {
-    let stats: String = ask(&mut server.connection(), &["INFO", "commandstats"]);
-    let calls = |line: &str| line.split_once("calls=")?.1.split(',').next()?.parse().ok();
-    let ours = |line: &&str| {
-        ["hello", "ping", "eval"]
-            .iter()
-            .any(|name| line.contains(name))
-    };
-    stats
-        .lines()
-        .filter(ours)
-        .filter_map(|line: &str| -> Option<u64> { calls(line) })
-        .sum()
-}
-
 #[tokio::test]
 async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
     let server = RedisServer::start();
-    let before = commands(&server);
+    let mut monitor = server.monitor();
     let url = server.url().replace("redis://", "rediss://");
     let builder = trusting(url, Authority::new().pem()).command_timeout(ms(300));
     let error = builder.clone().connect().await.unwrap_err();
@@ -32,7 +17,7 @@ async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
     let client = builder.build().unwrap();
     let error = client.lock(KEY).wait(ms(700)).acquire().await.unwrap_err();
     assert!(error.is_unavailable() || error.is_rejected(), "{error}");
-    assert_eq!(commands(&server), before, "it was asked without TLS");
+    assert_eq!(monitor.take(), [], "it was asked without TLS");
 }
 
 #[tokio::test]

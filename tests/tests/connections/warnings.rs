@@ -24,7 +24,7 @@ impl Write for Writer {
 }
 
 /// Records the warnings of this process from now on.
-fn record() {
+pub(crate) fn record() {
     static RECORDING: OnceLock<()> = OnceLock::new();
     RECORDING.get_or_init(|| {
         let subscriber = tracing_subscriber::fmt()
@@ -36,11 +36,11 @@ fn record() {
     });
 }
 
-/// The warnings of this name about the server at `address`.
-fn warnings(name: &str, address: &str) -> Vec<String> {
+/// The warnings of this name that contain `words`, such as a server's address.
+pub(crate) fn warnings(name: &str, words: &str) -> Vec<String> {
     let text = TEXT.lock().expect("no writer panics");
     let text = String::from_utf8_lossy(&text).into_owned();
-    let about = |line: &&str| line.contains(name) && line.contains(address);
+    let about = |line: &&str| line.contains(name) && line.contains(words);
     text.lines().filter(about).map(str::to_owned).collect()
 }
 

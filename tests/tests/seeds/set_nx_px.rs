@@ -2,7 +2,7 @@
 //! its value's author deletes. Ours is exactly this record.
 
 use crate::by_hand::ByHand;
-use crate::{LOCK, RedisServer, ask, client, hold, ms, pttl, value};
+use crate::{LOCK, LockClient, RedisServer, ask, client, hold, ms, pttl, value};
 
 #[tokio::test]
 async fn the_lock_is_a_string_that_ends_by_itself() {
@@ -44,4 +44,16 @@ async fn whoever_knows_another_value_does_not_delete_it() {
     let attempt = client.lock(crate::KEY).try_acquire().await.unwrap();
     assert!(attempt.is_none(), "its record is a lock to us");
     assert!(other.unlock());
+}
+
+#[tokio::test]
+async fn a_prefix_brings_its_key_to_whatever_others_call_it() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    for (prefix, name) in [("", "order:42"), ("shop:mutex:", "shop:mutex:order:42")] {
+        let client = LockClient::builder().url(server.url()).prefix(prefix);
+        let guard = hold(&client.build().unwrap()).await;
+        assert_eq!(ask::<String>(&mut connection, &["TYPE", name]), "string");
+        guard.release().await.unwrap();
+    }
 }
