@@ -2,10 +2,11 @@
 
 use crate::audit::{Breach, Breaches, Step};
 use crate::client::{Body, Client, Phase};
-use crate::conduct::{AcquiredAfterEnd, Terms};
+use crate::conduct::{Sent, Terms};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::network::{Down, Kind, Reply, Request};
+use crate::seeded::Seeded;
 use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Site, Ticks, Token, Value};
 
 /// Everything at one moment.
@@ -19,6 +20,10 @@ pub struct World {
     pub(crate) behind: bool,
     /// The highest token that was ever granted.
     pub(crate) last: Token,
+    /// The highest token under which a body began.
+    pub(crate) highest: Token,
+    /// The live head of the queue, and how many bodies began while it waited.
+    pub(crate) waits: Option<(Owner, u8)>,
     pub(crate) replica: Option<Records>,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
@@ -86,6 +91,8 @@ impl World {
             mode: Mode::Normal,
             behind: false,
             last: 0,
+            highest: 0,
+            waits: None,
             replica: None,
             clients: configuration
                 .calls
@@ -134,7 +141,8 @@ impl World {
                     Phase::Held(hold) => {
                         let synchronous = configuration.terms().synchronous;
                         let inside = hold.body == Body::Inside;
-                        if !inside && hold.is_valid() {
+                        let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked);
+                        if !inside && (hold.is_valid() || unchecked && hold.turn > 0) {
                             actions.push(Action::Start(id, number));
                         }
                         if inside && (hold.is_valid() || synchronous) {
@@ -143,7 +151,7 @@ impl World {
                         if hold.deadline == 0 && !hold.lost {
                             actions.push(Action::Lose(id, number));
                         }
-                        let ttl = configuration.ttl;
+                        let ttl = episode.ttl;
                         if hold.is_valid() && hold.deadline < ttl && !hold.renewing {
                             if self.budget.allows(Fault::Renew) {
                                 actions.push(Action::Renew(id, number, ttl));
@@ -178,11 +186,16 @@ impl World {
                 Ok(())
             }
             Action::Arrive(id) => self.client(id).arrive(&terms),
-            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, &terms)),
-            Action::Start(id, number) => self.on(id, number, |client, index| {
-                client.start(index);
-                Ok(())
-            }),
+            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i)),
+            Action::Start(id, number) => {
+                if configuration.local_turns.is_some() {
+                    self.witness(id, number);
+                }
+                self.on(id, number, |client, index| {
+                    client.start(index);
+                    Ok(())
+                })
+            }
             Action::Finish(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
             Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &terms)),
             Action::Renew(id, number, ttl) => {
@@ -208,11 +221,52 @@ impl World {
             fault => self.fault(fault, configuration),
         };
         self.note(sent);
+        self.look_at_head(configuration);
     }
 
-    pub(crate) fn note(&mut self, sent: Result<(), AcquiredAfterEnd>) {
-        if sent.is_err() {
-            self.breaches.add(Breach::AcquiredAfterEnd);
+    fn note(&mut self, sent: Sent) {
+        if let Err(breach) = sent {
+            self.breaches.add(breach);
+        }
+    }
+
+    /// A body begins.
+    fn witness(&mut self, id: u8, number: u8) {
+        let client = &self.clients[usize::from(id)];
+        let mut holds = client.holds();
+        let (_, hold) = holds.find(|&(of, _)| of == number).expect("it is held");
+        let token = hold.token;
+        if token <= self.highest {
+            self.breaches.add(Breach::TurnToken);
+        }
+        self.highest = self.highest.max(token);
+        if let Some((head, bodies)) = &mut self.waits
+            && head.client != id
+        {
+            *bodies += 1;
+        }
+    }
+
+    /// Who waits at the head of the queue, and whether too many went before.
+    fn look_at_head(&mut self, configuration: &Configuration) {
+        if configuration.local_turns.is_none() {
+            return;
+        }
+        let is_live = |owner: Owner| {
+            let client = &self.clients[usize::from(owner.client)];
+            client.alive && client.heard
+        };
+        let mut queue = self.records.queue.iter();
+        let head = queue.find(|entry| entry.live > 0 && is_live(entry.owner));
+        let head = head.map(|entry| entry.owner);
+        if head != self.waits.map(|(owner, _)| owner) {
+            self.waits = head.map(|owner| (owner, 0));
+        }
+        if self
+            .waits
+            .is_some_and(|(_, bodies)| Token::from(bodies) > configuration.turns)
+        {
+            self.breaches.add(Breach::Bypassed);
         }
     }
 
@@ -224,8 +278,8 @@ impl World {
         &mut self,
         id: u8,
         number: u8,
-        act: impl FnOnce(&mut Client, usize) -> Result<(), AcquiredAfterEnd>,
-    ) -> Result<(), AcquiredAfterEnd> {
+        act: impl FnOnce(&mut Client, usize) -> Sent,
+    ) -> Sent {
         let client = self.client(id);
         let index = client.find(number).expect("the action names an owner");
         act(client, index)
@@ -236,9 +290,10 @@ impl World {
         if let Some(replica) = &mut self.replica {
             replica.tick();
         }
-        let oldest = configuration.ttl.max(configuration.delay);
+        let oldest = configuration.longest().max(configuration.delay);
+        let spell = configuration.spell();
         for client in &mut self.clients {
-            client.tick(oldest);
+            client.tick(oldest, spell);
         }
     }
 
@@ -342,8 +397,10 @@ pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &crate::clien
 impl Configuration {
     pub(crate) fn terms(&self) -> Terms {
         Terms {
-            ttl: self.ttl,
+            ttls: [self.ttl, self.ttl + self.mixed],
             window: self.window,
+            turns: self.turns,
+            spell: self.local_turns,
             claim: self.claim,
             synchronous: self.synchronous,
             seeded: self.seeded,
