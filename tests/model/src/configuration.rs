@@ -4,6 +4,7 @@ use stateright::{Model, Property};
 
 use crate::audit::Breach;
 use crate::canonical;
+use crate::conduct::Terms;
 use crate::faults::Budget;
 use crate::properties;
 use crate::seeded::Seeded;
@@ -74,6 +75,18 @@ impl Configuration {
         }
     }
 
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            ttls: [self.ttl, self.ttl + self.mixed],
+            window: self.window,
+            turns: self.turns,
+            spell: self.local_turns,
+            claim: self.claim,
+            synchronous: self.synchronous,
+            seeded: self.seeded,
+        }
+    }
+
     pub(crate) fn longest(&self) -> Ticks {
         self.ttl + self.mixed
     }
@@ -111,7 +124,7 @@ impl Model for Configuration {
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        world.actions(self, actions);
+        world.choices(self, actions);
         world.faults(self, actions);
     }
 

@@ -83,10 +83,12 @@
 mod audit;
 mod canonical;
 mod chain;
+mod choices;
 mod client;
 mod conduct;
 mod configuration;
 pub mod configurations;
+mod delivery;
 mod explore;
 mod faults;
 pub mod frames;

@@ -1,13 +1,11 @@
-//! Everything at one moment, and every step that may come next.
+//! Everything at one moment, and what each step makes of it.
 
-use crate::audit::{Breach, Breaches, Step};
-use crate::client::{Body, Client, Phase};
-use crate::conduct::{Sent, Terms};
+use crate::audit::{Breach, Breaches};
+use crate::client::{Body, Client, Hold};
+use crate::conduct::Sent;
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
-use crate::network::{Down, Kind, Reply, Request};
-use crate::seeded::Seeded;
-use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Site, Ticks, Token, Value};
+use crate::server::{Mode, Owner, Records, Ticks, Token};
 
 /// Everything at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,79 +100,6 @@ impl World {
             budget: configuration.budget,
             breaches: Breaches::default(),
         }
-    }
-
-    /// What may come next, faults aside.
-    pub(crate) fn actions(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
-        if self.time_may_pass(configuration) {
-            actions.push(Action::Tick);
-        }
-        for (id, client) in (0..).zip(&self.clients) {
-            if !client.link.up.is_empty() {
-                actions.push(Action::Deliver(id));
-            }
-            if !client.link.stray.is_empty() {
-                actions.push(Action::DeliverStray(id));
-            }
-            if !client.alive {
-                if client.heard {
-                    actions.push(Action::Notice(id));
-                }
-                continue;
-            }
-            if client.to_come > 0 {
-                actions.push(Action::Arrive(id));
-            }
-            if !client.link.down.is_empty() {
-                actions.push(Action::Receive(id));
-            }
-            for episode in &client.episodes {
-                let number = episode.number;
-                match &episode.phase {
-                    Phase::Competing { .. } if !episode.waiting => {
-                        actions.push(Action::Poll(id, number));
-                    }
-                    Phase::Ending {
-                        step: crate::client::Step::Settle,
-                        ..
-                    } if !episode.waiting => actions.push(Action::EndAgain(id, number)),
-                    Phase::Held(hold) => {
-                        let synchronous = configuration.terms().synchronous;
-                        let inside = hold.body == Body::Inside;
-                        let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked);
-                        if !inside && (hold.is_valid() || unchecked && hold.turn > 0) {
-                            actions.push(Action::Start(id, number));
-                        }
-                        if inside && (hold.is_valid() || synchronous) {
-                            actions.push(Action::Finish(id, number));
-                        }
-                        if hold.deadline == 0 && !hold.lost {
-                            actions.push(Action::Lose(id, number));
-                        }
-                        let ttl = episode.ttl;
-                        if hold.is_valid() && hold.deadline < ttl && !hold.renewing {
-                            if self.budget.allows(Fault::Renew) {
-                                actions.push(Action::Renew(id, number, ttl));
-                            }
-                            if let Some(short) = configuration.short_renewal
-                                && self.budget.allows(Fault::Renew)
-                            {
-                                actions.push(Action::Renew(id, number, short));
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// A command takes only so long to arrive, or it is lost. Clients may be as slow as they like.
-    fn time_may_pass(&self, configuration: &Configuration) -> bool {
-        self.clients.iter().all(|client| {
-            let mut up = client.link.up.iter();
-            up.all(|request| request.age < configuration.delay)
-        })
     }
 
     /// Does one step.
@@ -296,114 +221,11 @@ impl World {
             client.tick(oldest, spell);
         }
     }
-
-    /// The server runs a command and sends the answer, and what it announces.
-    pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
-        let script = match request.kind {
-            Kind::Acquire { .. } => 1,
-            Kind::Renew { .. } => 2,
-            Kind::Release => 4,
-            Kind::End { .. } => 8,
-        };
-        if request.whole {
-            self.scripts |= script;
-        }
-        let answer = (self.scripts & script != 0).then(|| self.run(id, &request, configuration));
-        let client = self.client(id);
-        if request.wanted && client.alive {
-            let counts = matches!(answer, Some(Answer::Held { .. }));
-            client.link.down.push(Down::Reply(Reply {
-                number: request.number,
-                kind: request.kind,
-                answer: answer.map(plain),
-                age: if counts { request.age } else { 0 },
-            }));
-        }
-    }
-
-    fn run(&mut self, id: u8, request: &Request, configuration: &Configuration) -> Answer {
-        let name = |number| Owner { client: id, number };
-        let owner = name(request.number);
-        let command = match request.kind {
-            Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
-            Kind::Renew { ttl } => Command::Renew { owner, ttl },
-            Kind::Release => Command::Release { owner },
-            Kind::End { next } => Command::End {
-                owner,
-                next: next.map(|(number, ttl)| (name(number), ttl)),
-            },
-        };
-        let rules = configuration.rules();
-        let now = if self.behind {
-            0
-        } else {
-            self.last + rules.turns
-        };
-        let counted = |(id, client): (u8, &Client)| u8::from(client.heard) << id;
-        let receivers = (0..).zip(&self.clients).map(counted).sum();
-        let site = Site {
-            now,
-            receivers: if configuration.publish_counts {
-                receivers
-            } else {
-                0
-            },
-            mode: self.mode,
-        };
-        let before = self.records.clone();
-        let run = self.records.run(command, &rules, &site);
-        let step = Step {
-            before: &before,
-            command,
-            after: &self.records,
-            mode: self.mode,
-            last: self.last,
-            turns: rules.turns,
-        };
-        step.audit(&mut self.breaches);
-        if let Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) = self.records.lock
-        {
-            self.last = self.last.max(token);
-        }
-        for owner in run.told {
-            let client = self.client(owner.client);
-            if client.alive && client.heard {
-                client.link.down.push(Down::Push(owner.number));
-            }
-        }
-        run.answer
-    }
-}
-
-/// An answer without what clients only use to choose when to ask again.
-fn plain(answer: Answer) -> Answer {
-    match answer {
-        Answer::Waiting { .. } => Answer::Waiting { position: 0 },
-        answer => answer,
-    }
 }
 
 /// Who of `client` may rely on the lock and is doing so.
-pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &crate::client::Hold)> {
+pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Hold)> {
     client
         .holds()
         .filter(|(_, hold)| hold.body == Body::Inside && hold.deadline > 0)
-}
-
-/// The terms of a client under this configuration.
-impl Configuration {
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
-            ttls: [self.ttl, self.ttl + self.mixed],
-            window: self.window,
-            turns: self.turns,
-            spell: self.local_turns,
-            claim: self.claim,
-            synchronous: self.synchronous,
-            seeded: self.seeded,
-        }
-    }
 }
