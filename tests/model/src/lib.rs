@@ -25,8 +25,8 @@
 //!
 //! # Bounds
 //!
-//! Up to three clients, up to four calls of one client, and as many faults of each kind as a configuration
-//! says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
+//! Up to three clients, up to four calls of one client, and as many faults of each kind as a
+//! configuration says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
 //! client may be as slow as it likes at every point, which is what a pause is. Leases, claims,
 //! heartbeats and windows are a few steps long, in the proportions of the real ones. A command
 //! arrives within `delay` steps on a live connection and `late` steps on a dead one, or never;

@@ -23,10 +23,10 @@
 //!    - nobody queues in Redis as far as the last answer said, or the grant is younger than 1 s.
 //! 3. **It may**: turn + 1. Its token is start + turn, and no answer changes that: `renew` and
 //!    `acquire` answer with start. The owner, the deadline, the renewals under way and what is known
-//!    of them stay as they are; nothing counts from the hand-over. A guard of an earlier
-//!    turn is not valid in a later one: the hold that it sees ended with its turn. `max_hold` and `renew` are
-//!    the new caller's, its `max_hold` counts from the hand-over, and its deadline is the earlier of
-//!    the two. No command is sent. The call whose turn is over succeeds by the deadline alone.
+//!    of them stay as they are; nothing counts from the hand-over. A guard of an earlier turn is not
+//!    valid in a later one: the hold that it sees ended with its turn. `max_hold` and `renew` are the
+//!    new caller's, its `max_hold` counts from the hand-over, and its deadline is the earlier of the
+//!    two. No command is sent. The call whose turn is over succeeds by the deadline alone.
 //! 4. **It may not**: the owner is ended, with the next in line named (`end owner, next`): its own
 //!    ttl, a new owner, a new grant if nobody queues, else the queue's tail. If the answer says that
 //!    `next` holds, whoever is first in line by then takes it: at once if its ttl is the one that
