@@ -1,6 +1,7 @@
 //! The attribute as a whole, on tokens: what it emits when something is wrong, and how its output
 //! is put together. What the output does is tested with the runtime, in the workspace's tests.
 
+mod quickstart;
 mod snapshots;
 
 use proc_macro2::TokenStream;
@@ -119,7 +120,7 @@ fn options_are_evaluated_in_order() {
         "WAIT",
         "MAX",
         "CLIENT",
-        "__lock_acquire . await",
+        "__lock_call . acquired () . await",
     ]
     .iter()
     .map(|word| {
@@ -167,7 +168,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
         "key = \"a\"",
         "fn f() -> impl Future<Output = R> { charge(); async move { ship() } }",
     );
-    let acquire = output.find("__lock_acquire . await").unwrap();
+    let acquire = output.find("__lock_call . acquired () . await").unwrap();
     assert!(acquire < output.find("charge ()").unwrap(), "{output}");
 }
 

@@ -16,8 +16,8 @@ use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
 use crate::model::moment::Moment;
 use crate::options::{bounded_wait, check_max_hold, check_ttl};
-use crate::private::body::{self, OnLost};
-use crate::telemetry;
+use crate::private::body::{self, Ended, OnLost};
+use crate::telemetry::Acquiring;
 
 /// A lock that is about to be asked for; made by [`LockClient::lock`].
 ///
@@ -62,7 +62,7 @@ impl Acquire {
             max_hold: None,
             reentrant: true,
             function: "",
-            template: "",
+            template: BY_HAND,
         }
     }
 
@@ -187,7 +187,9 @@ impl Acquire {
             let body = pin!(Some(body(&guard)));
             body::drive(&guard, OnLost::Cancel, body).await
         };
-        body::settle(guard, OnLost::Cancel, outcome, |_| false).await
+        // Boxed, or it would be part of every future that runs a body.
+        Box::pin(body::settle(guard, OnLost::Cancel, Ended::of(&outcome))).await?;
+        outcome
     }
 
     /// As [`acquire`](Acquire::acquire), blocking the thread.
@@ -203,10 +205,11 @@ impl Acquire {
         let client = self.client.clone();
         let frame = match self.find() {
             None => {
-                let request = self.request()?;
-                let started = self.now();
-                let held = Held::acquire_blocking(client.engine(), client.gate(), request);
-                Frame::outermost(self.hand_over(held, started)?)
+                let asked = self.asked();
+                let held = self.request().and_then(|request| {
+                    Held::acquire_blocking(client.engine(), client.gate(), request)
+                });
+                Frame::outermost(self.hand_over(held, asked)?)
             }
             Some(found) => self.nested_blocking(found)?,
         };
@@ -233,7 +236,8 @@ impl Acquire {
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
         let output = body::run_blocking(&guard, || body(&guard));
-        body::settle_blocking(guard, OnLost::Cancel, output, |_| false)
+        body::settle_blocking(guard, OnLost::Cancel, Ended::Well)?;
+        Ok(output)
     }
 
     fn find(&self) -> Option<Found> {
@@ -249,10 +253,16 @@ impl Acquire {
     }
 
     async fn outermost(&self) -> Result<Held, LockError> {
-        let request = self.request()?;
-        let started = self.now();
-        let held = Held::acquire(self.client.engine(), self.client.gate(), request).await;
-        self.hand_over(held, started)
+        let asked = self.asked();
+        let held = match self.request() {
+            Ok(request) => Held::acquire(self.client.engine(), self.client.gate(), request).await,
+            Err(error) => Err(error),
+        };
+        self.hand_over(held, asked)
+    }
+
+    fn asked(&self) -> Acquiring {
+        Acquiring::begin(self.function, self.template, self.client.engine().clock())
     }
 
     /// The last look before the caller has the lock: it may have been away for longer than the
@@ -260,21 +270,23 @@ impl Acquire {
     fn hand_over(
         &self,
         acquired: Result<Held, LockError>,
-        started: Moment,
+        asked: Acquiring,
     ) -> Result<Held, LockError> {
-        let waited = self.now().since(started);
+        let now = self.now();
+        let waited = asked.waited(now);
         let outcome = acquired.and_then(|held| match held.loss() {
             None => Ok(held),
             Some(loss) => Err(held.lost_error(loss)),
         });
         match outcome {
-            Ok(held) => {
-                telemetry::acquired(&held, waited);
+            Ok(mut held) => {
+                asked.granted(&held, waited);
+                held.handed_over(now);
                 Ok(held)
             }
             Err(error) => {
-                telemetry::refused(self.template, &error, waited);
-                Err(self.complete(error, started))
+                asked.refused(&error, waited);
+                Err(self.complete(error, waited))
             }
         }
     }
@@ -312,12 +324,10 @@ impl Acquire {
     }
 
     /// Adds what the caller wants to know to an error of the backend.
-    fn complete(&self, error: LockError, started: Moment) -> LockError {
+    fn complete(&self, error: LockError, waited: Duration) -> LockError {
         let error = error.with_key(&self.key);
         match error.kind() {
-            LockErrorKind::Busy | LockErrorKind::Unavailable => {
-                error.with_waited(self.now().since(started))
-            }
+            LockErrorKind::Busy | LockErrorKind::Unavailable => error.with_waited(waited),
             _ => error,
         }
     }
@@ -339,7 +349,7 @@ impl Acquire {
             Ok(Some(frame)) => Ok(frame),
             Ok(None) => Err(self.complete(
                 LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
-                started,
+                self.now().since(started),
             )),
             // Whoever drives the outer body is about to drop this future: it looks at the hold
             // before it polls the body again. An error now would let the body go on to its own
@@ -377,6 +387,9 @@ impl Acquire {
             .with_detail("this call says `reentrant = false`"))
     }
 }
+
+/// Stands for the template of a lock that was asked for without the attribute.
+const BY_HAND: &str = "-";
 
 /// How long a call under a lost hold waits to be dropped.
 const TO_BE_DROPPED: Duration = Duration::from_millis(250);

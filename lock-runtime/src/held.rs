@@ -11,6 +11,7 @@ use crate::gate::Gate;
 use crate::hold::{Hold, Loss};
 use crate::model::moment::Moment;
 use crate::tally::Counted;
+use crate::telemetry::Holding;
 
 /// The duty to give a lock back: whoever drops the last of it, releases.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Held {
     /// `Some` until it is given back.
     hold: Option<Arc<Hold>>,
     engine: Engine,
+    /// `Some` from the hand-over to the end.
+    holding: Option<Holding>,
     _inside: Counted,
 }
 
@@ -48,8 +51,14 @@ impl Held {
         Held {
             hold: Some(hold),
             engine: engine.clone(),
+            holding: None,
             _inside: inside,
         }
+    }
+
+    /// The caller has it from now on.
+    pub(crate) fn handed_over(&mut self, now: Moment) {
+        self.holding = Some(Holding::begin(self, now));
     }
 
     pub(crate) async fn renew(&self) -> Result<(), LockError> {
@@ -65,12 +74,17 @@ impl Held {
         let known = hold.loss();
         let released = self.engine.release(hold.clone()).await;
         self.hold = None;
-        match (released, known) {
-            (_, Some(loss)) => Err(hold.lost_error(loss)),
-            (Released::NotOurs, None) => Err(hold.lost_error(hold.lose(Loss::NotOurs))),
-            (_, None) if !in_time => Err(hold.lost_error(Loss::Expired)),
-            (Released::Freed | Released::Unconfirmed, None) => Ok(()),
+        let outcome = match (released, known) {
+            (_, Some(loss)) => Err(loss),
+            (Released::NotOurs, None) => Err(hold.lose(Loss::NotOurs)),
+            (_, None) if !in_time => Err(Loss::Expired),
+            (Released::Freed, None) => Ok("released"),
+            (Released::Unconfirmed, None) => Ok("unconfirmed"),
+        };
+        if let Some(holding) = self.holding.take() {
+            holding.end(&hold, outcome.unwrap_or("lost"), ended);
         }
+        outcome.map(drop).map_err(|loss| hold.lost_error(loss))
     }
 
     fn shared(&self) -> Arc<Hold> {
@@ -93,6 +107,9 @@ impl Deref for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(hold) = self.hold.take() {
+            if let Some(holding) = self.holding.take() {
+                holding.dropped(&hold);
+            }
             self.engine.abandon(hold);
         }
     }

@@ -16,7 +16,7 @@ use crate::model::lease::{Lease, Terms, reaches};
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::token::FencingToken;
-use crate::telemetry;
+use crate::telemetry::{self, Trace};
 
 /// Why a hold ended before its holder ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,16 @@ pub(crate) enum Loss {
 }
 
 impl Loss {
+    /// The label of metrics.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Loss::Expired => "expired",
+            Loss::NotOurs => "not_ours",
+            Loss::MaxHold => "max_hold",
+            Loss::Shutdown => "shutdown",
+        }
+    }
+
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Loss::Expired => "its lease ran out before it could be renewed",
@@ -59,6 +69,8 @@ pub(crate) struct Hold {
     end: Moment,
     loss: OnceLock<Loss>,
     lost: Notify,
+    /// Where what happens to it is told.
+    pub(crate) trace: Trace,
 }
 
 impl Hold {
@@ -83,6 +95,7 @@ impl Hold {
             end: lease.end(),
             loss: OnceLock::new(),
             lost: Notify::new(),
+            trace: Trace::default(),
         }
     }
 

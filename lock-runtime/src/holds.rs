@@ -4,7 +4,7 @@
 //! below the body that runs under it. The tree is a chain of [`Scope`]s. Its innermost one stands
 //! in a thread-local while a body of the tree is being polled, and only then, as a tracing span is
 //! entered for each poll; so it travels with the future from thread to thread and is never seen
-//! by a neighbour on the same thread.
+//! by a neighbour on the same thread, nor by a task that a body drives itself.
 //!
 //! A [`Frame`] is one level of nesting in one hold. It shares the duty to give the hold back, and
 //! it occupies its parent frame's single turn. Two calls that were made side by side, as by
@@ -22,6 +22,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
+use tokio::task;
 
 use crate::held::Held;
 use crate::tally::{Counted, Tally};
@@ -188,39 +189,83 @@ pub(crate) struct Found {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Scope>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
+}
+
+/// A scope while a body of it is being polled, and the task that polls it.
+///
+/// A body can drive other tasks itself: `block_on` of a runtime that runs on this thread, a
+/// `LocalSet`. What those call is not called by the body.
+#[derive(Debug)]
+pub(crate) struct Current {
+    scope: Arc<Scope>,
+    task: Option<task::Id>,
+}
+
+impl Current {
+    pub(crate) fn new(scope: Arc<Scope>) -> Current {
+        let task = task::try_id();
+        Current { scope, task }
+    }
+
+    fn scope_here(&self) -> Option<&Arc<Scope>> {
+        (self.task == task::try_id()).then_some(&self.scope)
+    }
+}
+
+/// Looks at the current scope, if there is one. There is none in the last moments of a thread, when
+/// its thread-locals are gone and others are still being dropped.
+fn with_current<T>(look: impl FnOnce(&Arc<Scope>) -> Option<T>) -> Option<T> {
+    let look = |current: &RefCell<Option<Current>>| look(current.borrow().as_ref()?.scope_here()?);
+    CURRENT.try_with(look).ok().flatten()
 }
 
 fn current() -> Option<Arc<Scope>> {
-    CURRENT.with_borrow(Clone::clone)
+    with_current(|scope| Some(scope.clone()))
 }
 
 /// The frame under which the current call tree holds `key` of `client`.
 pub(crate) fn find(client: u64, key: &str) -> Option<Found> {
-    CURRENT.with_borrow(|scope| scope.as_ref()?.find(client, key))
+    with_current(|scope| scope.find(client, key))
+}
+
+/// Makes `scope` the current one, and puts the one before it in its place. To be left by whoever
+/// enters, also if it unwinds.
+pub(crate) fn enter(scope: &mut Option<Current>) {
+    if let Some(scope) = scope {
+        // A future may go from task to task between two polls.
+        scope.task = task::try_id();
+    }
+    exchange(scope);
+}
+
+/// Puts back what [`enter`] replaced.
+pub(crate) fn leave(scope: &mut Option<Current>) {
+    exchange(scope);
+}
+
+fn exchange(scope: &mut Option<Current>) {
+    // In the last moments of a thread it stays where it is, entering as well as leaving.
+    let _ = CURRENT.try_with(|current| std::mem::swap(&mut *current.borrow_mut(), scope));
 }
 
 /// Makes `scope` the current one until the returned value is dropped, also by a panic.
-pub(crate) fn enter(scope: &Arc<Scope>) -> Entered {
-    replace_current(Some(scope.clone()))
-}
-
-fn replace_current(scope: Option<Arc<Scope>>) -> Entered {
-    Entered {
-        before: CURRENT.replace(scope),
-    }
+pub(crate) fn entered(scope: Option<Arc<Scope>>) -> Entered {
+    let mut scope = scope.map(Current::new);
+    enter(&mut scope);
+    Entered { before: scope }
 }
 
 /// The current scope is another one until this is dropped.
 pub(crate) struct Entered {
-    before: Option<Arc<Scope>>,
+    before: Option<Current>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let ours = CURRENT.replace(self.before.take());
-        // Dropped only now, when the cell is free again: it may be the last of its frame.
-        drop(ours);
+        leave(&mut self.before);
+        // What was current until now is dropped only now, when the cell is free again: it may be
+        // the last of its frame.
     }
 }
 
@@ -238,7 +283,7 @@ pin_project! {
     impl<F> PinnedDrop for InCurrentHold<F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
-            let _entered = replace_current(this.scope.clone());
+            let _entered = entered(this.scope.clone());
             // Inside its call tree: what its destructors call enters the locks.
             this.future.set(None);
         }
@@ -250,7 +295,7 @@ impl<F: Future> Future for InCurrentHold<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _entered = replace_current(this.scope.clone());
+        let _entered = entered(this.scope.clone());
         let future = this.future.as_pin_mut();
         let output = future
             .expect("it is not polled after it has ended")

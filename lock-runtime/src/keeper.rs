@@ -85,6 +85,12 @@ fn start() -> std::io::Result<Keeper> {
     })
 }
 
+/// How many tasks the keeper has at this moment: for tests that look for what is left behind.
+#[doc(hidden)]
+pub fn background_tasks() -> usize {
+    Keeper::get().map_or(0, |keeper| keeper.handle.metrics().num_alive_tasks())
+}
+
 /// A task that ends when whoever waits for it goes away.
 pub(crate) struct AbortOnDrop<T>(pub(crate) JoinHandle<T>);
 

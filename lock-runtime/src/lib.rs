@@ -18,7 +18,9 @@
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
 //! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
-//! there is none.
+//! there is none. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [test](docs::testing) functions that take locks, what they [tell](docs::observability) operators,
+//! and what differs from [what you know](docs::coming_from).
 //!
 //! # The contract
 //!
@@ -56,12 +58,24 @@
 //! A lease cannot stop a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine),
 //! a sync body or a poll that blocks from finishing a write. It does not survive an asynchronous
 //! failover, an eviction, or a step of the server's clock that lost the key. The
-//! [fencing token](FencingToken) is for that.
+//! [fencing token](FencingToken) is for that. [`docs::faults`] goes through every fault and names the
+//! test that makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
 //! Waiters are served in order between clients, and inside a client. Other kinds of clients that
 //! poll for the same key may starve while ours queue, and their releases wake nobody: ours then
 //! find the lock free by polling, about five times a second.
+//!
+//! # Where the locks are
+//!
+//! | URL | the locks are |
+//! |---|---|
+//! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
+//! | `rediss://…` | there too, over TLS; needs the feature `tls` |
+//! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
+//! | `memory://` | in this process |
+//!
+//! [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the certificates for TLS.
 //!
 //! # When not to use it
 //!
@@ -72,12 +86,16 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
+//! - `tls`: `rediss://` URLs, with rustls and ring. The application's own choice of a crypto provider
+//!   is neither needed nor touched.
+//! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //!
 //! # Clients of other kinds
 //!
 //! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
 //! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[doc(hidden)]
@@ -85,8 +103,11 @@
 pub mod __private;
 mod acquire;
 mod backend;
+#[cfg(feature = "tls")]
+mod certificates;
 mod client;
 mod clock;
+pub mod docs;
 mod engine;
 mod error;
 mod gate;
@@ -103,6 +124,7 @@ mod remote;
 mod roster;
 mod tally;
 mod telemetry;
+pub mod testing;
 mod wait;
 mod watchdog;
 
@@ -113,6 +135,8 @@ pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;
 pub use holds::{InCurrentHold, in_current_hold};
+#[doc(hidden)]
+pub use keeper::background_tasks as __background_tasks;
 pub use model::key::{KeyPart, KeyWriter, LockKey};
 pub use model::token::FencingToken;
 

@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) label: Option<String>,
     pub(crate) command_timeout: Duration,
     pub(crate) require_tls: bool,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: crate::certificates::Certificates,
     pub(crate) shutdown_grace: Duration,
 }
 
@@ -39,6 +41,8 @@ impl Default for Options {
             label: Some(default_label()),
             command_timeout: DEFAULT_COMMAND_TIMEOUT,
             require_tls: false,
+            #[cfg(feature = "tls")]
+            certificates: Default::default(),
             shutdown_grace: DEFAULT_TTL,
         }
     }

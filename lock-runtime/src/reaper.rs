@@ -45,14 +45,16 @@ pub(crate) async fn give_back<W: Wire>(
         heads_line,
         ..
     } = tenure;
+    // Looked at now: that the lease ends while nobody answers is no loss, the holder is done.
+    let was_held = hold.loss().is_none();
     let patience = PATIENCE.min(hold.remaining());
     let mut told = false;
     let mut tell = |released| {
         if std::mem::replace(&mut told, true) {
             return;
         }
-        if released == Released::Unconfirmed && hold.loss().is_none() {
-            telemetry::release_unconfirmed(hold.template, hold.token);
+        if released == Released::Unconfirmed && was_held {
+            telemetry::release_unconfirmed(&hold);
         }
         if let Some(reply) = reply.take() {
             let _ = reply.send(released);
@@ -158,7 +160,12 @@ async fn bequeath<W: Wire>(
             ..
         })
         | Err(_) => Turn::Queued(heir),
-        Ok(_) => Turn::Start,
+        Ok(_) => {
+            // It was named, so it has to be ended: a wire that sends a command twice may have
+            // brought the answer to the second, after the first had put the heir in the queue.
+            drop(end(remote, heir));
+            Turn::Start
+        }
     };
     remote.pass_turn(&lock, turn);
     ended.map(|sent| sent.answer)
@@ -204,20 +211,34 @@ async fn finish<W: Wire>(
     first: Result<Ended, Fault>,
     counted: Counted,
 ) {
-    let until = Instant::now() + LONG_ENOUGH.max(episode.chain.longest());
-    let mut unanswered = matches!(first, Err(Fault::Unavailable(_))).then_some(counted);
-    while (unanswered.is_some() || episode.chain.is_tainted()) && Instant::now() < until {
+    let long_enough = LONG_ENOUGH.max(episode.chain.longest());
+    // After this nothing of it can arrive. After that time once more nothing of it can be left.
+    let until = Instant::now() + long_enough;
+    let gone = until + long_enough;
+    let mut unanswered = matches!(first, Err(Fault::Unavailable(_)));
+    // Others wait for an answer and not for more than that: a tainted owner is ended again for
+    // seconds, but it holds nothing as far as anyone knows.
+    let mut counted = unanswered.then_some(counted);
+    while (unanswered || episode.chain.is_tainted()) && Instant::now() < gone {
         sleep(AGAIN).await;
+        // What counts is when an end is sent, not when its answer is read: in between this process
+        // may be stopped for longer than anything was under way.
+        let is_last = Instant::now() >= until;
+        if is_last {
+            counted = None;
+        }
         let ended = remote
             .wire()
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
         if !matches!(ended, Err(Fault::Unavailable(_))) {
-            // Nobody waits for more than an answer: a tainted owner is ended again for seconds,
-            // but it holds nothing as far as anyone knows.
-            unanswered = None;
+            (unanswered, counted) = (false, None);
+            if is_last {
+                break;
+            }
         }
     }
+    drop(counted);
 }
 
 /// Ends an owner that a grant was announced for and that nobody here knows: it gave up before,

@@ -48,7 +48,7 @@ pub(crate) struct Remote<W> {
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
-        let target = Target::parse(url, options.require_tls)?;
+        let target = Target::parse(url, options)?;
         let process = random::process_id()?;
         let keeper = Keeper::get()?;
         let sooner = Arc::new(Notify::new());

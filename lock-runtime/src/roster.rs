@@ -43,9 +43,8 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     pub(crate) renewals: Vec<Renewal>,
-    /// Templates of leases that are renewed again because there is no answer yet, and how many
-    /// renewals have none.
-    pub(crate) overdue: Vec<(&'static str, u32)>,
+    /// Holds that are renewed again because there is no answer yet, and how many renewals have none.
+    pub(crate) overdue: Vec<(Arc<Hold>, u32)>,
     pub(crate) lost: Vec<Owner>,
     /// When to look again; `None` if nothing is held.
     pub(crate) next: Option<Moment>,
@@ -99,7 +98,7 @@ impl Roster {
                     let Tenure { hold, lease, .. } = &entry.tenure;
                     agenda.renewals.push(entry.tenure.renewal(ttl));
                     if lease.unknown() > 1 {
-                        agenda.overdue.push((hold.template, lease.unknown() - 1));
+                        agenda.overdue.push((hold.clone(), lease.unknown() - 1));
                     }
                 }
                 Due::Lost => {
@@ -119,37 +118,44 @@ impl Roster {
         Some(tenure.renewal(tenure.lease.extension(now)))
     }
 
-    /// A renewal for `ttl` was confirmed. What is lost stays so.
-    pub(crate) fn confirmed(&mut self, owner: Owner, ttl: Duration, sent: Sent<Grant>) {
+    /// A renewal for `ttl` was confirmed. Says whose; what is lost stays so.
+    pub(crate) fn confirmed(
+        &mut self,
+        owner: Owner,
+        ttl: Duration,
+        sent: Sent<Grant>,
+    ) -> Option<Arc<Hold>> {
         let Some(Entry {
             tenure,
             due: Some(_),
         }) = self.entries.get_mut(&owner)
         else {
-            return;
+            return None;
         };
         if tenure.hold.loss().is_some() {
             // Too late: it is lost for somebody already, and is found so when it is due.
-            return;
+            return None;
         }
         tenure.contended |= sent.answer.contended;
         tenure.lease.confirmed(sent.at, ttl);
         tenure.hold.extend(tenure.lease.deadline());
+        let renewed = tenure.hold.clone();
         self.reschedule(owner);
+        Some(renewed)
     }
 
-    /// A renewal was not answered. Says whose template it was, and how many were not in a row.
+    /// A renewal was not answered. Says whose it was, and how many were not in a row.
     pub(crate) fn unanswered(
         &mut self,
         owner: Owner,
         now: Moment,
         jitter: f64,
-    ) -> Option<(&'static str, u32)> {
+    ) -> Option<(Arc<Hold>, u32)> {
         let entry = self.entries.get_mut(&owner)?;
         entry.due?;
         let Tenure { hold, lease, .. } = &mut entry.tenure;
         lease.unanswered(now, jitter);
-        let told = (hold.template, lease.unknown());
+        let told = (hold.clone(), lease.unknown());
         self.reschedule(owner);
         Some(told)
     }
@@ -294,9 +300,12 @@ mod tests {
         assert_eq!(owners(&roster.due(first)), [owner(1)]);
         let agenda = roster.due(first + TTL / 6);
         assert_eq!(owners(&agenda), [owner(1)]);
-        assert_eq!(agenda.overdue, [("key-<n>", 1)]);
+        let overdue = agenda.overdue.iter();
+        let overdue: Vec<_> = overdue.map(|(hold, count)| (hold.owner, *count)).collect();
+        assert_eq!(overdue, [(owner(1), 1)]);
 
-        roster.confirmed(owner(1), TTL, confirmation(first, true));
+        let renewed = roster.confirmed(owner(1), TTL, confirmation(first, true));
+        assert_eq!(renewed.map(|hold| hold.owner), Some(owner(1)));
         assert_eq!(roster.next(), Some(first + TTL / 3));
         let tenure = roster.remove(owner(1)).unwrap();
         assert!(tenure.contended, "the answer said that somebody queues");
@@ -311,8 +320,9 @@ mod tests {
         assert_eq!(roster.due(start + TTL).lost, [owner(1)]);
         assert_eq!(roster.lost(owner(1), None).as_deref(), Some("lock:key-1"));
         assert_eq!(roster.lost(owner(1), None), None);
-        roster.confirmed(owner(1), TTL, confirmation(start + TTL, false));
-        assert_eq!(roster.unanswered(owner(1), start + TTL, 0.5), None);
+        let late = roster.confirmed(owner(1), TTL, confirmation(start + TTL, false));
+        assert!(late.is_none());
+        assert!(roster.unanswered(owner(1), start + TTL, 0.5).is_none());
         assert_eq!(roster.next(), None);
         assert!(
             roster.remove(owner(1)).is_some(),

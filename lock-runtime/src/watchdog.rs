@@ -45,8 +45,8 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
-    for (template, renewals) in agenda.overdue {
-        telemetry::renewal_overdue(template, renewals);
+    for (hold, renewals) in agenda.overdue {
+        telemetry::renewal_overdue(&hold, renewals);
     }
     for batch in agenda.renewals.chunks(BATCH) {
         let (renewing, batch) = (remote.clone(), batch.to_vec());
@@ -74,7 +74,7 @@ pub(crate) async fn renew_now<W: Wire>(
     };
     let renewals = [renewal];
     let result = remote.wire().renew(&renewals).await.pop();
-    let result = result.unwrap_or_else(|| Err(Fault::Unavailable("no answer".to_owned())));
+    let result = result.unwrap_or_else(|| Err(Fault::unavailable("no answer")));
     let outcome = match &result {
         Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
         Ok(_) => Ok(()),
@@ -97,9 +97,13 @@ fn note<W: Wire>(
             at,
             answer: Some(answer),
         }) => {
-            remote
-                .roster()
-                .confirmed(renewal.owner, renewal.ttl, Sent { at, answer });
+            let confirmation = Sent { at, answer };
+            let mut roster = remote.roster();
+            let renewed = roster.confirmed(renewal.owner, renewal.ttl, confirmation);
+            drop(roster);
+            if let Some(hold) = renewed {
+                telemetry::renewed(&hold);
+            }
         }
         Ok(Sent { answer: None, .. }) => remote.lost(renewal.owner, Some(Loss::NotOurs)),
         Err(fault) => {
@@ -107,8 +111,8 @@ fn note<W: Wire>(
             let mut roster = remote.roster();
             let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
             drop(roster);
-            if let Some((template, failures)) = unanswered {
-                telemetry::renewal_failed(template, &fault, failures);
+            if let Some((hold, failures)) = unanswered {
+                telemetry::renewal_failed(&hold, &fault, failures);
             }
         }
     }

@@ -18,6 +18,8 @@ mod attributes;
 mod calls;
 #[path = "../functions/check.rs"]
 mod check;
+#[path = "../functions/clients.rs"]
+mod clients;
 #[path = "../functions/coerced.rs"]
 mod coerced;
 mod edition;

@@ -11,6 +11,8 @@ async fn conditional(
     #[cfg(any(unix, not(unix)))] id: u8,
     #[cfg(all(unix, not(unix)))] id: std::convert::Infallible,
     #[cfg(any())] absent: Absent,
+    #[cfg_attr(all(), cfg(any()))] _absent_too: Absent,
+    #[cfg_attr(all(), cfg(all()), allow(unused_variables))] _present: u8,
     #[allow(unused_variables)] unused: u8,
 ) -> Answer {
     pausing().await;
@@ -90,7 +92,7 @@ async fn cfg_attr() -> Answer {
 
 #[tokio::test]
 async fn every_attribute() {
-    let answer = locks("conditional:1", async || conditional(1, 2).await);
+    let answer = locks("conditional:1", async || conditional(1, 2, 3).await);
     assert_eq!(answer.await.unwrap(), 1);
     assert_eq!(locks_blocking("documented", documented).unwrap(), 1);
     let answer = locks("allowed", async || allowed(1).await);

@@ -1,6 +1,7 @@
 //! Functions that return a future: its tail `async` block is what is locked, with whatever stands
 //! before it.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -53,6 +54,71 @@ fn boxed<'a>(id: &'a str, more: u8) -> BoxFuture<'a, Answer<(&'a str, u8)>> {
 #[distributed_lock(key = "future of a unit", or_else = |_| ())]
 fn unit() -> impl Future<Output = ()> {
     async move { pausing().await }
+}
+
+/// Not `Sync`, so a future that borrows it is not `Send`.
+struct Shop(Cell<u8>);
+
+impl Shop {
+    /// In the shape of `tower::Service::call`.
+    #[distributed_lock(key = "static:<id>")]
+    fn call(&mut self, id: u8) -> BoxFuture<'static, Answer> {
+        Box::pin(async move {
+            pausing().await;
+            Ok(id)
+        })
+    }
+
+    #[distributed_lock(key = "Send:<id>")]
+    fn not_sync(&self, id: u8) -> impl Future<Output = Answer> + Send {
+        async move {
+            pausing().await;
+            Ok(id)
+        }
+    }
+
+    #[distributed_lock(key = "use:<id>")]
+    fn captures_nothing(&self, id: u8) -> impl Future<Output = Answer> + use<> {
+        async move {
+            pausing().await;
+            Ok(id)
+        }
+    }
+
+    /// Only the statement before the block uses the receiver, which it needs with the lock.
+    #[distributed_lock(key = "before:<id>")]
+    fn before(&mut self, id: u8) -> impl Future<Output = Answer> + '_ {
+        self.0.set(id);
+        inside();
+        async move {
+            pausing().await;
+            Ok(id)
+        }
+    }
+}
+
+#[distributed_lock(key = "ignored:<id>")]
+fn ignored(_shop: &Shop, id: u8) -> BoxFuture<'static, Answer> {
+    Box::pin(async move {
+        pausing().await;
+        Ok(id)
+    })
+}
+
+#[tokio::test]
+async fn what_a_block_does_not_use_is_no_part_of_its_future() {
+    let mut shop = Shop(Cell::new(0));
+    let id = locks("static:1", async || shop.call(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    let id = locks("Send:1", async || shop.not_sync(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("use:1", async || shop.captures_nothing(1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("ignored:1", async || ignored(&shop, 1).await);
+    assert_eq!(id.await.unwrap(), 1);
+    let id = locks("before:1", async || shop.before(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    assert_eq!(shop.0.get(), 1);
 }
 
 #[tokio::test]

@@ -97,6 +97,25 @@ async fn unnamed(_: u32, _named: u32, (_, n): (u32, u32)) -> Sum {
     Ok(n)
 }
 
+#[distributed_lock(key = "conditional:<id>")]
+async fn conditional(
+    Order {
+        id,
+        #[cfg(any())]
+        absent,
+        #[cfg_attr(all(), cfg(any()))]
+            absent_too: Absent { _absent, .. },
+        #[cfg(all())]
+            lines: [first, ..],
+        ..
+    }: Order,
+) -> Sum {
+    #[cfg(any())]
+    drop(absent);
+    pausing().await;
+    Ok(id + first)
+}
+
 #[tokio::test]
 async fn every_pattern() {
     let order = Order {
@@ -112,6 +131,8 @@ async fn every_pattern() {
     assert_eq!(sum.await.unwrap(), 8);
     let sum = locks("structure:7:3", async || structure(order.clone()).await);
     assert_eq!(sum.await.unwrap(), 15);
+    let sum = locks("conditional:7", async || conditional(order.clone()).await);
+    assert_eq!(sum.await.unwrap(), 8);
     let sum = locks_blocking("rest:7", || rest(order.clone()));
     assert_eq!(sum.unwrap(), 7);
     let sum = locks("nested:1:2:3", async || nested((1, (2, [3, 4]))).await);

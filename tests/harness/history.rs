@@ -1,28 +1,39 @@
 //! The resource that a lock protects, as a register that betrays every double entry.
 //!
-//! It is a list in Redis. Whoever is inside reads its length, and later appends an entry that says
-//! which length it saw. Alone inside, entry n saw n; two at a time, both saw the same. There is
-//! nothing to clean up after a process that was killed in between.
+//! It is a list in a Redis of its own. Whoever is inside reads its length, and later appends an
+//! entry that says which length it saw. Alone inside, entry n saw n; two at a time, both saw the
+//! same. There is nothing to clean up after a process that was killed in between.
+//!
+//! It is two resources in one: an unfenced one takes every entry, a fenced one refuses those whose
+//! token is lower than the highest that it was shown, by readers as well as by writers.
 
 use std::fmt;
 
 use redis::aio::ConnectionLike;
 use redis::{Connection, RedisResult};
 
-/// Appends `seen` under `token`, unless the resource is fenced and has seen a later token.
-const APPEND: &str = "
-local last = redis.call('LINDEX', KEYS[1], -1)
-if ARGV[4] == 'fenced' and last and tonumber(last:match('^%d+')) > tonumber(ARGV[1]) then
-  return 0
+/// Shows the token, and answers the length.
+const LOOK: &str = "
+if tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[2]) or 0) then
+  redis.call('SET', KEYS[2], ARGV[1])
 end
-redis.call('RPUSH', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3])
-return 1";
+return redis.call('LLEN', KEYS[1])";
+
+/// Appends an entry, with the word of a fenced resource on it.
+const APPEND: &str = "
+local taken = tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[2]) or 0)
+if taken then
+  redis.call('SET', KEYS[2], ARGV[1])
+end
+redis.call('RPUSH', KEYS[1],
+  ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3] .. (taken and ' taken' or ' refused'))
+return taken and 1 or 0";
 
 /// The register of one lock.
 #[derive(Debug, Clone)]
 pub struct History {
-    key: String,
-    fenced: bool,
+    entries: String,
+    fence: String,
 }
 
 /// What one visit wrote.
@@ -36,59 +47,62 @@ pub struct Entry {
     pub writer: String,
 }
 
-impl History {
-    /// A register that takes every write.
-    pub fn unfenced(lock: &str) -> Self {
-        Self {
-            key: format!("history:{lock}"),
-            fenced: false,
-        }
-    }
+/// An entry, and whether a fenced resource took it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The entry.
+    pub entry: Entry,
+    /// False: refused, because a higher token had been shown before.
+    pub taken: bool,
+}
 
-    /// A register that refuses writes with a token lower than the last one. The other kind sees the
-    /// same entries.
-    pub fn fenced(lock: &str) -> Self {
+impl History {
+    /// The register of this lock.
+    pub fn of(lock: &str) -> Self {
         Self {
-            fenced: true,
-            ..Self::unfenced(lock)
+            entries: format!("history:{lock}"),
+            fence: format!("history:{lock}:fence"),
         }
     }
 
     /// The first half of a visit: what there is to see.
-    pub async fn look(&self, connection: &mut impl ConnectionLike) -> RedisResult<usize> {
-        redis::cmd("LLEN")
-            .arg(&self.key)
-            .query_async(connection)
-            .await
+    pub async fn look(
+        &self,
+        connection: &mut impl ConnectionLike,
+        token: u64,
+    ) -> RedisResult<usize> {
+        self.eval(LOOK).arg(token).query_async(connection).await
     }
 
-    /// The second half: writes it down. False: refused as stale.
+    /// The second half: writes it down. False: a fenced resource refuses it as stale.
     pub async fn append(
         &self,
         connection: &mut impl ConnectionLike,
         entry: &Entry,
     ) -> RedisResult<bool> {
-        redis::cmd("EVAL")
-            .arg(APPEND)
-            .arg(1)
-            .arg(&self.key)
+        self.eval(APPEND)
             .arg(entry.token)
             .arg(entry.seen)
             .arg(&entry.writer)
-            .arg(if self.fenced { "fenced" } else { "unfenced" })
             .query_async(connection)
             .await
     }
 
-    /// All entries, oldest first.
+    /// All entries, oldest first: those of an unfenced resource.
     pub fn read(&self, connection: &mut Connection) -> Vec<Entry> {
+        let written = self.read_written(connection);
+        written.into_iter().map(|written| written.entry).collect()
+    }
+
+    /// All entries, oldest first, each with the word of a fenced resource on it.
+    pub fn read_written(&self, connection: &mut Connection) -> Vec<Written> {
         let lines: Vec<String> = redis::cmd("LRANGE")
-            .arg(&self.key)
+            .arg(&self.entries)
             .arg(0)
             .arg(-1)
             .query(connection)
             .expect("the register can be read");
-        lines.iter().map(|line| Entry::parse(line)).collect()
+        lines.iter().map(|line| Written::parse(line)).collect()
     }
 
     /// The entries that did not see the one before them: visits that overlapped another.
@@ -98,6 +112,20 @@ impl History {
             .enumerate()
             .filter(|(n, entry)| entry.seen != *n)
             .map(|(_, e)| e)
+            .collect()
+    }
+
+    /// The writes that a fenced resource took although it had taken another since the visit began:
+    /// the harm that a token is there to prevent.
+    pub fn stale_writes(written: &[Written]) -> Vec<&Written> {
+        written
+            .iter()
+            .enumerate()
+            .filter(|(n, late)| {
+                let since = written.get(late.entry.seen..*n).unwrap_or_default();
+                late.taken && since.iter().any(|other| other.taken)
+            })
+            .map(|(_, late)| late)
             .collect()
     }
 
@@ -120,16 +148,26 @@ impl History {
             );
         }
     }
+
+    fn eval(&self, script: &str) -> redis::Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(script).arg(2).arg(&self.entries);
+        command.arg(&self.fence);
+        command
+    }
 }
 
-impl Entry {
+impl Written {
     fn parse(line: &str) -> Self {
         let mut words = line.split(' ');
-        let mut word = || words.next().expect("an entry has three words");
+        let mut word = || words.next().expect("an entry has four words");
         Self {
-            token: word().parse().expect("a token is a number"),
-            seen: word().parse().expect("a length is a number"),
-            writer: word().to_owned(),
+            entry: Entry {
+                token: word().parse().expect("a token is a number"),
+                seen: word().parse().expect("a length is a number"),
+                writer: word().to_owned(),
+            },
+            taken: word() == "taken",
         }
     }
 }

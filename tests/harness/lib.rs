@@ -11,20 +11,24 @@ mod port;
 mod process;
 mod proxy;
 mod raw;
+pub mod rounds;
+pub mod rows;
 mod scene;
 mod server;
+mod tls;
 mod wait;
 mod worker;
 
 pub use clock::Clock;
-pub use history::{Entry, History};
+pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
 pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, hold, ms, soon};
 pub use server::{Builder, RedisServer};
+pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
-pub use worker::{Worker, serve};
+pub use worker::{Kind, Worker, serve};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -105,6 +105,12 @@ impl Proxy {
         self.gate.change(gate::State::kill_links);
     }
 
+    /// Ends the server's side of every connection without telling the client: the socket stays open,
+    /// and what is sent on it is gone. New connections are as good as any.
+    pub fn half_open(&self) {
+        self.gate.change(gate::State::halve_links);
+    }
+
     /// Sends new connections to another server: a failover.
     pub fn redirect(&self, port: u16) {
         self.gate

@@ -34,10 +34,18 @@ pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFn
     }
 }
 
+/// Blocks this thread for so long.
+pub(crate) fn block(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        pause();
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the step between two looks at a condition, on a thread of the test's own"
 )]
-fn pause() {
+pub(crate) fn pause() {
     std::thread::sleep(STEP);
 }

@@ -1,8 +1,15 @@
 //! Worker processes that a test may kill and stop.
 
 mod commands;
+mod crowd;
 mod hammer;
+mod idle;
+mod locks;
+mod ours;
+mod plain;
+mod runtimes;
 mod serve;
+mod visit;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -10,8 +17,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-pub use serve::serve;
+pub use serve::{Kind, serve};
 
+use crate::clock::Clock;
 use crate::process;
 use crate::wait::wait_until;
 
@@ -28,7 +36,20 @@ pub struct Worker {
 impl Worker {
     /// Starts `program` with `args`; tests pass `env!("CARGO_BIN_EXE_lock-worker")`.
     pub fn spawn(program: &str, args: &[&str]) -> Self {
-        let mut child = Command::new(program)
+        Self::start(program, args, None)
+    }
+
+    /// Like [`spawn`](Self::spawn), with a wall clock of its own.
+    pub fn spawn_by(clock: &Clock, program: &str, args: &[&str]) -> Self {
+        Self::start(program, args, Some(clock))
+    }
+
+    fn start(program: &str, args: &[&str], clock: Option<&Clock>) -> Self {
+        let mut process = Command::new(program);
+        if let Some(clock) = clock {
+            clock.rule(&mut process);
+        }
+        let mut child = process
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,4 +1,4 @@
-//! `lock-worker LOCKS RESOURCE`: a process that uses locks as told, for tests that kill it. See
+//! `lock-worker LOCKS RESOURCE [ours|plain]`: a process that uses locks as told, for tests that kill it. See
 //! [`harness::serve`].
 
 use std::env;
@@ -7,7 +7,9 @@ use std::env;
 async fn main() {
     let mut args = env::args().skip(1);
     let (Some(locks), Some(resource)) = (args.next(), args.next()) else {
-        panic!("usage: lock-worker LOCKS RESOURCE");
+        panic!("usage: lock-worker LOCKS RESOURCE [ours|plain]");
     };
-    harness::serve(&locks, &resource).await;
+    let kind = args.next().unwrap_or_else(|| "ours".to_owned());
+    let kind = harness::Kind::parse(&kind).unwrap_or_else(|| panic!("no such client: {kind}"));
+    harness::serve(&locks, &resource, kind).await;
 }

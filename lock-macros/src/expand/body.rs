@@ -41,7 +41,8 @@ fn edge(call: &Call) -> TokenStream {
 /// dropped as they were captured.
 ///
 /// A name that occurs nowhere is left alone unless it starts with `_`: the compiler is about to
-/// call it unused, and should.
+/// call it unused, and should. Where the function drops its arguments when it returns its future,
+/// every such name is: the future could not outlive what it never uses, nor be `Send` without it.
 fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);
@@ -50,9 +51,11 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
     });
+    let keeps_all = call.shape.keeps_arguments();
     let bindings = call.names.bindings.iter().rev().filter(|binding| {
         let name = binding.ident.to_string();
-        (name.starts_with('_') || mentioned.contains(&name)) && Some(name) != given_away
+        let kept = mentioned.contains(&name) || keeps_all && name.starts_with('_');
+        kept && Some(name) != given_away
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
@@ -60,6 +63,7 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
         quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident;)
     });
     let receiver = call.names.receiver.iter();
+    let receiver = receiver.filter(|name| keeps_all || mentioned.contains(&name.to_string()));
     quote_spanned!(glue=> #(#moves)* #(let _ = &#receiver;)*)
 }
 

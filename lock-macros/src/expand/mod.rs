@@ -12,22 +12,31 @@
 //!
 //! ```text
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
-//!     let key = { let mut key = KeyWriter::new(); key.text("order:"); part(&mut key, "id", &id); key.finish() };
-//!     let spec = Spec::new(key, "ship", "order:<id>").ttl(Duration::new(10, 0));
-//!     let asked = spec.on_installed();
-//!     let acquired = match asked { Ok(acquire) => acquire.await, Err(error) => Err(error) };
-//!     let outcome = match acquired {
-//!         Ok(held) => {
+//!     let mut call = {
+//!         let mut spec = Spec::new(&["ship", "order:<id>"]);
+//!         spec.part(&["order:", "id"], &id);
+//!         spec.ttl(Duration::new(10, 0));
+//!         spec.acquire_installed()
+//!     };
+//!     let outcome = match call.acquired().await {
+//!         Ok(()) => {
 //!             let outcome = {
 //!                 let body = pin!(Some(async move {
 //!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; };
 //!                     let _ = &id;
 //!                     STATEMENTS
 //!                 }));
-//!                 let outcome = drive(&held, OnLost::Cancel, body).await;
+//!                 let outcome = call.drive(OnLost::Cancel, body).await;
 //!                 outcome
 //!             };
-//!             settle(held, OnLost::Cancel, outcome, |output| Outcome(output).failed()).await
+//!             let ended = match &outcome {
+//!                 Ok(output) => Ended::with(Outcome(output).failed()),
+//!                 Err(_) => Ended::Dropped,
+//!             };
+//!             match call.settled(OnLost::Cancel, ended).await {
+//!                 Ok(()) => outcome,
+//!                 Err(error) => Err(error),
+//!             }
 //!         }
 //!         Err(error) => Err(error),
 //!     };
@@ -38,9 +47,9 @@
 //! }
 //! ```
 //!
-//! - `held` outlives the body's block, so whatever ends the body drops it and its arguments first.
-//! - `acquire.await`, and not `acquire.acquire().await`, boxes what waits for the lock: it would
-//!   add some 2 KB to the future of every locked function.
+//! - `call` outlives the body's block, so whatever ends the body drops it and its arguments first.
+//! - Only `drive` knows the type of the body and of its result; what it calls, and all the rest, is
+//!   compiled once, in the runtime, and not in every locked function.
 //! - The body is pinned where it stands; passed to a function by value it would be stored twice.
 //!   `drive` empties the `Some` to drop it inside its call tree.
 //! - The `if let` gives `return` statements the function's type, hence its coercions and its
@@ -66,10 +75,9 @@ use crate::model::{Call, OnLost};
 
 /// The locked function.
 pub(crate) fn expand(mut call: Call) -> TokenStream {
-    let shape = std::mem::replace(&mut call.shape, Shape::Sync);
     let braces = call.item.body.span();
     let statements = call.item.body.stream();
-    let body = match shape {
+    let body = match &call.shape {
         Shape::Async => locked(&call, Mode::Async, statements, braces),
         Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
         Shape::Future(tail) => {
@@ -109,45 +117,76 @@ enum Mode {
 /// Takes the lock, runs the statements under it, and gives it back.
 fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let asked = spec::asked(call, glue);
+    let asked = spec::asked(call, mode, glue);
     let body = braced(body::statements(call, statements, glue), braces);
-    let guard = call.options.guard.iter();
     let on_lost = match call.options.on_lost {
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
     let failed = quote_spanned! {glue=>
-        |__lock_output| {
+        {
             use __lock_rt::NotAResult as _;
-            __lock_rt::Outcome(__lock_output).failed()
+            __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
         }
     };
     // What the compiler says of a capture is about the user's block, and names the variable.
     let asynchronously = quote_spanned!(braces=> async move);
     let closure = quote_spanned!(braces=> move ||);
-    let (acquire, run) = match mode {
-        Mode::Async => (
-            quote_spanned!(glue=> __lock_acquire.await),
+    let guard = |held: TokenStream| {
+        let names = call.options.guard.iter();
+        quote_spanned!(glue=> #(let #names = #held;)*)
+    };
+    let outcome = match mode {
+        Mode::Async => {
+            let guard = guard(quote_spanned!(glue=> __lock_call.guard()));
             quote_spanned! {glue=>
-                let __lock_outcome = {
-                    let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
-                    let __lock_outcome = __lock_rt::drive(&__lock_held, #on_lost, __lock_body).await;
-                    __lock_outcome
+                let mut __lock_call = #asked;
+                let __lock_outcome = match __lock_call.acquired().await {
+                    ::core::result::Result::Ok(()) => {
+                        let __lock_outcome = {
+                            #guard
+                            let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
+                            let __lock_outcome =
+                                __lock_call.drive(#on_lost, __lock_body).await;
+                            __lock_outcome
+                        };
+                        let __lock_ended = match &__lock_outcome {
+                            ::core::result::Result::Ok(__lock_output) => #failed,
+                            ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+                        };
+                        match __lock_call.settled(#on_lost, __lock_ended).await {
+                            ::core::result::Result::Ok(()) => __lock_outcome,
+                            ::core::result::Result::Err(__lock_error) => {
+                                ::core::result::Result::Err(__lock_error)
+                            }
+                        }
+                    }
+                    ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
                 };
-                __lock_rt::settle(__lock_held, #on_lost, __lock_outcome, #failed).await
-            },
-        ),
+            }
+        }
         Mode::Blocking => {
+            let guard = guard(quote_spanned!(glue=> &__lock_held));
             let returns = body::closure_returns(call, glue);
             let checked = body::checked_output(call, glue);
-            (
-                quote_spanned!(glue=> __lock_acquire.acquire_blocking()),
-                quote_spanned! {glue=>
-                    let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
-                    #checked
-                    __lock_rt::settle_blocking(__lock_held, #on_lost, __lock_output, #failed)
-                },
-            )
+            quote_spanned! {glue=>
+                let __lock_acquired = #asked;
+                let __lock_outcome = match __lock_acquired {
+                    ::core::result::Result::Ok(__lock_held) => {
+                        #guard
+                        let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
+                        #checked
+                        let __lock_ended = match &__lock_output { __lock_output => #failed };
+                        match __lock_rt::settle_blocking(__lock_held, #on_lost, __lock_ended) {
+                            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),
+                            ::core::result::Result::Err(__lock_error) => {
+                                ::core::result::Result::Err(__lock_error)
+                            }
+                        }
+                    }
+                    ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
+                };
+            }
         }
     };
     let failure = failure::failure(call);
@@ -157,18 +196,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         quote_spanned!(glue=> __lock_output)
     };
     quote_spanned! {glue=>
-        #asked
-        let __lock_acquired = match __lock_asked {
-            ::core::result::Result::Ok(__lock_acquire) => #acquire,
-            ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
-        };
-        let __lock_outcome = match __lock_acquired {
-            ::core::result::Result::Ok(__lock_held) => {
-                #(let #guard = &__lock_held;)*
-                #run
-            }
-            ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
-        };
+        #outcome
         match __lock_outcome {
             ::core::result::Result::Ok(__lock_output) => #success,
             ::core::result::Result::Err(__lock_error) => #failure,

@@ -10,58 +10,87 @@ use crate::args::ungrouped;
 use crate::key::{Key, Segment, Template};
 use crate::model::Call;
 
-use super::{allow_underscores, glue_at};
+use super::{Mode, allow_underscores, glue_at};
 
-/// `let __lock_asked = …`, evaluating the key, the lengths and the client, in this order. The client is
-/// borrowed in a statement of its own, so that nothing of its expression lives across an await.
-pub(super) fn asked(call: &Call, glue: Span) -> TokenStream {
+/// The call, or for a blocking function the guard: evaluates the key, the lengths and the client, in
+/// this order. In a block of its own, so that nothing of it lives across an await.
+pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let options = &call.options;
     let function = call.item.signature.ident.unraw().to_string();
-    let (key, template) = match &call.key {
-        Key::Template(template) => (template_key(template), template.literal.value()),
-        // The values that an expression may yield are no label for a metric.
-        Key::Expr(expr) => (expression_key(expr), function.clone()),
+    let spec = match &call.key {
+        Key::Template(template) => described(template, &function, glue),
+        Key::Expr(expr) => {
+            let key = expression_key(expr);
+            // The values that an expression may yield are no label for a metric.
+            quote_spanned! {glue=>
+                let __lock_key = #key;
+                let mut __lock_spec = __lock_rt::Spec::keyed(&[#function, #function], __lock_key);
+            }
+        }
     };
     let ttl = options.ttl.iter();
     let wait = options.wait.iter();
     let max_hold = options.max_hold.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
-    let on = match &options.client {
-        None => quote_spanned!(glue=> on_installed()),
-        Some(client) => {
+    let acquired = match (&options.client, mode) {
+        (None, Mode::Async) => quote_spanned!(glue=> __lock_spec.acquire_installed()),
+        (None, Mode::Blocking) => quote_spanned!(glue=> __lock_spec.acquire_installed_blocking()),
+        (Some(client), mode) => {
             let span = glue_at(client.span());
             let borrowed = quote_spanned!(span=> &(#client));
-            quote_spanned!(glue=> on(#borrowed))
+            // A statement of its own: what the expression locks or borrows is free again before
+            // anybody waits. As the block's value it would not be, in edition 2021.
+            match mode {
+                Mode::Async => quote_spanned! {glue=>
+                    let __lock_call = __lock_spec.acquire(#borrowed);
+                    __lock_call
+                },
+                Mode::Blocking => quote_spanned! {glue=>
+                    let __lock_asked = __lock_spec.ask(#borrowed);
+                    __lock_asked.acquire_blocking()
+                },
+            }
         }
     };
     quote_spanned! {glue=>
-        let __lock_key = #key;
-        let __lock_spec = __lock_rt::Spec::new(__lock_key, #function, #template)
-            #(.ttl(#ttl))*
-            #(.wait(#wait))*
-            #(.max_hold(#max_hold))*
-            #(.renew(#renew))*
-            #(.reentrant(#reentrant))*;
-        let __lock_asked = __lock_spec.#on;
+        {
+            #spec
+            #(__lock_spec.ttl(#ttl);)*
+            #(__lock_spec.wait(#wait);)*
+            #(__lock_spec.max_hold(#max_hold);)*
+            #(__lock_spec.renew(#renew);)*
+            #(__lock_spec.reentrant(#reentrant);)*
+            #acquired
+        }
     }
 }
 
-fn template_key(template: &Template) -> TokenStream {
+/// Writes the key: each value together with the text before it, one statement each, so that what one
+/// value borrows or locks is free again for the next.
+fn described(template: &Template, function: &str, glue: Span) -> TokenStream {
     let span = glue_at(template.literal.span());
-    let writes = template.segments.iter().map(|segment| match segment {
-        Segment::Text(text) => quote_spanned!(span=> __lock_key.text(#text);),
-        Segment::Value { source, expr } => {
-            let allow = allow_underscores(source, span);
-            quote_spanned!(span=> #allow __lock_rt::part(&mut __lock_key, #source, &#expr);)
+    let mut text = "";
+    let mut writes = TokenStream::new();
+    for segment in &template.segments {
+        match segment {
+            Segment::Text(segment) => text = segment,
+            Segment::Value { source, expr } => {
+                let allow = allow_underscores(source, span);
+                writes.extend(
+                    quote_spanned!(span=> #allow __lock_spec.part(&[#text, #source], &#expr);),
+                );
+                text = "";
+            }
         }
-    });
-    quote_spanned! {span=>
-        {
-            let mut __lock_key = __lock_rt::KeyWriter::new();
-            #(#writes)*
-            __lock_key.finish()
-        }
+    }
+    if !text.is_empty() {
+        writes.extend(quote_spanned!(span=> __lock_spec.text(#text);));
+    }
+    let label = template.literal.value();
+    quote_spanned! {glue=>
+        let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
+        #writes
     }
 }
 

@@ -1,6 +1,7 @@
 //! The function under the attribute. Only its signature is parsed: the body stays as it was typed,
 //! so that an editor can complete in it while it does not parse yet.
 
+mod conditions;
 mod names;
 mod output;
 mod returns;

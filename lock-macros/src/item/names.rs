@@ -4,11 +4,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, FnArg, Pat, Signature};
 
+use super::conditions;
+
 /// A name that a placeholder may start with.
 #[derive(Clone)]
 pub(crate) struct Binding {
     pub(crate) ident: Ident,
-    /// The argument's `#[cfg]`s: whatever mentions the name has to carry them too.
+    /// On what the argument or its part depends: whatever mentions the name has to carry it too.
     pub(crate) cfgs: Vec<Attribute>,
 }
 
@@ -42,19 +44,14 @@ impl Names {
     /// Adds the names that a pattern binds, on the conditions among its attributes.
     pub(crate) fn bind(&mut self, pattern: &Pat, attrs: &[Attribute]) {
         let mut found = Found::default();
-        found.collect(pattern);
+        found.collect(pattern, &conditions::of(attrs));
         self.incomplete |= found.incomplete;
-        let cfgs = cfgs(attrs);
-        self.bindings
-            .extend(found.idents.into_iter().map(|ident| Binding {
-                ident,
-                cfgs: cfgs.clone(),
-            }));
+        self.bindings.extend(found.bindings);
     }
 
     /// Takes out a name that is about to be moved, on the conditions among these attributes.
     pub(crate) fn remove(&mut self, name: &Ident, attrs: &[Attribute]) {
-        let cfgs = cfgs(attrs);
+        let cfgs = conditions::of(attrs);
         self.bindings
             .retain(|binding| binding.ident != *name || !same(&binding.cfgs, &cfgs));
     }
@@ -78,31 +75,32 @@ impl Names {
 /// The names that one argument binds.
 #[derive(Default)]
 struct Found {
-    idents: Vec<Ident>,
+    bindings: Vec<Binding>,
     incomplete: bool,
 }
 
 impl Found {
-    fn collect(&mut self, pattern: &Pat) {
+    /// Adds the names of a pattern that depends on `cfgs`.
+    fn collect(&mut self, pattern: &Pat, cfgs: &[Attribute]) {
         match pattern {
             Pat::Ident(pattern) => {
-                // The sides of an or-pattern bind the same names.
-                if !self.idents.contains(&pattern.ident) {
-                    self.idents.push(pattern.ident.clone());
-                }
+                self.add(&pattern.ident, cfgs);
                 if let Some((_, inner)) = &pattern.subpat {
-                    self.collect(inner);
+                    self.collect(inner, cfgs);
                 }
             }
-            Pat::Or(pattern) => self.collect_all(&pattern.cases),
-            Pat::Paren(pattern) => self.collect(&pattern.pat),
-            Pat::Reference(pattern) => self.collect(&pattern.pat),
-            Pat::Slice(pattern) => self.collect_all(&pattern.elems),
-            Pat::Tuple(pattern) => self.collect_all(&pattern.elems),
-            Pat::TupleStruct(pattern) => self.collect_all(&pattern.elems),
-            Pat::Type(pattern) => self.collect(&pattern.pat),
+            Pat::Or(pattern) => self.collect_all(&pattern.cases, cfgs),
+            Pat::Paren(pattern) => self.collect(&pattern.pat, cfgs),
+            Pat::Reference(pattern) => self.collect(&pattern.pat, cfgs),
+            Pat::Slice(pattern) => self.collect_all(&pattern.elems, cfgs),
+            Pat::Tuple(pattern) => self.collect_all(&pattern.elems, cfgs),
+            Pat::TupleStruct(pattern) => self.collect_all(&pattern.elems, cfgs),
+            Pat::Type(pattern) => self.collect(&pattern.pat, cfgs),
             Pat::Struct(pattern) => {
-                self.collect_all(pattern.fields.iter().map(|field| &*field.pat));
+                for field in &pattern.fields {
+                    let cfgs = [cfgs, &conditions::of(&field.attrs)].concat();
+                    self.collect(&field.pat, &cfgs);
+                }
             }
             Pat::Macro(_) | Pat::Verbatim(_) => self.incomplete = true,
             // Literals, paths, `_`, `..`: nothing is bound.
@@ -110,16 +108,22 @@ impl Found {
         }
     }
 
-    fn collect_all<'a>(&mut self, patterns: impl IntoIterator<Item = &'a Pat>) {
+    fn collect_all<'a>(&mut self, patterns: impl IntoIterator<Item = &'a Pat>, cfgs: &[Attribute]) {
         for pattern in patterns {
-            self.collect(pattern);
+            self.collect(pattern, cfgs);
         }
     }
-}
 
-fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
-    let conditions = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-    conditions.cloned().collect()
+    /// The sides of an or-pattern bind the same names.
+    fn add(&mut self, ident: &Ident, cfgs: &[Attribute]) {
+        let known = |known: &Binding| known.ident == *ident && same(&known.cfgs, cfgs);
+        if !self.bindings.iter().any(known) {
+            self.bindings.push(Binding {
+                ident: ident.clone(),
+                cfgs: cfgs.to_vec(),
+            });
+        }
+    }
 }
 
 fn same(left: &[Attribute], right: &[Attribute]) -> bool {
@@ -196,6 +200,26 @@ mod tests {
     fn conditional_arguments_keep_their_condition() {
         let names = names("fn f(#[cfg(unix)] #[doc = \"x\"] id: u64)");
         assert_eq!(names.bindings[0].cfgs.len(), 1);
+    }
+
+    #[test]
+    fn a_part_depends_on_its_own_condition_and_that_of_the_whole() {
+        let names =
+            names("fn f(#[cfg(unix)] Order { id, #[cfg(x)] a: (b, c), #[cfg(y)] d: b }: Order)");
+        let found: Vec<_> = names
+            .bindings
+            .iter()
+            .map(|Binding { ident, cfgs }| quote!(#(#cfgs)* #ident).to_string())
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "# [cfg (unix)] id",
+                "# [cfg (unix)] # [cfg (x)] b",
+                "# [cfg (unix)] # [cfg (x)] c",
+                "# [cfg (unix)] # [cfg (y)] b",
+            ]
+        );
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub(crate) enum Shape {
     Future(Box<Tail>),
 }
 
+impl Shape {
+    /// Whether every argument lives until the work is done. A function that ends with a block drops
+    /// those that the block does not use when it returns; `#[async_trait]` has the block use all.
+    pub(crate) fn keeps_arguments(&self) -> bool {
+        match self {
+            Shape::Async | Shape::Sync => true,
+            Shape::Future(tail) => tail.prelude.is_some(),
+        }
+    }
+}
+
 impl Item {
     /// When its work is done. A function that would be unlocked before that is reported.
     pub(crate) fn shape(&self, diag: &mut Diag) -> Option<Shape> {

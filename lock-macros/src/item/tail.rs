@@ -15,7 +15,6 @@ use crate::tokens;
 /// { charge(); Box::pin(async move { let __self = self; let __ret: R = { rest }; __ret }) }
 /// ```
 /// `before` is `charge();`, `prelude` is `let __self = self;`, `body` the rest of the block.
-#[derive(Clone)]
 pub(crate) struct Tail {
     /// Statements before the block. They run when the function is called; as part of the function
     /// they belong under the lock.
@@ -72,11 +71,12 @@ impl Tail {
     }
 
     /// The last expression, with `block` in place of its async block.
-    pub(crate) fn wrap(mut self, block: TokenStream) -> TokenStream {
-        if let Some(slot) = async_slot(&mut self.expr) {
+    pub(crate) fn wrap(&self, block: TokenStream) -> TokenStream {
+        let mut expr = self.expr.clone();
+        if let Some(slot) = async_slot(&mut expr) {
             *slot = Expr::Verbatim(block);
         }
-        self.expr.into_token_stream()
+        expr.into_token_stream()
     }
 }
 

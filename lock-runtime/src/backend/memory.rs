@@ -23,8 +23,16 @@ use crate::model::moment::Moment;
 use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Holder;
 use crate::model::token::FencingToken;
+use crate::options::DEFAULT_TTL;
 
 const CLOCK: Clock = Clock::Tokio;
+
+/// The terms of somebody who leaves only when asked to.
+const FOR_EVER: Terms = Terms {
+    ttl: DEFAULT_TTL,
+    renew: true,
+    max_hold: None,
+};
 
 /// One store.
 #[derive(Debug)]
@@ -60,6 +68,10 @@ struct Occupant {
     /// Tells the holder that its lease has ended.
     alarm: Option<AbortHandle>,
 }
+
+/// Who holds a lock without a hold: nobody of this process as far as callers can tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stranger(FencingToken);
 
 /// A place in line.
 #[derive(Debug)]
@@ -197,6 +209,37 @@ impl Memory {
         }
         drop(state);
         hold
+    }
+
+    /// Gives a free lock to somebody who keeps it until [dismissed](Memory::dismiss).
+    pub(crate) fn admit(&self, key: &str, label: &str) -> Result<Stranger, LockError> {
+        let now = CLOCK.now();
+        let mut state = self.state();
+        state.expire(key, now);
+        match state.locks.get(key) {
+            Some(lock) => Err(busy(&lock.holder)),
+            None => Ok(Stranger(state.take(key, label, &FOR_EVER, now).token)),
+        }
+    }
+
+    pub(crate) fn dismiss(&self, key: &str, stranger: Stranger) {
+        self.state().free(key, stranger.0, CLOCK.now());
+    }
+
+    /// Takes a lock from its holder, who is told, and says whether there was one.
+    pub(crate) fn dispossess(&self, key: &str) -> bool {
+        let holder = {
+            let mut state = self.state();
+            state.expire(key, CLOCK.now());
+            let lock = state.locks.get(key);
+            lock.and_then(|lock| lock.holder.hold.upgrade())
+        };
+        // Told without the mutex: whoever listens may be a test that asks for locks.
+        let lost = holder.filter(|hold| hold.loss().is_none());
+        lost.is_some_and(|hold| {
+            hold.lose(Loss::NotOurs);
+            self.state().free(key, hold.token, CLOCK.now())
+        })
     }
 
     /// Waits in line until the lock is granted or `until` has passed.

@@ -1,6 +1,7 @@
 //! How one speaks to a server that keeps locks: the four commands of the protocol, each of which may
 //! be lost on the way or stay unanswered.
 
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -59,26 +60,63 @@ pub(crate) enum Ended {
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// The server refused; it would do so again.
-    Refused(String),
+    Refused(Detail),
     /// Not sent, not answered in time, or answered that it cannot now.
-    Unavailable(String),
+    Unavailable(Detail),
+}
+
+/// What happened, in words, and what that came of where it is worth to be kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Detail {
+    text: String,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+#[cfg(feature = "tls")]
+impl Detail {
+    pub(crate) fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Detail {
+        self.cause = Some(Arc::new(cause));
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Detail {
+    fn from(text: T) -> Detail {
+        Detail {
+            text: text.into(),
+            cause: None,
+        }
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl Fault {
+    pub(crate) fn refused(detail: impl Into<Detail>) -> Fault {
+        Fault::Refused(detail.into())
+    }
+
+    pub(crate) fn unavailable(detail: impl Into<Detail>) -> Fault {
+        Fault::Unavailable(detail.into())
+    }
+
     pub(crate) fn into_error(self) -> LockError {
-        match self {
-            Fault::Refused(detail) => LockError::new(LockErrorKind::Rejected).with_detail(detail),
-            Fault::Unavailable(detail) => {
-                LockError::new(LockErrorKind::Unavailable).with_detail(detail)
-            }
-        }
+        let (kind, Detail { text, cause }) = match self {
+            Fault::Refused(detail) => (LockErrorKind::Rejected, detail),
+            Fault::Unavailable(detail) => (LockErrorKind::Unavailable, detail),
+        };
+        LockError::new(kind).with_detail(text).with_cause(cause)
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Refused(detail) | Fault::Unavailable(detail) => f.write_str(detail),
+            Fault::Refused(detail) | Fault::Unavailable(detail) => detail.fmt(f),
         }
     }
 }

@@ -78,7 +78,8 @@ impl LockClientBuilder {
         self
     }
 
-    /// Refuses every connection that is not encrypted, except over a unix socket.
+    /// Refuses `redis://` with `InvalidOptions`, whatever the host: a port of this machine may lead
+    /// to another one. Unix sockets and `memory://` pass, since nothing leaves the machine there.
     pub fn require_tls(mut self, require: bool) -> LockClientBuilder {
         self.options.require_tls = require;
         self
@@ -90,11 +91,12 @@ impl LockClientBuilder {
         self
     }
 
-    /// Makes the client without any I/O; it connects when it is first used. Needs no runtime.
+    /// Makes the client without talking to anybody; it connects when it is first used. Needs no
+    /// runtime. For `rediss://` it reads the certificates, the system's unless others are given.
     ///
     /// # Errors
     ///
-    /// `InvalidOptions` for settings or a URL that cannot be used.
+    /// `InvalidOptions` for settings, a URL or certificates that cannot be used.
     pub fn build(self) -> Result<LockClient, LockError> {
         self.options.check()?;
         let url = self.url.as_deref().ok_or_else(|| {

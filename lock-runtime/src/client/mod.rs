@@ -1,6 +1,8 @@
 //! A client: where the locks are, and what is taken for granted.
 
 mod builder;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +19,7 @@ use crate::gate::Gate;
 use crate::hold::Loss;
 use crate::model::key::LockKey;
 use crate::options::Options;
+use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
 ///
@@ -50,13 +53,24 @@ static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 impl LockClient {
     /// Connects to `url` with default settings, and makes sure that the server answers.
     ///
-    /// `redis://[user:password@]host[:port][/database]` is one Redis or Valkey server, `memory://`
-    /// is a store of this client's own. So one environment variable configures a service.
+    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures
+    /// a service. `memory://` makes a store of this client's own. User, password and path may be
+    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. A database
+    /// takes the right to `SELECT`. Other parameters are refused. [`LockClientBuilder`] has the
+    /// certificates for TLS.
+    ///
+    /// Each process logs a warning, once a server, when it talks to another machine without
+    /// encryption, and when the server may evict locks: `maxmemory` is set and `maxmemory-policy`
+    /// is not `noeviction`. The latter takes the right to `INFO`; without it nothing is logged.
     ///
     /// # Errors
     ///
     /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
     /// reached within a second, `Rejected` when it refuses the user or the password.
+    ///
+    /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not
+    /// `Unavailable`: to try again would not help, and a waiting call would look like a slow one.
+    /// The error says what is wrong with it, and its source is what the TLS library said.
     ///
     /// # Cancel safety
     ///
@@ -84,6 +98,7 @@ impl LockClient {
 
     pub(crate) fn new(engine: Engine, options: Options) -> LockClient {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        telemetry::describe();
         LockClient {
             inner: Arc::new(Inner {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),

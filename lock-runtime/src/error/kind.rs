@@ -13,7 +13,8 @@ pub enum LockErrorKind {
     /// holds the lock.
     Unavailable,
     /// The server answered and refused: the key has another type, the user lacks a permission, the
-    /// password is wrong, memory is full. Trying again does not help.
+    /// password is wrong, memory is full. Or its certificate cannot be verified, or it does not
+    /// accept ours. Trying again does not help.
     Rejected,
     /// This call tree holds the lock already and the call may not join in: it said
     /// `reentrant = false`, or it is synchronous and a sibling is inside.

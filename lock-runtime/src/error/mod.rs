@@ -2,7 +2,9 @@
 
 mod kind;
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use kind::LockErrorKind;
@@ -38,6 +40,7 @@ struct Repr {
     holder: Option<String>,
     waited: Option<Duration>,
     detail: Option<String>,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl LockError {
@@ -48,6 +51,7 @@ impl LockError {
             holder: None,
             waited: None,
             detail: None,
+            cause: None,
         }))
     }
 
@@ -72,6 +76,11 @@ impl LockError {
 
     pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> LockError {
         self.0.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn with_cause(mut self, cause: Option<Arc<dyn Error + Send + Sync>>) -> LockError {
+        self.0.cause = cause;
         self
     }
 
@@ -111,6 +120,7 @@ impl LockError {
     }
 
     /// The server answered, and refused: wrong type, no permission, wrong password, out of memory.
+    /// Or there is no TLS session with it: a certificate cannot be verified.
     pub fn is_rejected(&self) -> bool {
         self.kind() == LockErrorKind::Rejected
     }
@@ -155,7 +165,14 @@ impl fmt::Debug for LockError {
     }
 }
 
-impl std::error::Error for LockError {}
+/// A TLS handshake that failed has a source, what the TLS library said, for a log. Its type is not
+/// part of this crate's interface.
+impl Error for LockError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let cause = self.0.cause.as_deref()?;
+        Some(cause)
+    }
+}
 
 /// So that functions that return [`std::io::Result`] need no error type of their own.
 impl From<LockError> for std::io::Error {

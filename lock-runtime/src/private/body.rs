@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::futures::Notified;
@@ -11,7 +10,7 @@ use tokio::sync::futures::Notified;
 use crate::error::LockError;
 use crate::guard::LockGuard;
 use crate::hold::{Hold, Loss};
-use crate::holds::{self, OnLoss, Scope};
+use crate::holds::{self, Current, OnLoss, Scope};
 use crate::telemetry;
 
 /// What becomes of a body whose lock is lost.
@@ -23,28 +22,43 @@ pub enum OnLost {
     Finish,
 }
 
+/// How a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was dropped, since its lock was lost.
+    Dropped,
+    /// It ended by itself, with an error of its own: no failure of the lock ever replaces that.
+    Failed,
+    /// It ended by itself.
+    Well,
+}
+
+impl Ended {
+    /// It ended by itself; `failed` says whether its result is an error of its own.
+    pub fn with(failed: bool) -> Ended {
+        if failed { Ended::Failed } else { Ended::Well }
+    }
+
+    pub(crate) fn of<R>(outcome: &Result<R, LockError>) -> Ended {
+        match outcome {
+            Ok(_) => Ended::Well,
+            Err(_) => Ended::Dropped,
+        }
+    }
+}
+
 /// Polls a body inside its call tree for as long as the lock is held.
 ///
 /// The body stays where its caller pinned it: moving it in here would copy it. It is dropped from
 /// here, though, inside its call tree: what its destructors call enters the lock, and does not
 /// wait for it.
+///
+/// This is compiled once more for every locked function, so it only tells the [`Driver`], which is
+/// compiled once, what to poll.
 #[must_use = "futures do nothing unless polled"]
 pub struct Drive<'a, B> {
     body: Pin<&'a mut Option<B>>,
-    hold: &'a Hold,
-    scope: Arc<Scope>,
-    on_lost: OnLost,
-    started: bool,
-    /// Wakes this task when the hold is lost; made when the body sleeps for the first time. Boxed,
-    /// so that the future of a locked function is no larger for it.
-    lost: Option<Pin<Box<Notified<'a>>>>,
-}
-
-impl<B> Drop for Drive<'_, B> {
-    fn drop(&mut self) {
-        let _entered = holds::enter(&self.scope);
-        self.body.set(None);
-    }
+    driver: Driver<'a>,
 }
 
 /// Runs `body` under `guard`. `Err` says that the lock was lost and the body dropped.
@@ -56,19 +70,7 @@ pub fn drive<'a, B: Future>(
     on_lost: OnLost,
     body: Pin<&'a mut Option<B>>,
 ) -> Drive<'a, B> {
-    let on_loss = match on_lost {
-        OnLost::Cancel => OnLoss::Dropped,
-        OnLost::Finish => OnLoss::Finishes,
-    };
-    let hold: &Hold = guard.frame().held();
-    Drive {
-        body,
-        hold,
-        scope: Scope::inside_current(guard.client().id(), guard.frame(), on_loss),
-        on_lost,
-        started: false,
-        lost: None,
-    }
+    Driver::new(guard, on_lost).of(body)
 }
 
 impl<B: Future> Future for Drive<'_, B> {
@@ -76,105 +78,191 @@ impl<B: Future> Future for Drive<'_, B> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let _entered = holds::enter(&this.scope);
-        // Whatever is to become of a body whose lock is lost, none starts without it.
-        let stops = this.on_lost == OnLost::Cancel || !this.started;
-        this.started = true;
-        if stops && let Some(loss) = this.hold.loss() {
-            this.body.set(None);
-            return Poll::Ready(Err(this.hold.lost_error(loss)));
+        let mut inside = this.driver.enter();
+        if let Err(lost) = inside.start(&mut this.body) {
+            return Poll::Ready(Err(lost));
         }
         let body = this.body.as_mut().as_pin_mut();
-        let polled = body
+        match body
             .expect("a body is not polled after it has ended")
-            .poll(cx);
-        if this.on_lost == OnLost::Finish || polled.is_ready() {
+            .poll(cx)
+        {
             // Whether the lock was held until here is settled with the release: an error of the
             // body's own goes before.
-            return polled.map(Ok);
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => inside.sleep(&mut this.body, cx).map(Err),
         }
-        // Registers this task, so that a loss wakes it up while the body sleeps. What was notified
-        // is not looked at: the answer to the question below is.
-        let hold = this.hold;
-        let lost = this.lost.get_or_insert_with(|| Box::pin(hold.notified()));
-        let _ = lost.as_mut().poll(cx);
-        match this.hold.loss() {
-            None => Poll::Pending,
-            Some(loss) => {
-                this.body.set(None);
-                Poll::Ready(Err(this.hold.lost_error(loss)))
-            }
-        }
+    }
+}
+
+impl<B> Drop for Drive<'_, B> {
+    fn drop(&mut self) {
+        self.driver.discard(&mut self.body);
     }
 }
 
 impl<B> fmt::Debug for Drive<'_, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drive")
-            .field("hold", &self.hold)
+            .field("hold", &self.driver.hold)
             .finish_non_exhaustive()
     }
 }
 
-/// Gives the lock back after a body, and applies the contract to its result.
-///
-/// `failed` says whether the result is an error of the body's own, which no failure of the lock
-/// ever replaces.
-///
-/// # Errors
-///
-/// `Lost`: the body was dropped because of it, or the lock turned out not to have been held
-/// throughout.
-pub async fn settle<R>(
-    guard: LockGuard,
-    on_lost: OnLost,
-    outcome: Result<R, LockError>,
-    failed: impl FnOnce(&R) -> bool,
-) -> Result<R, LockError> {
-    warn_if_shared(&guard);
-    // Boxed, so that the future of every locked function is no larger for it.
-    let released = Box::pin(guard.release()).await;
-    verdict(on_lost, outcome, released, failed)
+/// A place that a body can be dropped in.
+trait Discard {
+    fn discard(&mut self);
 }
 
-/// As [`settle`], blocking the thread; a synchronous body always has a result.
+impl<B> Discard for Pin<&mut Option<B>> {
+    fn discard(&mut self) {
+        self.set(None);
+    }
+}
+
+/// What is the same for every body.
+pub(super) struct Driver<'a> {
+    hold: &'a Hold,
+    /// The body's scope, and while the body is inside, the one to return to.
+    scope: Option<Current>,
+    on_lost: OnLost,
+    started: bool,
+    /// Wakes this task when the hold is lost; made when the body sleeps for the first time. Boxed,
+    /// so that the future of a locked function is no larger for it.
+    lost: Option<Pin<Box<Notified<'a>>>>,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(guard: &'a LockGuard, on_lost: OnLost) -> Driver<'a> {
+        let on_loss = match on_lost {
+            OnLost::Cancel => OnLoss::Dropped,
+            OnLost::Finish => OnLoss::Finishes,
+        };
+        Driver {
+            hold: guard.frame().held(),
+            scope: Some(Current::new(Scope::inside_current(
+                guard.client().id(),
+                guard.frame(),
+                on_loss,
+            ))),
+            on_lost,
+            started: false,
+            lost: None,
+        }
+    }
+
+    pub(super) fn of<B>(self, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
+        Drive { body, driver: self }
+    }
+
+    fn enter(&mut self) -> Inside<'_, 'a> {
+        holds::enter(&mut self.scope);
+        Inside(self)
+    }
+
+    /// Drops the body where what its destructors call enters the lock.
+    #[inline(never)]
+    fn discard(&mut self, body: &mut dyn Discard) {
+        let _inside = self.enter();
+        body.discard();
+    }
+}
+
+/// The body's scope is the current one until this is dropped.
+struct Inside<'i, 'a>(&'i mut Driver<'a>);
+
+impl Inside<'_, '_> {
+    /// Looks at the lock before a poll.
+    fn start(&mut self, body: &mut dyn Discard) -> Result<(), LockError> {
+        let driver = &mut *self.0;
+        // Whatever is to become of a body whose lock is lost, none starts without it.
+        let stops = driver.on_lost == OnLost::Cancel || !driver.started;
+        driver.started = true;
+        if stops && let Some(loss) = driver.hold.loss() {
+            body.discard();
+            return Err(driver.hold.lost_error(loss));
+        }
+        Ok(())
+    }
+
+    /// Looks at the lock after a poll that left the body asleep. `Ready` says that it was stopped.
+    fn sleep(&mut self, body: &mut dyn Discard, cx: &mut Context<'_>) -> Poll<LockError> {
+        let driver = &mut *self.0;
+        if driver.on_lost == OnLost::Finish {
+            return Poll::Pending;
+        }
+        // Registers this task, so that a loss wakes it up while the body sleeps. What was notified
+        // is not looked at: the answer to the question below is.
+        let hold = driver.hold;
+        let lost = driver.lost.get_or_insert_with(|| Box::pin(hold.notified()));
+        let _ = lost.as_mut().poll(cx);
+        match hold.loss() {
+            None => Poll::Pending,
+            Some(loss) => {
+                body.discard();
+                Poll::Ready(hold.lost_error(loss))
+            }
+        }
+    }
+}
+
+impl Drop for Inside<'_, '_> {
+    /// Once, and not in every locked function.
+    #[inline(never)]
+    fn drop(&mut self) {
+        holds::leave(&mut self.0.scope);
+    }
+}
+
+/// Gives the lock back after a body that ended so. `Err` is to replace the body's result.
 ///
 /// # Errors
 ///
-/// As [`settle`].
-pub fn settle_blocking<R>(
+/// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor the
+/// body's own error keeps the result.
+pub(crate) async fn settle(
     guard: LockGuard,
     on_lost: OnLost,
-    output: R,
-    failed: impl FnOnce(&R) -> bool,
-) -> Result<R, LockError> {
+    ended: Ended,
+) -> Result<(), LockError> {
     warn_if_shared(&guard);
-    let released = guard.release_blocking();
-    verdict(on_lost, Ok(output), released, failed)
+    verdict(on_lost, ended, guard.release().await)
+}
+
+/// As `settle`, blocking the thread.
+///
+/// # Errors
+///
+/// As `settle`.
+pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, ended: Ended) -> Result<(), LockError> {
+    warn_if_shared(&guard);
+    verdict(on_lost, ended, guard.release_blocking())
 }
 
 /// Runs a synchronous body inside the call tree of `guard`.
 pub fn run_blocking<R>(guard: &LockGuard, body: impl FnOnce() -> R) -> R {
     let scope = Scope::inside_current(guard.client().id(), guard.frame(), OnLoss::Blocks);
-    let _entered = holds::enter(&scope);
+    let _entered = holds::entered(Some(scope));
     body()
 }
 
-/// The result of a call, from that of its body and that of the release.
-fn verdict<R>(
+/// What the release means for the result of a body that ended so.
+fn verdict(
     on_lost: OnLost,
-    outcome: Result<R, LockError>,
+    ended: Ended,
     released: Result<(), LockError>,
-    failed: impl FnOnce(&R) -> bool,
-) -> Result<R, LockError> {
-    let output = outcome?;
+) -> Result<(), LockError> {
+    let keeps = match ended {
+        Ended::Dropped => false,
+        Ended::Failed => true,
+        Ended::Well => on_lost == OnLost::Finish,
+    };
     match released {
-        Err(lost) if on_lost == OnLost::Cancel && !failed(&output) => Err(lost),
-        Err(lost) => {
+        Err(lost) if keeps => {
             telemetry::finished_without_lock(&lost);
-            Ok(output)
+            Ok(())
         }
-        Ok(()) => Ok(output),
+        released => released,
     }
 }
 
@@ -192,40 +280,31 @@ mod tests {
     use super::*;
     use crate::error::LockErrorKind;
 
-    fn lost() -> LockError {
-        LockError::new(LockErrorKind::Lost)
-    }
-
-    fn is_err(output: &Result<u8, &str>) -> bool {
-        output.is_err()
+    fn lost() -> Result<(), LockError> {
+        Err(LockError::new(LockErrorKind::Lost))
     }
 
     #[test]
     fn ok_means_held_throughout() {
-        let verdict = verdict(OnLost::Cancel, Ok(Ok(1)), Err(lost()), is_err);
+        let verdict = verdict(OnLost::Cancel, Ended::Well, lost());
         assert!(verdict.unwrap_err().is_lost());
     }
 
     #[test]
     fn the_bodys_own_error_is_never_masked() {
-        let verdict = verdict(OnLost::Cancel, Ok(Err("no stock")), Err(lost()), is_err);
-        assert_eq!(verdict.unwrap(), Err("no stock"));
+        assert!(verdict(OnLost::Cancel, Ended::with(true), lost()).is_ok());
+        assert!(verdict(OnLost::Cancel, Ended::with(false), lost()).is_err());
     }
 
     #[test]
     fn finish_keeps_the_result_of_a_lost_body() {
-        assert_eq!(
-            verdict(OnLost::Finish, Ok(Ok(1)), Err(lost()), is_err).unwrap(),
-            Ok(1)
-        );
+        assert!(verdict(OnLost::Finish, Ended::Well, lost()).is_ok());
     }
 
     #[test]
     fn a_dropped_body_has_no_result() {
-        assert!(
-            verdict(OnLost::Cancel, Err(lost()), Ok(()), is_err)
-                .unwrap_err()
-                .is_lost()
-        );
+        for on_lost in [OnLost::Cancel, OnLost::Finish] {
+            assert!(verdict(on_lost, Ended::Dropped, lost()).is_err());
+        }
     }
 }

@@ -1,11 +1,6 @@
 //! `key = …`.
 
-use crate::model::key::{KeyPart, KeyWriter, LockKey};
-
-/// Writes a placeholder's value; the name is for messages.
-pub fn part<P: KeyPart + ?Sized>(key: &mut KeyWriter, name: &'static str, value: &P) {
-    key.placeholder(name, value);
-}
+use crate::model::key::LockKey;
 
 /// What a key expression may yield.
 #[diagnostic::on_unimplemented(

@@ -4,6 +4,7 @@
 //! compile with becomes `v2`; until then the two crates are tied to one version of each other.
 
 pub(crate) mod body;
+mod call;
 mod client;
 mod failure;
 mod key;
@@ -14,15 +15,15 @@ mod sync;
 
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
-    pub use super::body::{OnLost, drive, run_blocking, settle, settle_blocking};
+    pub use super::body::{Ended, OnLost, drive, run_blocking, settle_blocking};
+    pub use super::call::Call;
     pub use super::client::ClientRef;
     pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
-    pub use super::key::{IntoKey, KeyText, NotText, key, part};
+    pub use super::key::{IntoKey, KeyText, NotText, key};
     pub use super::probe::{NotAResult, Outcome};
     pub use super::skip::Skip;
     pub use super::spec::Spec;
     pub use super::sync::{
         FutureInDisguise, ThisFunctionReturnsAFutureAndWouldUnlockBeforeItRuns, returned,
     };
-    pub use crate::model::key::KeyWriter;
 }

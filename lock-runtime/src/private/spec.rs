@@ -2,20 +2,27 @@
 
 use std::time::Duration;
 
+use super::call::Call;
 use super::client::ClientRef;
 use crate::acquire::Acquire;
 use crate::client::LockClient;
 use crate::error::LockError;
-use crate::model::key::LockKey;
+use crate::guard::LockGuard;
+use crate::model::key::{KeyPart, KeyWriter, LockKey};
 
 /// What one call asks for, before it is known of which client.
 ///
 /// It owns everything: it is complete before the first await, and arguments are only borrowed for
 /// it.
+///
+/// Nothing in here is inlined: what is cheap to call once a lock would be code in every locked
+/// function.
 #[derive(Debug)]
 #[must_use]
 pub struct Spec {
-    key: LockKey,
+    /// The key, if it is an expression; else it is written.
+    key: Option<LockKey>,
+    writer: KeyWriter,
     function: &'static str,
     template: &'static str,
     ttl: Option<Duration>,
@@ -26,11 +33,13 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The lock named `key`, asked for by `function`. `template` stands for the key where a value
-    /// must not show: in labels of metrics.
-    pub fn new(key: LockKey, function: &'static str, template: &'static str) -> Spec {
+    /// A lock that `function` asks for. `template` stands for the key where a value must not show:
+    /// in labels of metrics.
+    #[inline(never)]
+    pub fn new(&[function, template]: &'static [&'static str; 2]) -> Spec {
         Spec {
-            key,
+            key: None,
+            writer: KeyWriter::new(),
             function,
             template,
             ttl: None,
@@ -41,55 +50,103 @@ impl Spec {
         }
     }
 
+    /// The lock that a key expression names, asked for by `function`.
+    #[inline(never)]
+    pub fn keyed(names: &'static [&'static str; 2], key: LockKey) -> Spec {
+        let mut spec = Spec::new(names);
+        spec.key = Some(key);
+        spec
+    }
+
+    /// Writes text of the template.
+    #[inline(never)]
+    pub fn text(&mut self, text: &'static str) {
+        self.writer.text(text);
+    }
+
+    /// Writes text of the template and the value of the placeholder after it. The placeholder's
+    /// name is for messages.
+    pub fn part<P: KeyPart + ?Sized>(&mut self, names: &'static [&'static str; 2], value: &P) {
+        self.part_dyn(names, &value);
+    }
+
+    /// One copy for all types of values.
+    #[inline(never)]
+    fn part_dyn(&mut self, &[text, name]: &'static [&'static str; 2], value: &dyn KeyPart) {
+        self.writer.text(text);
+        self.writer.placeholder(name, value);
+    }
+
     /// `ttl = …`
-    pub fn ttl(mut self, ttl: Duration) -> Spec {
+    #[inline(never)]
+    pub fn ttl(&mut self, ttl: Duration) {
         self.ttl = Some(ttl);
-        self
     }
 
     /// `wait = …`
-    pub fn wait(mut self, wait: Duration) -> Spec {
+    #[inline(never)]
+    pub fn wait(&mut self, wait: Duration) {
         self.wait = Some(wait);
-        self
     }
 
     /// `renew = …`
-    pub fn renew(mut self, renew: bool) -> Spec {
+    #[inline(never)]
+    pub fn renew(&mut self, renew: bool) {
         self.renew = Some(renew);
-        self
     }
 
     /// `max_hold = …`
-    pub fn max_hold(mut self, max_hold: Duration) -> Spec {
+    #[inline(never)]
+    pub fn max_hold(&mut self, max_hold: Duration) {
         self.max_hold = Some(max_hold);
-        self
     }
 
     /// `reentrant = …`
-    pub fn reentrant(mut self, reentrant: bool) -> Spec {
+    #[inline(never)]
+    pub fn reentrant(&mut self, reentrant: bool) {
         self.reentrant = Some(reentrant);
-        self
     }
 
-    /// Asks the client of `client = …`. It cannot fail; it is a `Result` so that both ways to a
-    /// client expand alike.
-    pub fn on<C: ClientRef + ?Sized>(self, client: &C) -> Result<Acquire, LockError> {
-        Ok(self.ask(client.client()))
+    /// Acquires from the client of `client = …`.
+    pub fn acquire<C: ClientRef + ?Sized>(self, client: &C) -> Call {
+        self.acquire_from(client.client())
     }
 
-    /// Asks the installed client.
+    /// Acquires from the installed client; without one the call fails with `NotInstalled`.
+    #[inline(never)]
+    pub fn acquire_installed(self) -> Call {
+        match LockClient::installed() {
+            Ok(client) => self.acquire_from(&client),
+            Err(error) => Call::new(std::future::ready(Err(error))),
+        }
+    }
+
+    #[inline(never)]
+    fn acquire_from(self, client: &LockClient) -> Call {
+        Call::new(self.ask_client(client).acquire())
+    }
+
+    /// Asks the client of `client = …`, and waits for nothing yet: whatever the client was borrowed
+    /// from is not to be borrowed while a thread is blocked.
+    pub fn ask<C: ClientRef + ?Sized>(self, client: &C) -> Acquire {
+        self.ask_client(client.client())
+    }
+
+    /// As [`acquire_installed`](Spec::acquire_installed), blocking the thread.
     ///
     /// # Errors
     ///
-    /// `NotInstalled`.
-    pub fn on_installed(self) -> Result<Acquire, LockError> {
-        LockClient::installed().map(|client| self.ask(&client))
+    /// `NotInstalled`, and those of [`Acquire::acquire_blocking`].
+    #[inline(never)]
+    pub fn acquire_installed_blocking(self) -> Result<LockGuard, LockError> {
+        self.ask_client(&LockClient::installed()?)
+            .acquire_blocking()
     }
 
-    fn ask(self, client: &LockClient) -> Acquire {
-        let mut acquire = client
-            .lock(self.key)
-            .described(self.function, self.template);
+    #[inline(never)]
+    fn ask_client(self, client: &LockClient) -> Acquire {
+        let key = self.key.unwrap_or_else(|| self.writer.finish());
+        let mut acquire = client.lock(key).described(self.function, self.template);
         if let Some(ttl) = self.ttl {
             acquire = acquire.ttl(ttl);
         }

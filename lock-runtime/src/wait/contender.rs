@@ -132,7 +132,7 @@ impl<'a, W: Wire> Contender<'a, W> {
             {
                 Ok(episode) => episode,
                 Err(error) => {
-                    self.last = Some(Err(Fault::Unavailable(error.to_string())));
+                    self.last = Some(Err(Fault::unavailable(error.to_string())));
                     return None;
                 }
             },
@@ -160,7 +160,7 @@ impl<'a, W: Wire> Contender<'a, W> {
                         return Some(Sent { at, answer: grant });
                     }
                     let late = "the answer took longer than the lease that it granted";
-                    self.last = Some(Err(Fault::Unavailable(late.to_owned())));
+                    self.last = Some(Err(Fault::unavailable(late)));
                     Duration::ZERO
                 }
                 Ok(Sent {

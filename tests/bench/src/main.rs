@@ -15,7 +15,7 @@ use std::env;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use harness::{RedisServer, Worker};
+use harness::{Kind, RedisServer, Worker};
 use lock_runtime::LockClient;
 
 use crate::report::Report;
@@ -29,7 +29,7 @@ const WORKER: &str = "worker";
 async fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     if let [WORKER, locks, resource] = &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        harness::serve(locks, resource).await;
+        harness::serve(locks, resource, Kind::Ours).await;
         return ExitCode::SUCCESS;
     }
     let Some(plan) = Plan::parse(&args) else {

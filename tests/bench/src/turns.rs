@@ -37,7 +37,7 @@ pub(crate) async fn measure(report: &mut Report, time: Duration) {
         &format!("an acquisition failed: {tallies:?}"),
     );
 
-    let entries = History::unfenced(KEY).read(&mut server.connection());
+    let entries = History::of(KEY).read(&mut server.connection());
     let total: usize = shares.iter().sum();
     let lost = History::double_entries(&entries).len() + total.abs_diff(entries.len());
     let rising = entries.is_sorted_by(|one, next| one.token < next.token);
@@ -83,11 +83,11 @@ pub(crate) async fn measure(report: &mut Report, time: Duration) {
 /// How many visits a second one task makes if nobody has to be asked.
 async fn visits_without_a_lock(server: &RedisServer) -> f64 {
     let mut resource = server.async_connection().await;
-    let history = History::unfenced("no-lock");
+    let history = History::of("no-lock");
     let start = Instant::now();
     let mut visits = 0;
     while start.elapsed() < FLOOR {
-        let seen = history.look(&mut resource).await.expect("it answers");
+        let seen = history.look(&mut resource, 0).await.expect("it answers");
         let entry = Entry {
             token: 0,
             seen,

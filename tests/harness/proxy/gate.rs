@@ -35,6 +35,8 @@ struct Link {
     server: TcpStream,
     // A request of this link was chosen to lose its reply.
     reply_is_cut: bool,
+    // The server's side has ended, and the client must not learn it.
+    halved: bool,
     // Directions that have ended; with both, the sockets can go.
     ended: u8,
 }
@@ -49,6 +51,8 @@ pub(super) enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Forward,
+    /// The chunk is lost.
+    Lose,
     /// The chunk is lost, and the link with it.
     Drop,
     /// The chunk is lost, and the client sees a closed connection; the server must still get to see
@@ -129,6 +133,7 @@ impl State {
                 client,
                 server,
                 reply_is_cut: false,
+                halved: false,
                 ended: 0,
             },
         );
@@ -149,6 +154,20 @@ impl State {
         }
     }
 
+    /// Closes the server's side of all links.
+    pub(super) fn halve_links(&mut self) {
+        for link in self.links.values_mut() {
+            link.halved = true;
+            // Closed already, by the server: all the better.
+            let _ = link.server.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Whether the client is not to learn that the server's side has ended.
+    pub(super) fn is_halved(&self, id: u64) -> bool {
+        self.links.get(&id).is_some_and(|link| link.halved)
+    }
+
     /// Notes that one direction of a link has ended.
     pub(super) fn end_direction(&mut self, id: u64) {
         if let Some(link) = self.links.get_mut(&id) {
@@ -162,6 +181,7 @@ impl State {
     fn decide(&mut self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
         let link = self.links.get_mut(&id).expect("the caller has looked");
         match direction {
+            _ if link.halved => Verdict::Lose,
             Direction::ToServer if matches(&self.cut_request, chunk) => {
                 self.cut_request = None;
                 self.cuts += 1;

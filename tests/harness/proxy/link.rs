@@ -59,6 +59,7 @@ fn pump(gate: &Gate, id: u64, direction: Direction, mut from: TcpStream, mut to:
                     break;
                 }
             }
+            Verdict::Lose => {}
             Verdict::Drop => return gate.lock().kill_link(id),
             Verdict::Drain => {
                 // Closing the server's socket with unread bytes would reset it, and the server
@@ -71,5 +72,7 @@ fn pump(gate: &Gate, id: u64, direction: Direction, mut from: TcpStream, mut to:
         }
     }
     // The end is passed on behind the last byte; the other direction may still be busy.
-    let _ = to.shutdown(Shutdown::Write);
+    if direction == Direction::ToServer || !gate.lock().is_halved(id) {
+        let _ = to.shutdown(Shutdown::Write);
+    }
 }

@@ -1,19 +1,34 @@
 //! The commands of one worker.
 
-use std::process;
+use std::future::Future;
 use std::time::Duration;
+use std::{mem, process};
 
-use lock_runtime::{LockClient, LockError, LockGuard};
+use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
 use super::hammer::{Hammer, hammer};
-use crate::history::{Entry, History};
+use super::locks::{Held, Locks};
+use super::visit::{Manner, Visit};
+use super::{crowd, idle, runtimes};
 
-/// A worker's client, its resource, and the lock that it holds between two commands.
-pub(crate) struct Commands {
-    client: LockClient,
+/// Key, ttl and wait.
+type Lock<'a> = (&'a str, Duration, Duration);
+
+/// A worker's client, its resource, and the locks that it holds between two commands.
+pub(crate) struct Commands<L: Locks> {
+    // None once it was shut down.
+    locks: Option<L>,
     resource: MultiplexedConnection,
-    held: Option<LockGuard>,
+    held: Option<Holding<L::Held>>,
+    many: Vec<L::Held>,
+}
+
+/// A lock that is held, and how far its visit has come.
+struct Holding<H> {
+    guard: H,
+    visit: Visit,
+    seen: usize,
 }
 
 /// What becomes of the worker after a command.
@@ -22,12 +37,13 @@ pub(crate) enum Next {
     Leave,
 }
 
-impl Commands {
-    pub(crate) fn new(client: LockClient, resource: MultiplexedConnection) -> Self {
+impl<L: Locks> Commands<L> {
+    pub(crate) fn new(locks: L, resource: MultiplexedConnection) -> Self {
         Self {
-            client,
+            locks: Some(locks),
             resource,
             held: None,
+            many: Vec::new(),
         }
     }
 
@@ -38,80 +54,175 @@ impl Commands {
     /// On a command that does not exist or lacks something: the test is wrong.
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
-            ["acquire", key, ttl, wait] => self.acquire(key, millis(ttl), millis(wait)).await,
-            ["valid"] => self.guard().is_valid().to_string(),
-            ["renew"] => answer(self.guard().renew().await),
-            ["release"] => {
-                let guard = self.held.take().expect("a lock is held");
-                answer(guard.release().await)
+            ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["drop", key, ttl, wait, micros] => {
+                self.drop_after(lock(key, ttl, wait), number(micros)).await
             }
-            ["visit", "plain"] => self.visit(History::unfenced(self.guard().key())).await,
-            ["visit", "fenced"] => self.visit(History::fenced(self.guard().key())).await,
+            ["valid"] => self.held().guard.is_valid().to_string(),
+            ["renew"] => answer(self.held().guard.renew().await),
+            ["release"] => {
+                let held = self.held.take().expect("a lock is held");
+                answer(held.guard.release().await)
+            }
+            ["look"] => {
+                let held = self.held();
+                let seen = held.visit.look(held.guard.token()).await;
+                held.seen = seen.expect("the resource is there");
+                "looked".to_owned()
+            }
+            ["write"] => {
+                let held = self.held();
+                let taken = held.visit.write(held.guard.token(), held.seen).await;
+                written(taken).to_owned()
+            }
+            ["run", key, ttl, wait, manner @ ..] => {
+                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                // A task contains the panic.
+                ran(tokio::spawn(work).await.ok())
+            }
+            ["run-alone", key, ttl, wait, manner @ ..] => {
+                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                ran(runtimes::alone(work).await)
+            }
+            ["abandon", key, ttl, wait] => {
+                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
+                let key = key.to_owned();
+                let acquire = async move { locks.acquire(&key, ttl, wait).await };
+                let words = runtimes::abandoned(acquire, grant).await;
+                words.expect("no acquire panics")
+            }
             ["hammer", key, ttl, wait, tasks, time] => {
                 let plan = Hammer {
                     key: (*key).to_owned(),
                     ttl: millis(ttl),
                     wait: millis(wait),
-                    tasks: tasks.parse().expect("tasks are a number"),
+                    tasks: number(tasks),
                     time: millis(time),
                 };
-                hammer(&self.client, &self.resource, plan).await.to_string()
+                hammer(self.locks(), &self.resource, plan).await.to_string()
+            }
+            ["crowd", key, ttl, wait, callers] => {
+                let lock = lock(key, ttl, wait);
+                crowd::crowd(self.locks(), &self.resource, lock, number(callers)).await
+            }
+            ["cycle", key, ttl, wait, times] => {
+                let lock = lock(key, ttl, wait);
+                answer(crowd::cycle(self.locks(), lock, number(times)).await)
+            }
+            ["many", key, ttl, wait, count] => {
+                let lock = lock(key, ttl, wait);
+                let many = crowd::many(self.locks(), lock, number(count)).await;
+                answer(many.map(|many| self.many = many))
+            }
+            ["release-many"] => answer(crowd::release_all(mem::take(&mut self.many)).await),
+            ["clock"] => idle::wall_clock().to_string(),
+            ["idle"] => idle::figures(),
+            ["shutdown"] => {
+                let locks = self.locks.take().expect("it is shut down once");
+                locks.shutdown().await;
+                "ok".to_owned()
             }
             ["leave"] => {
                 drop(self.held.take().expect("a lock is held"));
                 return Next::Leave;
             }
+            ["exit"] => process::exit(0),
+            ["abort"] => process::abort(),
             _ => panic!("no such command: {command}"),
         })
     }
 
-    async fn acquire(&mut self, key: &str, ttl: Duration, wait: Duration) -> String {
-        match self.client.lock(key).ttl(ttl).wait(wait).acquire().await {
-            Ok(guard) => {
-                let token = guard.fencing_token();
-                self.held = Some(guard);
-                format!("held {token}")
-            }
-            Err(error) => failed(&error),
+    async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
+        let outcome = self.locks().acquire(key, ttl, wait).await;
+        let words = grant(&outcome);
+        if let Ok(guard) = outcome {
+            self.held = Some(Holding {
+                guard,
+                visit: Visit::new(key, &self.resource, Manner::Brisk),
+                seen: 0,
+            });
+        }
+        words
+    }
+
+    /// Drops an acquire that takes longer than so many microseconds, and what it gave otherwise.
+    async fn drop_after(&self, (key, ttl, wait): Lock<'_>, micros: usize) -> String {
+        let limit = Duration::from_micros(u64::try_from(micros).expect("it is short"));
+        let acquire = self.locks().acquire(key, ttl, wait);
+        match tokio::time::timeout(limit, acquire).await {
+            Ok(outcome) => grant(&outcome),
+            Err(_) => "dropped".to_owned(),
         }
     }
 
-    async fn visit(&mut self, history: History) -> String {
-        let token = self.guard().fencing_token().get();
-        let seen = history
-            .look(&mut self.resource)
-            .await
-            .expect("the resource is there");
-        let entry = Entry {
-            token,
-            seen,
-            writer: process::id().to_string(),
-        };
-        let written = history.append(&mut self.resource, &entry).await;
-        if written.expect("the resource is there") {
-            "written"
-        } else {
-            "stale"
-        }
-        .to_owned()
+    /// One visit under the lock, for another task or runtime to make.
+    fn work(
+        &self,
+        (key, ttl, wait): Lock<'_>,
+        manner: Manner,
+    ) -> impl Future<Output = Result<RedisResult<bool>, String>> + Send + 'static {
+        let visit = Visit::new(key, &self.resource, manner);
+        let (locks, key) = (self.locks().clone(), key.to_owned());
+        async move { locks.run(&key, ttl, wait, visit).await }
     }
 
-    fn guard(&self) -> &LockGuard {
-        self.held.as_ref().expect("a lock is held")
+    fn locks(&self) -> &L {
+        self.locks.as_ref().expect("it was not shut down")
+    }
+
+    fn held(&mut self) -> &mut Holding<L::Held> {
+        self.held.as_mut().expect("a lock is held")
     }
 }
 
-fn answer(result: Result<(), LockError>) -> String {
+fn grant<H: Held>(outcome: &Result<H, String>) -> String {
+    match outcome {
+        Ok(held) => format!("held {}", held.token()),
+        Err(words) => format!("failed {words}"),
+    }
+}
+
+fn answer(result: Result<(), String>) -> String {
     match result {
         Ok(()) => "ok".to_owned(),
-        Err(error) => failed(&error),
+        Err(words) => format!("failed {words}"),
     }
 }
 
-fn failed(error: &LockError) -> String {
-    format!("failed {:?} {error}", error.kind())
+fn ran(outcome: Option<Result<RedisResult<bool>, String>>) -> String {
+    match outcome {
+        Some(Ok(taken)) => written(taken).to_owned(),
+        Some(Err(words)) => format!("failed {words}"),
+        None => "panicked".to_owned(),
+    }
+}
+
+fn written(taken: RedisResult<bool>) -> &'static str {
+    if taken.expect("the resource is there") {
+        "written"
+    } else {
+        "stale"
+    }
+}
+
+fn lock<'a>(key: &'a str, ttl: &str, wait: &str) -> Lock<'a> {
+    (key, millis(ttl), millis(wait))
+}
+
+fn manner(words: &[&str]) -> Manner {
+    match words {
+        [] => Manner::Brisk,
+        ["sleep", time] => Manner::Sleep(millis(time)),
+        ["block", time] => Manner::Block(millis(time)),
+        ["panic"] => Manner::Panic,
+        _ => panic!("no such manner: {words:?}"),
+    }
 }
 
 fn millis(text: &str) -> Duration {
     Duration::from_millis(text.parse().expect("a time is a number of milliseconds"))
+}
+
+fn number(text: &str) -> usize {
+    text.parse().expect("it is a number")
 }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::process;
 use std::time::{Duration, Instant};
 
-use lock_runtime::LockClient;
-use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;
 
-use crate::history::{Entry, History};
+use super::locks::Locks;
+use super::visit::{Manner, Visit};
 
 /// What to do.
 #[derive(Debug, Clone)]
@@ -31,14 +29,14 @@ pub(crate) struct Tally {
 
 /// Visits the resource from many tasks, each visit under the lock, until the time is over.
 pub(crate) async fn hammer(
-    client: &LockClient,
+    locks: &impl Locks,
     resource: &MultiplexedConnection,
     plan: Hammer,
 ) -> Tally {
     let mut tasks = JoinSet::new();
     for _ in 0..plan.tasks {
         tasks.spawn(visit_again_and_again(
-            client.clone(),
+            locks.clone(),
             resource.clone(),
             plan.clone(),
         ));
@@ -51,41 +49,21 @@ pub(crate) async fn hammer(
 }
 
 async fn visit_again_and_again(
-    client: LockClient,
+    locks: impl Locks,
     resource: MultiplexedConnection,
     plan: Hammer,
 ) -> Tally {
-    let history = History::unfenced(&plan.key);
     let mut tally = Tally::default();
     let start = Instant::now();
     while start.elapsed() < plan.time {
-        let acquire = client.lock(&plan.key[..]).ttl(plan.ttl).wait(plan.wait);
-        let visit = async |guard: &lock_runtime::LockGuard| {
-            visit(&history, resource.clone(), guard.fencing_token().get()).await
-        };
-        match acquire.run(visit).await {
-            Ok(Ok(())) => tally.visits += 1,
+        let visit = Visit::new(&plan.key, &resource, Manner::Brisk);
+        match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
+            Ok(Ok(_)) => tally.visits += 1,
             Ok(Err(_)) => tally.fail("Resource"),
-            Err(error) => tally.fail(&format!("{:?}", error.kind())),
+            Err(words) => tally.fail(words.split(' ').next().unwrap_or_default()),
         }
     }
     tally
-}
-
-/// Reads and then writes, with the round trip in between for others to get in the way.
-async fn visit(
-    history: &History,
-    mut resource: MultiplexedConnection,
-    token: u64,
-) -> RedisResult<()> {
-    let seen = history.look(&mut resource).await?;
-    let entry = Entry {
-        token,
-        seen,
-        writer: process::id().to_string(),
-    };
-    history.append(&mut resource, &entry).await?;
-    Ok(())
 }
 
 impl Tally {

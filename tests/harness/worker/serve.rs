@@ -4,38 +4,95 @@ use std::io::{BufRead, Write};
 use std::{io, thread};
 
 use lock_runtime::LockClient;
+use redis::AsyncConnectionConfig;
+use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
+use super::locks::Locks;
+use super::plain::Plain;
+use crate::wait::PATIENCE;
 
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
 ///
 /// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
 /// the resource that they protect. It ends when its input ends, or when told to.
 ///
-/// - `acquire KEY TTL WAIT`: `held TOKEN`, or `failed KIND MESSAGE`
+/// A LOCK is `KEY TTL WAIT`.
+///
+/// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
+/// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
+///   was held is dropped as well
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
-/// - `visit plain|fenced`: one visit to the resource under the held lock: `written`, or `stale`
-/// - `hammer KEY TTL WAIT TASKS TIME`: visits from many tasks, each under the lock: `hammered N`,
-///   and for each kind of failure ` KIND=N`
+/// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
+///   `stale` if a fenced resource refuses it
+/// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
+///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`
+/// - `run-alone …`: the same on a current-thread runtime of its own
+/// - `abandon LOCK`: acquires on a runtime of its own, which is dropped with the guard in it
+/// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for
+///   each kind of failure ` KIND=N`
+/// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
+/// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
+/// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`
+/// - `clock`: its wall clock, in seconds
+/// - `idle`: `idle TASKS SOCKETS`, what the process has in use
+/// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
+/// - `exit`, `abort`: it ends as it is
 ///
 /// # Panics
 ///
 /// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
-pub async fn serve(locks: &str, resource: &str) {
-    let client = LockClient::builder()
-        .url(locks)
-        .build()
-        .expect("the URL is well formed");
+pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
+    // No fault reaches it: only a machine that stalls keeps it from answering.
+    let patient = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE));
     let resource = resource
-        .get_multiplexed_async_connection()
+        .get_multiplexed_async_connection_with_config(&patient)
         .await
         .expect("the server of the resource accepts connections");
 
-    let mut commands = Commands::new(client, resource);
+    match kind {
+        Kind::Ours => {
+            let client = LockClient::builder().url(locks).build();
+            obey(client.expect("the URL is well formed"), resource).await;
+        }
+        Kind::Plain => obey(Plain::new(locks), resource).await,
+    }
+}
+
+/// Which client of locks a worker uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// This project's.
+    Ours,
+    /// A `SET NX PX` without a fencing token: the negative control.
+    Plain,
+}
+
+impl Kind {
+    /// The kind with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Ours, Self::Plain]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+
+    /// Its name, as arguments have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+async fn obey(locks: impl Locks, resource: MultiplexedConnection) {
+    let mut commands = Commands::new(locks, resource);
     let mut lines = input();
     while let Some(line) = lines.recv().await {
         let answer = match commands.run(&line).await {

@@ -13,6 +13,7 @@ mod options;
 mod shutdown;
 mod stolen;
 mod store;
+mod testing;
 mod tools;
 mod waiting;
 
@@ -99,3 +100,6 @@ macro_rules! suite {
 suite!(memory, crate::store::Memory);
 suite!(redis, crate::store::Redis);
 suite!(redis_least_privileged, crate::store::LeastPrivileged);
+suite!(redis_over_tls, crate::store::OverTls);
+#[cfg(unix)]
+suite!(redis_over_a_unix_socket, crate::store::OverUnix);

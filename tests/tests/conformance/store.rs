@@ -1,6 +1,6 @@
 //! What a case needs to know of a backend.
 
-use harness::RedisServer;
+use harness::{Authority, RedisServer, TlsServer};
 use lock_runtime::{LockClient, LockClientBuilder};
 
 /// Where locks are kept during one test.
@@ -120,6 +120,71 @@ impl Store for LeastPrivileged {
 
     async fn is_empty(&self) -> bool {
         has_fences_alone(&self.0).await
+    }
+}
+
+/// On one server, over TLS.
+pub(crate) struct OverTls {
+    authority: Authority,
+    server: TlsServer,
+}
+
+impl Store for OverTls {
+    fn open() -> OverTls {
+        let authority = Authority::new();
+        let server = TlsServer::start(&authority);
+        OverTls { authority, server }
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        LockClient::builder()
+            .url(self.server.url())
+            .ca_certificate(self.authority.pem())
+            .require_tls(true)
+    }
+
+    async fn is_empty(&self) -> bool {
+        has_fences_alone(self.server.plain()).await
+    }
+}
+
+/// On one server, over a unix socket.
+#[cfg(unix)]
+pub(crate) struct OverUnix {
+    server: RedisServer,
+    folder: tempfile::TempDir,
+}
+
+#[cfg(unix)]
+impl OverUnix {
+    const SOCKET: &str = "redis.sock";
+}
+
+#[cfg(unix)]
+impl Store for OverUnix {
+    fn open() -> OverUnix {
+        let folder = tempfile::TempDir::new().expect("a temporary folder can be made");
+        let path = folder.path().join(OverUnix::SOCKET);
+        let path = path.to_str().expect("temporary folders have plain names");
+        let server = RedisServer::builder().config("unixsocket", path).start();
+        OverUnix { server, folder }
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        let path = self.folder.path().join(OverUnix::SOCKET);
+        LockClient::builder().url(format!("redis+unix://{}", path.display()))
+    }
+
+    async fn is_empty(&self) -> bool {
+        has_fences_alone(&self.server).await
     }
 }
 

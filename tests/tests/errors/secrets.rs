@@ -117,7 +117,8 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     for broken in [
         format!("redis://app:{PASSWORD}@:port:"),
         format!("redis://app:{PASSWORD}@host/x/y"),
-        format!("rediss://app:{PASSWORD}@host"),
+        format!("rediss://app:{PASSWORD}@host#insecure"),
+        format!("redis+unix:///run/redis.sock?password={PASSWORD}"),
         format!("http://app:{PASSWORD}@host"),
         format!("app:{PASSWORD}@host"),
         format!("memory://app:{PASSWORD}@host"),

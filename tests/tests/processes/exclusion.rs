@@ -27,7 +27,7 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
         .map(|worker| visits(&worker.line(PATIENCE).expect("a tally")))
         .collect();
 
-    let entries = History::unfenced(KEY).read(&mut scene.server.connection());
+    let entries = History::of(KEY).read(&mut scene.server.connection());
     assert_eq!(entries.len(), shares.iter().sum(), "updates are missing");
     History::assert_exclusive(&entries);
     let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());

@@ -14,17 +14,19 @@ fn a_holder_that_slept_past_its_lease_knows_and_harms_nobody() {
     let (mut sleeper, first) = scene.holder(TTL);
     let mut next = scene.waiter(LONG);
     assert_eq!(sleeper.ask("valid", PATIENCE), "true");
+    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
 
     sleeper.stop();
     let end = scene.lease_end();
     let second = served(&next, PATIENCE);
     assert!(Instant::now() >= end, "the lease was not respected");
     assert!(second > first);
-    assert_eq!(next.ask("visit fenced", PATIENCE), "written");
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    assert_eq!(next.ask("write", PATIENCE), "written");
 
     sleeper.cont();
     assert_eq!(sleeper.ask("valid", PATIENCE), "false");
-    let stale = sleeper.ask("visit fenced", PATIENCE);
+    let stale = sleeper.ask("write", PATIENCE);
     assert_eq!(stale, "stale", "the resource refuses the older token");
     let refused = sleeper.ask("renew", PATIENCE);
     assert!(refused.starts_with("failed Lost "), "{refused}");
@@ -35,7 +37,8 @@ fn a_holder_that_slept_past_its_lease_knows_and_harms_nobody() {
     assert!(scene.is_held_by(&next));
     assert_eq!(next.ask("valid", PATIENCE), "true");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    assert_eq!(next.ask("visit fenced", PATIENCE), "written");
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    assert_eq!(next.ask("write", PATIENCE), "written");
     assert_eq!(next.ask("release", PATIENCE), "ok");
 }
 

@@ -2,6 +2,7 @@
 
 mod carried;
 mod cost;
+mod driven;
 mod frames;
 mod log;
 mod lost;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{Monitor, Proxy, RedisServer, eventually};
+use harness::{Mode, Monitor, Proxy, RedisServer, eventually};
 use lock_runtime::LockClient;
 
 use crate::tools::{FENCE, KEY, LOCK, LONG, QUEUE, exists, ms};
@@ -70,6 +70,36 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
     let mut connection = server.connection();
     // It is ended twice a second.
     eventually("end of the late acquire", ms(6_000), async || {
+        !exists(&mut connection, LOCK)
+    })
+    .await;
+}
+
+/// The last end of an owner is sent when nothing of it can be under way any more. It was the one
+/// whose answer came by then; whatever arrived behind it, while a slow network brought that answer
+/// or this process was stopped, kept the lock for nobody.
+#[tokio::test]
+async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let builder = LockClient::builder().url(proxy.url());
+    let client = builder.command_timeout(LONG).connect().await.unwrap();
+    let mut monitor = server.monitor();
+
+    // The acquire that is cut may be under way for ever, for all that is known; the next one takes
+    // the lock, and is released.
+    proxy.cut_next_request(LOCK);
+    let lock = client.lock(KEY).ttl(ms(1_000)).wait(LONG);
+    lock.acquire().await.unwrap().release().await.unwrap();
+    assert_eq!(proxy.cuts(), 1);
+    let ticket = ended(&mut monitor).await;
+
+    // Longer than an owner of so short a ttl is ended again.
+    proxy.replies(Mode::Delay(ms(11_000)));
+    assert_eq!(ended(&mut monitor).await, ticket);
+    arrive_late(&server, &ticket);
+    let mut connection = server.connection();
+    eventually("end of the late acquire", 2 * LONG, async || {
         !exists(&mut connection, LOCK)
     })
     .await;

@@ -8,7 +8,7 @@ use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::tools::{KEY, LOCK, LONG, QUEUE, client, exists, hold, ms};
+use crate::tools::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 
 /// An attempt at a held lock was followed by an `end`, which had nothing to end.
 #[tokio::test]
@@ -98,4 +98,38 @@ async fn a_turn_is_never_lost_in_memory() {
     let client = LockClient::memory();
     crowd(std::slice::from_ref(&client)).await;
     hold(&client).await.release().await.unwrap();
+}
+
+/// The next caller of a line is named in the end of the one before it. If the lock turned out to be
+/// lost, the owner that was named was forgotten and not ended: sent twice, the end may have put it
+/// in the queue.
+#[tokio::test]
+async fn an_owner_that_was_named_as_the_next_one_is_ended() {
+    let server = RedisServer::start();
+    let client = client(&server);
+    let guard = hold(&client).await;
+    let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::task::yield_now().await;
+    // Carried out on the same thread after the other has begun to wait in line.
+    guard.renew().await.unwrap();
+    let mut connection = server.connection();
+    let mut monitor = server.monitor();
+    let mut named = None;
+    let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+    assert!(guard.release().await.unwrap_err().is_lost());
+    let mut ended = Vec::new();
+    eventually("end of the one that was named", LONG, async || {
+        for command in monitor.take() {
+            // EVALSHA sha 3 lock fence queue owner [next ttl]
+            let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
+            match words[..] {
+                [_, _, "3", LOCK, _, _, _, next, _] => named = Some(next.to_owned()),
+                [_, _, "3", LOCK, _, _, owner] => ended.push(owner.to_owned()),
+                _ => {}
+            }
+        }
+        named.as_ref().is_some_and(|named| ended.contains(named))
+    })
+    .await;
+    next.await.unwrap().unwrap().release().await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! The register: it must see what a lock would let happen.
 
-use harness::{Entry, History, RedisServer};
+use harness::{Entry, History, RedisServer, Written};
 
 fn entry(token: u64, seen: usize) -> Entry {
     Entry {
@@ -14,10 +14,10 @@ fn entry(token: u64, seen: usize) -> Entry {
 async fn visits_that_overlap_are_seen() {
     let server = RedisServer::start();
     let mut connection = server.async_connection().await;
-    let history = History::unfenced("order:42");
+    let history = History::of("order:42");
     // Both look before either writes.
     for _ in 0..2 {
-        assert_eq!(history.look(&mut connection).await.unwrap(), 0);
+        assert_eq!(history.look(&mut connection, 0).await.unwrap(), 0);
     }
     for token in [1, 2] {
         assert!(
@@ -45,24 +45,42 @@ fn tokens_that_do_not_rise_fail_a_test() {
 }
 
 #[tokio::test]
-async fn a_fenced_register_refuses_a_stale_write() {
+async fn a_stale_write_is_refused_once_a_later_token_was_shown() {
     let server = RedisServer::start();
     let mut connection = server.async_connection().await;
-    let (fenced, unfenced) = (History::fenced("order:42"), History::unfenced("order:42"));
+    let history = History::of("order:42");
+    let mut append = async |token, seen| {
+        let entry = entry(token, seen);
+        history.append(&mut connection, &entry).await.unwrap()
+    };
     // Of different lengths, so that text does not compare as numbers do.
-    assert!(fenced.append(&mut connection, &entry(10, 0)).await.unwrap());
-    assert!(fenced.append(&mut connection, &entry(10, 1)).await.unwrap());
-    assert!(!fenced.append(&mut connection, &entry(9, 2)).await.unwrap());
-    assert!(
-        unfenced
-            .append(&mut connection, &entry(9, 2))
-            .await
-            .unwrap()
-    );
-    let tokens: Vec<_> = fenced
-        .read(&mut server.connection())
+    assert!(append(10, 0).await);
+    assert!(append(10, 1).await);
+    assert!(!append(9, 2).await);
+    let mut reader = server.async_connection().await;
+    assert_eq!(history.look(&mut reader, 11).await.unwrap(), 3);
+    assert!(!append(10, 3).await, "showing it is enough");
+    assert!(append(11, 4).await);
+    let taken: Vec<_> = history
+        .read_written(&mut server.connection())
         .into_iter()
-        .map(|entry| entry.token)
+        .map(|written| (written.entry.token, written.taken))
         .collect();
-    assert_eq!(tokens, [10, 10, 9]);
+    let expected = [(10, true), (10, true), (9, false), (10, false), (11, true)];
+    assert_eq!(taken, expected);
+}
+
+#[test]
+fn a_write_that_was_overtaken_is_stale_if_it_was_taken() {
+    let written = |token, seen, taken| Written {
+        entry: entry(token, seen),
+        taken,
+    };
+    let refused = [written(2, 0, true), written(1, 0, false)];
+    assert_eq!(History::stale_writes(&refused), Vec::<&Written>::new());
+    let taken = [written(1, 0, true), written(1, 0, true)];
+    assert_eq!(History::stale_writes(&taken), [&written(1, 0, true)]);
+    // It overlapped only a write that was refused.
+    let harmless = [written(1, 0, false), written(2, 0, true)];
+    assert_eq!(History::stale_writes(&harmless), Vec::<&Written>::new());
 }

@@ -3,5 +3,6 @@
 mod clock;
 mod history;
 mod proxy;
+mod rounds;
 mod server;
 mod worker;

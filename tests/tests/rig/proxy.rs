@@ -117,6 +117,19 @@ fn killing_the_connections_loses_what_was_held() {
 }
 
 #[test]
+fn a_half_open_connection_takes_requests_and_answers_nothing() {
+    let (server, proxy, mut connection) = start();
+    incr(&mut connection).unwrap();
+    proxy.half_open();
+    wait_until("closed connection", PATIENCE, || clients(&server) == 1);
+    connection.set_read_timeout(Some(SHORT)).unwrap();
+    let error = incr(&mut connection).unwrap_err();
+    assert!(error.is_timeout(), "it was told: {error}");
+    assert_eq!(counter(&server), 1);
+    assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 2);
+}
+
+#[test]
 fn refused_connections_fail_and_others_live() {
     let (_server, proxy, mut connection) = start();
     proxy.refuse(true);

@@ -18,29 +18,18 @@ where
             let __arg2 = __arg2;
             __arg2
         };
-        let __lock_key = {
-            let mut __lock_key = __lock_rt::KeyWriter::new();
-            __lock_rt::part(&mut __lock_key, "self.name", &__self.name);
-            __lock_key.text(":");
-            __lock_rt::part(&mut __lock_key, "from", &from);
-            __lock_key.text("/");
-            __lock_rt::part(&mut __lock_key, "note", &note);
-            __lock_key.finish()
+        let mut __lock_call = {
+            let mut __lock_spec = __lock_rt::Spec::new(
+                &["post", "<self.name>:<from>/<note>"],
+            );
+            __lock_spec.part(&["", "self.name"], &__self.name);
+            __lock_spec.part(&[":", "from"], &from);
+            __lock_spec.part(&["/", "note"], &note);
+            let __lock_call = __lock_spec.acquire(&(__self.locks));
+            __lock_call
         };
-        let __lock_spec = __lock_rt::Spec::new(
-            __lock_key,
-            "post",
-            "<self.name>:<from>/<note>",
-        );
-        let __lock_asked = __lock_spec.on(&(__self.locks));
-        let __lock_acquired = match __lock_asked {
-            ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
-            ::core::result::Result::Err(__lock_error) => {
-                ::core::result::Result::Err(__lock_error)
-            }
-        };
-        let __lock_outcome = match __lock_acquired {
-            ::core::result::Result::Ok(__lock_held) => {
+        let __lock_outcome = match __lock_call.acquired().await {
+            ::core::result::Result::Ok(()) => {
                 let __lock_outcome = {
                     let __lock_body = ::core::pin::pin!(
                         ::core::option::Option::Some(async move { if let
@@ -50,24 +39,27 @@ where
                         note; let _ = & __self; let __ret : Result < (), LedgerError > =
                         { __self.book(from, to, note). await }; __ret })
                     );
-                    let __lock_outcome = __lock_rt::drive(
-                            &__lock_held,
-                            __lock_rt::OnLost::Cancel,
-                            __lock_body,
-                        )
+                    let __lock_outcome = __lock_call
+                        .drive(__lock_rt::OnLost::Cancel, __lock_body)
                         .await;
                     __lock_outcome
                 };
-                __lock_rt::settle(
-                        __lock_held,
-                        __lock_rt::OnLost::Cancel,
-                        __lock_outcome,
-                        |__lock_output| {
-                            use __lock_rt::NotAResult as _;
-                            __lock_rt::Outcome(__lock_output).failed()
-                        },
-                    )
-                    .await
+                let __lock_ended = match &__lock_outcome {
+                    ::core::result::Result::Ok(__lock_output) => {
+                        use __lock_rt::NotAResult as _;
+                        __lock_rt::Ended::with(
+                            __lock_rt::Outcome(__lock_output).failed(),
+                        )
+                    }
+                    ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+                };
+                match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await
+                {
+                    ::core::result::Result::Ok(()) => __lock_outcome,
+                    ::core::result::Result::Err(__lock_error) => {
+                        ::core::result::Result::Err(__lock_error)
+                    }
+                }
             }
             ::core::result::Result::Err(__lock_error) => {
                 ::core::result::Result::Err(__lock_error)

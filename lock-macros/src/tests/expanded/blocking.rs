@@ -1,21 +1,18 @@
 fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
-    let __lock_key = match (format!("stock-{sku}")) {
-        __lock_key => {
-            let __lock_is_text = {
-                use __lock_rt::NotText as _;
-                __lock_rt::KeyText(&__lock_key).is_text()
-            };
-            __lock_rt::key(__lock_key, __lock_is_text)
-        }
-    };
-    let __lock_spec = __lock_rt::Spec::new(__lock_key, "take", "take");
-    let __lock_asked = __lock_spec.on(&(self.locks));
-    let __lock_acquired = match __lock_asked {
-        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.acquire_blocking(),
-        ::core::result::Result::Err(__lock_error) => {
-            ::core::result::Result::Err(__lock_error)
-        }
+    let __lock_acquired = {
+        let __lock_key = match (format!("stock-{sku}")) {
+            __lock_key => {
+                let __lock_is_text = {
+                    use __lock_rt::NotText as _;
+                    __lock_rt::KeyText(&__lock_key).is_text()
+                };
+                __lock_rt::key(__lock_key, __lock_is_text)
+            }
+        };
+        let mut __lock_spec = __lock_rt::Spec::keyed(&["take", "take"], __lock_key);
+        let __lock_asked = __lock_spec.ask(&(self.locks));
+        __lock_asked.acquire_blocking()
     };
     let __lock_outcome = match __lock_acquired {
         ::core::result::Result::Ok(__lock_held) => {
@@ -36,15 +33,24 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
                 },
             );
             let __lock_output = __lock_rt::returned(__lock_output);
-            __lock_rt::settle_blocking(
+            let __lock_ended = match &__lock_output {
+                __lock_output => {
+                    use __lock_rt::NotAResult as _;
+                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                }
+            };
+            match __lock_rt::settle_blocking(
                 __lock_held,
                 __lock_rt::OnLost::Finish,
-                __lock_output,
-                |__lock_output| {
-                    use __lock_rt::NotAResult as _;
-                    __lock_rt::Outcome(__lock_output).failed()
-                },
-            )
+                __lock_ended,
+            ) {
+                ::core::result::Result::Ok(()) => {
+                    ::core::result::Result::Ok(__lock_output)
+                }
+                ::core::result::Result::Err(__lock_error) => {
+                    ::core::result::Result::Err(__lock_error)
+                }
+            }
         }
         ::core::result::Result::Err(__lock_error) => {
             ::core::result::Result::Err(__lock_error)

@@ -1,21 +1,13 @@
 async fn nightly() {
     use ::lock_runtime::__private::v1 as __lock_rt;
-    let __lock_key = {
-        let mut __lock_key = __lock_rt::KeyWriter::new();
-        __lock_key.text("nightly");
-        __lock_key.finish()
+    let mut __lock_call = {
+        let mut __lock_spec = __lock_rt::Spec::new(&["nightly", "nightly"]);
+        __lock_spec.text("nightly");
+        __lock_spec.wait(Duration::ZERO);
+        __lock_spec.acquire_installed()
     };
-    let __lock_spec = __lock_rt::Spec::new(__lock_key, "nightly", "nightly")
-        .wait(Duration::ZERO);
-    let __lock_asked = __lock_spec.on_installed();
-    let __lock_acquired = match __lock_asked {
-        ::core::result::Result::Ok(__lock_acquire) => __lock_acquire.await,
-        ::core::result::Result::Err(__lock_error) => {
-            ::core::result::Result::Err(__lock_error)
-        }
-    };
-    let __lock_outcome = match __lock_acquired {
-        ::core::result::Result::Ok(__lock_held) => {
+    let __lock_outcome = match __lock_call.acquired().await {
+        ::core::result::Result::Ok(()) => {
             let __lock_outcome = {
                 let __lock_body = ::core::pin::pin!(
                     ::core::option::Option::Some(async move { if let
@@ -23,24 +15,24 @@ async fn nightly() {
                     ::core::option::Option::None:: < () > { return __lock_output; };
                     clean_up(). await })
                 );
-                let __lock_outcome = __lock_rt::drive(
-                        &__lock_held,
-                        __lock_rt::OnLost::Cancel,
-                        __lock_body,
-                    )
+                let __lock_outcome = __lock_call
+                    .drive(__lock_rt::OnLost::Cancel, __lock_body)
                     .await;
                 __lock_outcome
             };
-            __lock_rt::settle(
-                    __lock_held,
-                    __lock_rt::OnLost::Cancel,
-                    __lock_outcome,
-                    |__lock_output| {
-                        use __lock_rt::NotAResult as _;
-                        __lock_rt::Outcome(__lock_output).failed()
-                    },
-                )
-                .await
+            let __lock_ended = match &__lock_outcome {
+                ::core::result::Result::Ok(__lock_output) => {
+                    use __lock_rt::NotAResult as _;
+                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                }
+                ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+            };
+            match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await {
+                ::core::result::Result::Ok(()) => __lock_outcome,
+                ::core::result::Result::Err(__lock_error) => {
+                    ::core::result::Result::Err(__lock_error)
+                }
+            }
         }
         ::core::result::Result::Err(__lock_error) => {
             ::core::result::Result::Err(__lock_error)

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::reply::judge_setup;
 use super::target::Target;
+use super::{eviction, socket, tls};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
 use crate::keeper::Keeper;
@@ -125,7 +125,7 @@ impl Link {
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
                     if self.shared.keeper.spawn(connecting).is_none() {
-                        return Err(Fault::Unavailable("this process was forked".to_owned()));
+                        return Err(Fault::unavailable("this process was forked"));
                     }
                     *state = State::Connecting(attempt.clone());
                     attempt
@@ -138,11 +138,9 @@ impl Link {
             Ok(Err(_)) => {
                 // Its task is gone, so nobody else will say that it failed.
                 self.shared.reset_if_connecting();
-                Err(Fault::Unavailable(
-                    "the attempt to connect was given up".to_owned(),
-                ))
+                Err(Fault::unavailable("the attempt to connect was given up"))
             }
-            Err(_) => Err(self.shared.slow("connect")),
+            Err(_) => Err(self.shared.slow_to_connect()),
         }
     }
 
@@ -196,7 +194,8 @@ impl Link {
     }
 
     pub(crate) fn slow(&self) -> Fault {
-        self.shared.slow("answer")
+        let patience = self.shared.patience;
+        Fault::unavailable(format!("the server did not answer within {patience:?}"))
     }
 
     /// Tears `connection` down; the next command makes a new one.
@@ -224,10 +223,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slow(&self, deed: &str) -> Fault {
-        Fault::Unavailable(format!(
-            "the server did not {deed} within {:?}",
-            self.patience
+    fn slow_to_connect(&self) -> Fault {
+        let (patience, hint) = (self.patience, self.target.address.hint_if_silent());
+        Fault::unavailable(format!(
+            "the server did not let us connect within {patience:?}{hint}"
         ))
     }
 
@@ -260,7 +259,7 @@ impl Shared {
         }
         let attempt = match timeout(self.patience, self.open()).await {
             Ok(attempt) => attempt,
-            Err(_) => Err(self.slow("let us connect")),
+            Err(_) => Err(self.slow_to_connect()),
         };
         *self.state() = match &attempt {
             Ok(connection) => State::Up(connection.clone()),
@@ -278,13 +277,8 @@ impl Shared {
     async fn open(self: &Arc<Shared>) -> Attempt {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
-        let unreachable =
-            |error: std::io::Error| Fault::Unavailable(format!("cannot connect: {error}"));
-        let Target { host, port, login } = &self.target;
-        let stream = TcpStream::connect((host.as_str(), *port))
-            .await
-            .map_err(unreachable)?;
-        tune(&stream).map_err(unreachable)?;
+        let Target { address, login } = &self.target;
+        let stream = socket::open(address).await?;
         let on_signal = self.on_signal.clone();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
@@ -294,7 +288,14 @@ impl Shared {
                 receive(&on_signal, &push);
                 Ok::<(), redis::aio::SendError>(())
             });
-        let refused = |error: redis::RedisError| judge_setup(&error);
+        let refused = |error: redis::RedisError| match tls::judge(&error) {
+            Some(fault) => fault,
+            None if error.is_connection_dropped() => {
+                let hint = address.hint_if_closed();
+                Fault::unavailable(format!("the server closed the connection{hint}"))
+            }
+            None => judge_setup(&error),
+        };
         let (mut commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await
             .map_err(refused)?;
@@ -309,10 +310,12 @@ impl Shared {
             }
         };
         let driver = self.keeper.spawn(driving);
-        let driver =
-            driver.ok_or_else(|| Fault::Unavailable("this process was forked".to_owned()))?;
+        let driver = driver.ok_or_else(|| Fault::unavailable("this process was forked"))?;
         let driver = AbortUnlessKept(Some(driver.abort_handle()));
-        commands.subscribe(&self.channel).await.map_err(refused)?;
+        // Both travel together: the look at the server takes no time of its own.
+        let looking = eviction::look(address, commands.clone());
+        let (subscribed, ()) = tokio::join!(commands.subscribe(&self.channel), looking);
+        subscribed.map_err(refused)?;
         Ok(Arc::new(Connection {
             incarnation,
             commands,
@@ -337,21 +340,6 @@ impl Drop for AbortUnlessKept {
             driver.abort();
         }
     }
-}
-
-/// Small packets at once; a dead peer noticed; and a connection that is torn down is torn down by
-/// a reset, so that nothing it still had to send arrives after what its successor sends.
-fn tune(stream: &TcpStream) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    stream.set_zero_linger()?;
-    let socket = socket2::SockRef::from(stream);
-    let keepalive = socket2::TcpKeepalive::new()
-        .with_time(Duration::from_secs(10))
-        .with_interval(Duration::from_secs(3));
-    socket.set_tcp_keepalive(&keepalive)?;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    socket.set_tcp_user_timeout(Some(Duration::from_secs(5)))?;
-    Ok(())
 }
 
 fn receive(on_signal: &OnSignal, push: &PushInfo) {

@@ -1,9 +1,13 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
+mod eviction;
 mod link;
+mod once;
 mod reply;
 mod script;
+mod socket;
 mod target;
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,9 +84,7 @@ impl Server {
                         sent_whole = true;
                     }
                     None => {
-                        return Err(Fault::Unavailable(
-                            "the server forgets its scripts".to_owned(),
-                        ));
+                        return Err(Fault::unavailable("the server forgets its scripts"));
                     }
                     Some(fault) => return Err(fault),
                 },
@@ -97,7 +99,7 @@ impl Server {
             Verdict::Fault(fault) => Some(fault),
             Verdict::Reconnect(detail) => {
                 self.link.drop_connection(connection, &detail);
-                Some(Fault::Unavailable(detail))
+                Some(Fault::unavailable(detail))
             }
         }
     }
@@ -105,7 +107,7 @@ impl Server {
     fn unanswered(&self, silence: Silence) -> Fault {
         match silence {
             Silence::TimedOut => self.link.slow(),
-            Silence::Broken(error) => Fault::Unavailable(reply::describe(&error)),
+            Silence::Broken(error) => Fault::unavailable(reply::describe(&error)),
         }
     }
 
@@ -137,7 +139,7 @@ impl Server {
                 };
                 return answers.into_iter().map(read).collect();
             }
-            Ok(_) => Fault::Unavailable("some answers are missing".to_owned()),
+            Ok(_) => Fault::unavailable("some answers are missing"),
             Err(silence) => self.unanswered(silence),
         };
         renewals.iter().map(|_| Some(Err(fault.clone()))).collect()
@@ -214,11 +216,7 @@ impl Wire for Server {
                 .zip(repeated)
                 .for_each(|(result, repeated)| *result = repeated);
         }
-        let forgotten = || {
-            Err(Fault::Unavailable(
-                "the server forgets its scripts".to_owned(),
-            ))
-        };
+        let forgotten = || Err(Fault::unavailable("the server forgets its scripts"));
         results
             .into_iter()
             .map(|result| result.unwrap_or_else(forgotten))
@@ -293,7 +291,7 @@ impl Wire for Server {
             Ok(_) => Ok(()),
             Err(error) => Err(self
                 .judge(&connection, &error)
-                .unwrap_or_else(|| Fault::Unavailable("NOSCRIPT".to_owned()))),
+                .unwrap_or_else(|| Fault::unavailable("NOSCRIPT"))),
         }
     }
 }

@@ -37,9 +37,9 @@ pub(super) fn judge(error: &RedisError) -> Verdict {
         // Before 7.0 a server wrapped the errors of a script's commands in a text of its own.
         _ if detail.contains("READONLY") => Verdict::Reconnect(text),
         _ if PASSING.contains(&code) || detail.contains("max number of clients") => {
-            Verdict::Fault(Fault::Unavailable(text))
+            Verdict::Fault(Fault::unavailable(text))
         }
-        _ => Verdict::Fault(Fault::Refused(text)),
+        _ => Verdict::Fault(Fault::refused(text)),
     }
 }
 
@@ -47,10 +47,10 @@ pub(super) fn judge(error: &RedisError) -> Verdict {
 pub(super) fn judge_setup(error: &RedisError) -> Fault {
     match judge(error) {
         Verdict::Fault(fault) => fault,
-        Verdict::NoScript => Fault::Unavailable("NOSCRIPT".to_owned()),
+        Verdict::NoScript => Fault::unavailable("NOSCRIPT"),
         Verdict::Reconnect(detail) => match error.kind() {
-            redis::ErrorKind::AuthenticationFailed => Fault::Refused(detail),
-            _ => Fault::Unavailable(detail),
+            redis::ErrorKind::AuthenticationFailed => Fault::refused(detail),
+            _ => Fault::unavailable(detail),
         },
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             let Fault::Refused(text) = fault(line) else {
                 panic!("{line} is not refused")
             };
-            assert_eq!(text, line.trim_end_matches('.'));
+            assert_eq!(text.to_string(), line.trim_end_matches('.'));
         }
     }
 
@@ -111,7 +111,7 @@ mod tests {
         ) else {
             panic!("it is refused")
         };
-        assert_eq!(text, "WRONGTYPE Wrong kind of value");
+        assert_eq!(text.to_string(), "WRONGTYPE Wrong kind of value");
         assert_eq!(
             as_part("Parse error\nUnexpected `8`\n"),
             "Parse error Unexpected `8`"

@@ -129,7 +129,7 @@ fn grant(value: &Value) -> Option<Grant> {
 
 /// The value itself is left out: it may hold an owner.
 fn strange(script: &str) -> Fault {
-    Fault::Refused(format!(
+    Fault::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))
 }

@@ -70,6 +70,11 @@ fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     }
 }
 
+/// Whether a key by itself is refused for the name of a record beside a lock.
+pub(crate) fn is_reserved(key: &str) -> bool {
+    is_tagged(key) == Ok(true) && refuse_reserved(key).is_err()
+}
+
 fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
     match [FENCE, QUEUE]
         .into_iter()
@@ -215,7 +220,7 @@ mod tests {
     fn a_problem_of_the_writing_is_reported_here() {
         let mut key = KeyWriter::new();
         key.text("order:");
-        key.placeholder("id", "");
+        key.placeholder("id", &"");
         let problem = RecordNames::new("lock:", &key.finish()).unwrap_err();
         assert_eq!(
             problem.to_string(),

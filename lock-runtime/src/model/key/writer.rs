@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::names::is_reserved;
 use super::{KeyPart, KeyProblem, LockKey, is_kept};
 
 /// Writes values into a key so that different values never give the same text.
@@ -28,6 +29,8 @@ pub struct KeyWriter {
     placeholder: Option<&'static str>,
     /// How many `part` calls are open: inside one, nothing is verbatim.
     depth: usize,
+    /// Where the last value begins.
+    value: usize,
 }
 
 impl KeyWriter {
@@ -39,6 +42,7 @@ impl KeyWriter {
             problem: None,
             placeholder: None,
             depth: 0,
+            value: 0,
         }
     }
 
@@ -61,22 +65,28 @@ impl KeyWriter {
     /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must
     /// not lock on behalf of all the others.
     pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
+        self.part_dyn(&value);
+        self
+    }
+
+    /// One copy for all types of values: it would be code in every locked function.
+    fn part_dyn(&mut self, value: &dyn KeyPart) {
         let start = self.text.len();
         self.depth += 1;
         value.write_to(self);
         self.depth -= 1;
+        self.value = start;
         if self.text.len() == start {
             self.problem.get_or_insert(KeyProblem::EmptyValue {
                 placeholder: self.placeholder,
             });
         }
-        self
     }
 
     /// Like [`part`](Self::part), with the placeholder's source text for messages.
-    pub(crate) fn placeholder<P: KeyPart + ?Sized>(&mut self, name: &'static str, value: &P) {
+    pub(crate) fn placeholder(&mut self, name: &'static str, value: &dyn KeyPart) {
         self.placeholder = Some(name);
-        self.part(value);
+        self.part_dyn(value);
         self.placeholder = None;
     }
 
@@ -116,7 +126,16 @@ impl KeyWriter {
     }
 
     /// The key. Its problems are reported when a lock is acquired with it.
-    pub fn finish(self) -> LockKey {
+    ///
+    /// With a hash tag, a key may not end in `:f` or `:w`, where records beside a lock are. If its
+    /// last value makes it end so, that letter is escaped: `{order}:%66`.
+    pub fn finish(mut self) -> LockKey {
+        let ends_in_value = self.value > 0 && self.value + 1 == self.text.len();
+        if ends_in_value && is_reserved(&self.text) {
+            let letter = self.text.pop().expect("the value is one letter");
+            // It is ASCII, or the value would be longer.
+            self.push_escaped(letter as u8);
+        }
         LockKey::new(self.text, self.problem)
     }
 
@@ -161,6 +180,28 @@ mod tests {
         let mut key = KeyWriter::new();
         key.text("a:/%{ ").part("a:/%{ ");
         assert_eq!(key.finish().as_str(), "a:/%{ a%3A%2F%25%7B%20");
+    }
+
+    #[test]
+    fn no_value_makes_a_key_end_like_a_record_beside_a_lock() {
+        let key = |text: &str, value: &str| {
+            let mut key = KeyWriter::new();
+            key.text(text).part(value);
+            key.finish().as_str().to_owned()
+        };
+        assert_eq!(key("{order}:", "f"), "{order}:%66");
+        assert_eq!(key("{order}:", "w"), "{order}:%77");
+        // Where it cannot be taken for one, it stays.
+        assert_eq!(key("{order}:", "g"), "{order}:g");
+        assert_eq!(key("{order}:", "ff"), "{order}:ff");
+        assert_eq!(key("{order}-", "f"), "{order}-f");
+        assert_eq!(key("user:", "f"), "user:f");
+        let mut text_after = KeyWriter::new();
+        text_after.text("{order}:").part("f").text(":stock");
+        assert_eq!(text_after.finish().as_str(), "{order}:f:stock");
+        let mut text = KeyWriter::new();
+        text.text("{order}:f");
+        assert_eq!(text.finish().as_str(), "{order}:f", "the author's own");
     }
 
     #[test]
@@ -222,7 +263,7 @@ mod tests {
     fn an_empty_value_is_remembered_by_its_placeholder() {
         let mut key = KeyWriter::new();
         key.text("order:");
-        key.placeholder("order.id", "");
+        key.placeholder("order.id", &"");
         assert_eq!(
             key.finish().problem(),
             Some(&KeyProblem::EmptyValue {
@@ -231,7 +272,7 @@ mod tests {
         );
 
         let mut key = KeyWriter::new();
-        key.placeholder("id", "42");
+        key.placeholder("id", &"42");
         key.part(&String::new());
         assert_eq!(
             key.finish().problem(),

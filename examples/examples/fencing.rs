@@ -1,0 +1,101 @@
+//! A writer that overslept its lease, and a database that refuses it: what fencing tokens are for.
+//!
+//! ```text
+//! cargo run -p lock-examples --example fencing --features sqlite
+//! ```
+//!
+//! `LOCK_URL=redis://127.0.0.1:6379` before it takes the locks on a real server.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+use lock_runtime::{FencingToken, LockClient};
+use rusqlite::{Connection, params};
+
+const LEASE: Duration = Duration::from_millis(200);
+
+/// A database that remembers the token of the last write to each row.
+struct Stock(Connection);
+
+impl Stock {
+    fn open(path: &Path) -> rusqlite::Result<Stock> {
+        let database = Connection::open(path)?;
+        database.execute_batch(
+            "CREATE TABLE IF NOT EXISTS stock
+                 (sku TEXT PRIMARY KEY, pieces INTEGER NOT NULL, fence INTEGER NOT NULL);
+             INSERT OR IGNORE INTO stock VALUES ('apple', 100, 0);",
+        )?;
+        Ok(Stock(database))
+    }
+
+    fn pieces(&self, sku: &str) -> rusqlite::Result<i64> {
+        let query = "SELECT pieces FROM stock WHERE sku = ?1";
+        self.0.query_row(query, [sku], |row| row.get(0))
+    }
+
+    /// Writes, unless somebody with a later token has. `false`: refused.
+    fn write(&self, sku: &str, pieces: i64, token: FencingToken) -> rusqlite::Result<bool> {
+        let token = i64::try_from(token.get()).expect("a token is below 2^63");
+        let rows = self.0.execute(
+            "UPDATE stock SET pieces = ?2, fence = ?3 WHERE sku = ?1 AND fence <= ?3",
+            params![sku, pieces, token],
+        )?;
+        Ok(rows == 1)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
+    let client = LockClient::connect(&url).await?;
+    let path = std::env::temp_dir().join(format!("lock-fencing-{}.db", std::process::id()));
+    let outcome = sell(&client, &path).await;
+    std::fs::remove_file(&path)?;
+    outcome
+}
+
+async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
+    let (ann, bob) = (Stock::open(path)?, Stock::open(path)?);
+    let lock = || client.lock("stock:apple").ttl(LEASE).renew(false);
+
+    let anns = lock().acquire().await?;
+    let seen = ann.pieces("apple")?;
+    println!(
+        "Ann  has the lock, token {}, and sees {seen}.",
+        anns.fencing_token()
+    );
+    println!("Ann  falls asleep, for longer than her lease: a pause of the whole process.");
+    // A body under the attribute is stopped before its lease ends. Nothing can stop a process that
+    // stands still, and the first thing that it does afterwards may be a write.
+    tokio::time::sleep(LEASE * 2).await;
+
+    let bobs = lock().acquire().await?;
+    let now = bob.pieces("apple")?;
+    println!(
+        "Bob  has the lock, token {}, and sees {now}.",
+        bobs.fencing_token()
+    );
+    let written = bob.write("apple", now - 30, bobs.fencing_token())?;
+    println!("Bob  sells 30: {}.", word(written));
+
+    let written = ann.write("apple", seen - 1, anns.fencing_token())?;
+    println!(
+        "Ann  wakes up and sells 1 of what she saw: {}.",
+        word(written)
+    );
+    println!(
+        "Ann  could have asked: her lock is held is {}.",
+        anns.is_valid()
+    );
+    println!("There are {} left.", bob.pieces("apple")?);
+    Ok(())
+}
+
+fn word(written: bool) -> &'static str {
+    if written {
+        "written"
+    } else {
+        "refused, stale token"
+    }
+}

@@ -1,0 +1,108 @@
+//! A web service that answers 409 when somebody else is at it, and says who.
+//!
+//! ```text
+//! cargo run -p lock-examples --example web --features axum
+//! ```
+//!
+//! It starts the service on a free port and sends it three requests.
+//! `LOCK_URL=redis://127.0.0.1:6379` before it takes the locks on a real server.
+
+use std::error::Error;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// The service's own error. One `From`, and every locked function may return it.
+struct ApiError(LockError);
+
+impl From<LockError> for ApiError {
+    fn from(error: LockError) -> ApiError {
+        ApiError(error)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let ApiError(error) = self;
+        match error.kind() {
+            // Not a failure of ours: somebody else is at it.
+            LockErrorKind::Busy => {
+                let holder = error.holder().unwrap_or("somebody");
+                (StatusCode::CONFLICT, format!("busy: held by {holder}")).into_response()
+            }
+            LockErrorKind::Unavailable | LockErrorKind::Shutdown => {
+                StatusCode::SERVICE_UNAVAILABLE.into_response()
+            }
+            // What went wrong is for the log. It may name keys.
+            _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Shop {
+    locks: LockClient,
+    /// Tells `main` that an order is being packed.
+    packing: mpsc::Sender<u64>,
+}
+
+/// A handler is a function like any other.
+#[distributed_lock(key = "order:<id>", wait = "0s", client = shop.locks)]
+async fn ship(State(shop): State<Shop>, Path(id): Path<u64>) -> Result<String, ApiError> {
+    let _ = shop.packing.send(id).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    Ok(format!("order {id} is on its way"))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
+    let locks = LockClient::builder()
+        .url(url)
+        .label("warehouse-1")
+        .connect()
+        .await?;
+    let (packing, mut packs) = mpsc::channel(1);
+    let service = Router::new()
+        .route("/orders/{id}/ship", post(ship))
+        .with_state(Shop { locks, packing });
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    println!("The service listens on {address}.\n");
+    tokio::spawn(async { axum::serve(listener, service).await });
+
+    let first = tokio::spawn(ask(address, "/orders/42/ship"));
+    packs.recv().await;
+    // The first request is in its body now.
+    println!(
+        "POST /orders/42/ship, the second: {}",
+        ask(address, "/orders/42/ship").await?
+    );
+    println!("POST /orders/42/ship, the first:  {}", first.await??);
+    println!(
+        "POST /orders/42/ship, the third:  {}",
+        ask(address, "/orders/42/ship").await?
+    );
+    Ok(())
+}
+
+/// Sends a request, and returns the status and the body of the answer.
+async fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
+    let mut socket = TcpStream::connect(address).await?;
+    let request = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await?;
+    let status = answer.split(' ').nth(1).unwrap_or("no answer");
+    let body = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+    Ok(format!("{status} {body}"))
+}

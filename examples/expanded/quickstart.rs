@@ -1,0 +1,142 @@
+//! The quickstart with its attribute expanded: this is all that `#[distributed_lock]` does.
+//!
+//! ```text
+//! cargo run -p lock-examples --example quickstart-expanded
+//! ```
+//!
+//! `ship` builds its key from its arguments and asks the installed client for the lock. If it is had,
+//! the body is driven under it: `drive` polls the body inside its call tree and drops it when the
+//! lock is lost, and `settled` gives the lock back and says whether it was held throughout. If it is
+//! not had, or was lost, the return type says how to tell. Nothing else happens here; how locks
+//! work is ordinary code in lock-runtime.
+//!
+//! A program names none of this: everything called `__` may change with any version. This file is
+//! written by a test of lock-macros, which shortens the paths of std.
+
+#![allow(clippy::all, unused_imports, reason = "generated code is as it is")]
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use lock_runtime::{FencingToken, LockClient, LockError};
+
+const CLERKS: u32 = 4;
+const ROUNDS: u32 = 3;
+const ORDER: u64 = 42;
+
+/// What a clerk learned while it had the order.
+struct Receipt {
+    token: FencingToken,
+    /// How many other clerks of this process were at the order at the same time.
+    company: u32,
+}
+
+/// The business function. It runs under a lock that every process on the same server respects.
+#[rustfmt::skip]
+async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
+    use ::lock_runtime::__private::v1 as __lock_rt;
+    let mut __lock_call = {
+        let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
+        __lock_spec.part(&["order:", "id"], &id);
+        __lock_spec.ttl(Duration::new(10u64, 0u32));
+        __lock_spec.wait(Duration::new(30u64, 0u32));
+        __lock_spec.acquire_installed()
+    };
+    let __lock_outcome = match __lock_call.acquired().await {
+        Ok(()) => {
+            let __lock_outcome = {
+                let lock = __lock_call.guard();
+                let __lock_body = std::pin::pin!(
+                    Some(async move {
+                        if let Some(__lock_output) = None::<Result<Receipt, LockError>> {
+                            return __lock_output;
+                        }
+                        let _ = &at_the_order;
+                        let _ = &id;
+                        let company = at_the_order.fetch_add(1, Ordering::SeqCst);
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        at_the_order.fetch_sub(1, Ordering::SeqCst);
+                        Ok(Receipt {
+                            token: lock.fencing_token(),
+                            company,
+                        })
+                    }),
+                );
+                let __lock_outcome = __lock_call
+                    .drive(__lock_rt::OnLost::Cancel, __lock_body)
+                    .await;
+                __lock_outcome
+            };
+            let __lock_ended = match &__lock_outcome {
+                Ok(__lock_output) => {
+                    use __lock_rt::NotAResult as _;
+                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                }
+                Err(_) => __lock_rt::Ended::Dropped,
+            };
+            match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await {
+                Ok(()) => __lock_outcome,
+                Err(__lock_error) => Err(__lock_error),
+            }
+        }
+        Err(__lock_error) => Err(__lock_error),
+    };
+    match __lock_outcome {
+        Ok(__lock_output) => __lock_output,
+        Err(__lock_error) => {
+            <Result<
+                Receipt,
+                LockError,
+            > as __lock_rt::FromLockError>::from_lock_error(__lock_error)
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
+    LockClient::connect(&url).await?.install()?;
+    let place = if url == "memory://" {
+        "in memory"
+    } else {
+        "on the server of LOCK_URL"
+    };
+    let process = std::process::id();
+    println!(
+        "Process {process}: {CLERKS} clerks ship order {ORDER} {ROUNDS} times each, {place}.\n"
+    );
+    println!("  clerk  waited     token");
+
+    let at_the_order = Arc::new(AtomicU32::new(0));
+    let started = Instant::now();
+    let mut clerks = Vec::new();
+    for clerk in 1..=CLERKS {
+        let at_the_order = at_the_order.clone();
+        clerks.push(tokio::spawn(async move {
+            for _ in 0..ROUNDS {
+                let asked = Instant::now();
+                let receipt = ship(ORDER, &at_the_order).await?;
+                // The body takes 50 ms; the rest is the wait for the others.
+                let waited = asked.elapsed().saturating_sub(Duration::from_millis(50));
+                println!(
+                    "  {clerk:>5}  {:>4} ms  {:>8}",
+                    waited.as_millis(),
+                    receipt.token
+                );
+                assert_eq!(receipt.company, 0, "two clerks were at one order");
+            }
+            Ok::<_, LockError>(())
+        }));
+    }
+    for clerk in clerks {
+        clerk.await??;
+    }
+    let shipped = CLERKS * ROUNDS;
+    println!(
+        "\n{shipped} times shipped in {} ms, never by two at once.",
+        started.elapsed().as_millis()
+    );
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! A server for a moment. The one of the workspace's tests can do more, and is built with what would
+//! be in the way of somebody who only wants to see the quickstart.
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A `redis-server` that keeps nothing, or the program that `LOCK_REDIS_SERVER` names. Killed on drop.
+pub(crate) struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    pub(crate) fn start() -> Server {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let port = listener.local_addr().expect("it is bound").port();
+        drop(listener);
+        let program = std::env::var_os("LOCK_REDIS_SERVER");
+        let child = Command::new(program.unwrap_or_else(|| "redis-server".into()))
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+            .args(["--save", "", "--appendonly", "no"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server is installed");
+        let server = Server { child, port };
+        let started = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(started.elapsed() < Duration::from_secs(20), "no server");
+            pause();
+        }
+        server
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the step between two looks at a server that starts, outside every runtime"
+)]
+fn pause() {
+    thread::sleep(Duration::from_millis(5));
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().expect("a child can be killed");
+        self.child.wait().expect("a child can be reaped");
+    }
+}

@@ -1,0 +1,21 @@
+//! Encrypted connections.
+//!
+//! The client library's own TLS is not used: it takes whatever crypto provider the process has
+//! installed and panics where there is none. Here the provider is always ring, and the process's
+//! default is neither read nor set.
+
+#[cfg(not(feature = "tls"))]
+mod disabled;
+#[cfg(feature = "tls")]
+mod enabled;
+#[cfg(feature = "tls")]
+mod failure;
+#[cfg(feature = "tls")]
+mod settings;
+
+#[cfg(not(feature = "tls"))]
+pub(super) use disabled::{Tls, judge, refuse_unused};
+#[cfg(feature = "tls")]
+pub(super) use enabled::{Tls, refuse_unused};
+#[cfg(feature = "tls")]
+pub(super) use failure::judge;

@@ -1,0 +1,75 @@
+//! The certificates that a user gives for `rediss://`, as they were given.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Whom to trust, and who we are to the server.
+#[derive(Clone, Default)]
+pub(crate) struct Certificates {
+    /// In place of the system's, if there are any.
+    pub(crate) authorities: Vec<Pem>,
+    pub(crate) client: Option<Identity>,
+}
+
+/// A client's certificate, with those that lead to its CA, and its key.
+#[derive(Clone)]
+pub(crate) struct Identity {
+    pub(crate) certificate: Pem,
+    pub(crate) key: Pem,
+}
+
+/// PEM, or where it is.
+#[derive(Clone)]
+pub(crate) enum Pem {
+    Text(Arc<[u8]>),
+    File(PathBuf),
+}
+
+impl Certificates {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.authorities.is_empty() && self.client.is_none()
+    }
+
+    /// Whether what they say may change while the process runs.
+    pub(crate) fn have_files(&self) -> bool {
+        let client = self.client.iter();
+        let client = client.flat_map(|client| [&client.certificate, &client.key]);
+        let mut all = self.authorities.iter().chain(client);
+        all.any(|pem| matches!(pem, Pem::File(_)))
+    }
+}
+
+impl Pem {
+    pub(crate) fn text(text: impl AsRef<[u8]>) -> Pem {
+        Pem::Text(text.as_ref().into())
+    }
+
+    pub(crate) fn read(&self) -> io::Result<Cow<'_, [u8]>> {
+        match self {
+            Pem::Text(text) => Ok(Cow::Borrowed(text)),
+            Pem::File(path) => std::fs::read(path).map(Cow::Owned),
+        }
+    }
+}
+
+impl fmt::Display for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pem::Text(_) => f.write_str("the PEM"),
+            Pem::File(path) => write!(f, "the file {}", path.display()),
+        }
+    }
+}
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A key is among them.
+        f.debug_struct("Certificates")
+            .field("authorities", &self.authorities.len())
+            .field("client", &self.client.is_some())
+            .finish()
+    }
+}

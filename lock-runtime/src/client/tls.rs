@@ -1,0 +1,77 @@
+//! The builder's settings for `rediss://`.
+
+use std::path::PathBuf;
+
+use super::LockClientBuilder;
+use crate::certificates::{Identity, Pem};
+
+/// # TLS
+///
+/// For `rediss://`. Every connection verifies the server's certificate, against its CA, its time and
+/// the host in the URL; nothing switches that off. What these methods are given is checked by
+/// [`build`](LockClientBuilder::build).
+///
+/// What is read from files is read again for every new connection, so that renewed certificates
+/// need no restart. If files cannot be used then, what was read last stays in use.
+///
+/// ```no_run
+/// use lock_runtime::LockClient;
+///
+/// # async fn start() -> Result<(), lock_runtime::LockError> {
+/// let client = LockClient::builder()
+///     .url("rediss://orders:s3cret@redis.internal:6380")
+///     .ca_certificate_file("/etc/redis/ca.pem")
+///     .client_certificate_files("/etc/redis/client.pem", "/etc/redis/client.key")
+///     .require_tls(true)
+///     .connect()
+///     .await?;
+/// # Ok(()) }
+/// ```
+impl LockClientBuilder {
+    /// Trusts servers with certificates of this CA, in place of those that the system trusts.
+    ///
+    /// PEM with one certificate or several. May be called again to trust another CA as well.
+    /// Without any, the system's store decides, or the file in the environment variable
+    /// `SSL_CERT_FILE`.
+    pub fn ca_certificate(mut self, pem: impl AsRef<[u8]>) -> LockClientBuilder {
+        let authorities = &mut self.options.certificates.authorities;
+        authorities.push(Pem::text(pem));
+        self
+    }
+
+    /// [`ca_certificate`](LockClientBuilder::ca_certificate), read from a file.
+    pub fn ca_certificate_file(mut self, path: impl Into<PathBuf>) -> LockClientBuilder {
+        let authorities = &mut self.options.certificates.authorities;
+        authorities.push(Pem::File(path.into()));
+        self
+    }
+
+    /// Shows this certificate to a server that asks for one.
+    ///
+    /// PEM: the certificate, followed by those between it and the server's CA if there are any;
+    /// and its private key in PKCS#8, PKCS#1 or SEC1, not encrypted.
+    pub fn client_certificate(
+        mut self,
+        certificate_pem: impl AsRef<[u8]>,
+        key_pem: impl AsRef<[u8]>,
+    ) -> LockClientBuilder {
+        self.options.certificates.client = Some(Identity {
+            certificate: Pem::text(certificate_pem),
+            key: Pem::text(key_pem),
+        });
+        self
+    }
+
+    /// [`client_certificate`](LockClientBuilder::client_certificate), read from two files.
+    pub fn client_certificate_files(
+        mut self,
+        certificate: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> LockClientBuilder {
+        self.options.certificates.client = Some(Identity {
+            certificate: Pem::File(certificate.into()),
+            key: Pem::File(key.into()),
+        });
+        self
+    }
+}

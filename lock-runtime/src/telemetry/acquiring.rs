@@ -1,0 +1,113 @@
+//! One outermost acquisition, from the call until the lock is had or is not.
+
+use std::time::Duration;
+
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::{metrics, millis};
+use crate::clock::Clock;
+use crate::error::{LockError, LockErrorKind};
+use crate::hold::Hold;
+use crate::model::moment::Moment;
+
+/// A call that wants a lock. It has exactly one outcome: dropped without another, it is told as
+/// `dropped`.
+#[derive(Debug)]
+pub(crate) struct Acquiring {
+    function: &'static str,
+    template: &'static str,
+    clock: Clock,
+    started: Moment,
+    span: Span,
+    told: bool,
+}
+
+impl Acquiring {
+    pub(crate) fn begin(function: &'static str, template: &'static str, clock: Clock) -> Acquiring {
+        metrics::waiters(template, 1.0);
+        Acquiring {
+            function,
+            template,
+            clock,
+            started: clock.now(),
+            span: tracing::info_span!(
+                target: "lock_runtime",
+                "lock_acquire",
+                template,
+                function,
+                outcome = Empty,
+                waited_ms = Empty,
+            ),
+            told: false,
+        }
+    }
+
+    /// How long the call has waited at `now`.
+    pub(crate) fn waited(&self, now: Moment) -> Duration {
+        now.since(self.started)
+    }
+
+    /// The lock was acquired.
+    pub(crate) fn granted(mut self, hold: &Hold, waited: Duration) {
+        self.tell("acquired", waited);
+        self.span.in_scope(|| {
+            tracing::debug!(
+                target: "lock_runtime",
+                template = hold.template,
+                function = hold.function,
+                token = %hold.token,
+                waited_ms = millis(waited),
+                "lock_acquired"
+            );
+        });
+    }
+
+    /// The lock was not acquired.
+    pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
+        self.tell(outcome(error.kind()), waited);
+        self.span.in_scope(|| {
+            tracing::debug!(
+                target: "lock_runtime",
+                template = self.template,
+                function = self.function,
+                kind = ?error.kind(),
+                holder = error.holder(),
+                waited_ms = millis(waited),
+                "lock_not_acquired"
+            );
+        });
+    }
+
+    fn tell(&mut self, outcome: &'static str, waited: Duration) {
+        self.told = true;
+        self.span.record("outcome", outcome);
+        self.span.record("waited_ms", millis(waited));
+        metrics::waiters(self.template, -1.0);
+        metrics::acquisition(self.template, outcome, waited);
+    }
+}
+
+impl Drop for Acquiring {
+    fn drop(&mut self) {
+        if !self.told && (metrics::ENABLED || !self.span.is_disabled()) {
+            self.tell("dropped", self.waited(self.clock.now()));
+        }
+    }
+}
+
+/// What became of a call that failed, in a word that never changes.
+fn outcome(kind: LockErrorKind) -> &'static str {
+    match kind {
+        LockErrorKind::Busy => "busy",
+        LockErrorKind::Lost => "lost",
+        LockErrorKind::Unavailable => "unavailable",
+        LockErrorKind::Rejected => "rejected",
+        LockErrorKind::Reentered => "reentered",
+        LockErrorKind::InvalidKey => "invalid_key",
+        LockErrorKind::InvalidOptions => "invalid_options",
+        LockErrorKind::NotInstalled => "not_installed",
+        LockErrorKind::AlreadyInstalled => "already_installed",
+        LockErrorKind::Shutdown => "shutdown",
+    }
+}

@@ -1,0 +1,74 @@
+//! One hold, from its hand-over until it is given back.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::{metrics, millis};
+use crate::hold::Hold;
+use crate::model::moment::Moment;
+
+/// The span of a hold, where everybody who has something to tell of it finds it: the keeper for
+/// one, in whose thread no span of the caller's is current.
+///
+/// It is taken out when the hold ends. Parts of the hold may live on for as long as its release is
+/// not answered, and would keep the span open.
+#[derive(Debug, Default)]
+pub(crate) struct Trace(Mutex<Option<Span>>);
+
+impl Trace {
+    /// Tells something inside the span, if there is one.
+    pub(crate) fn scope(&self, tell: impl FnOnce()) {
+        let span = self.span().clone();
+        span.unwrap_or_else(Span::none).in_scope(tell);
+    }
+
+    fn span(&self) -> MutexGuard<'_, Option<Span>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A hold that a caller has. It ends exactly once.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    since: Moment,
+    span: Span,
+}
+
+impl Holding {
+    pub(crate) fn begin(hold: &Hold, since: Moment) -> Holding {
+        let span = tracing::info_span!(
+            target: "lock_runtime",
+            "lock_hold",
+            template = hold.template,
+            function = hold.function,
+            token = %hold.token,
+            outcome = Empty,
+            held_ms = Empty,
+        );
+        if !span.is_disabled() {
+            *hold.trace.span() = Some(span.clone());
+        }
+        Holding { since, span }
+    }
+
+    /// The hold was given back, with this outcome.
+    pub(crate) fn end(self, hold: &Hold, outcome: &'static str, ended: Moment) {
+        let held = ended.since(self.since);
+        metrics::hold(hold.template, outcome, held);
+        if !self.span.is_disabled() {
+            self.span.record("outcome", outcome);
+            self.span.record("held_ms", millis(held));
+            *hold.trace.span() = None;
+        }
+    }
+
+    /// The last guard of the hold was dropped.
+    pub(crate) fn dropped(self, hold: &Hold) {
+        if metrics::ENABLED || !self.span.is_disabled() {
+            let outcome = hold.loss().map_or("dropped", |_| "lost");
+            self.end(hold, outcome, hold.now());
+        }
+    }
+}

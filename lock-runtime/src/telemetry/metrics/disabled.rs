@@ -1,0 +1,19 @@
+//! Without the feature `metrics`: nothing.
+
+use std::time::Duration;
+
+pub(crate) const ENABLED: bool = false;
+
+pub(crate) fn describe() {}
+
+pub(crate) fn waiters(_template: &'static str, _more: f64) {}
+
+pub(crate) fn acquisition(_template: &'static str, _outcome: &'static str, _waited: Duration) {}
+
+pub(crate) fn hold(_template: &'static str, _outcome: &'static str, _held: Duration) {}
+
+pub(crate) fn renewal(_template: &'static str, _outcome: &'static str) {}
+
+pub(crate) fn loss(_template: &'static str, _reason: &'static str) {}
+
+pub(crate) fn unconfirmed_release(_template: &'static str) {}

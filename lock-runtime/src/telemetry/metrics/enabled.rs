@@ -1,0 +1,56 @@
+//! With the feature `metrics`.
+
+use std::time::Duration;
+
+use metrics::{
+    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+pub(crate) const ENABLED: bool = true;
+
+const ACQUISITIONS: &str = "distributed_lock_acquisitions_total";
+const WAIT: &str = "distributed_lock_wait_seconds";
+const WAITERS: &str = "distributed_lock_waiters";
+const HOLD: &str = "distributed_lock_hold_seconds";
+const RENEWALS: &str = "distributed_lock_renewals_total";
+const LOSSES: &str = "distributed_lock_losses_total";
+const UNCONFIRMED: &str = "distributed_lock_unconfirmed_releases_total";
+
+/// Tells the recorder what the names mean.
+pub(crate) fn describe() {
+    describe_counter!(
+        ACQUISITIONS,
+        "Calls that wanted a lock, by what became of them."
+    );
+    describe_histogram!(WAIT, Unit::Seconds, "How long calls waited for a lock.");
+    describe_gauge!(WAITERS, "Calls that want a lock and have it not yet.");
+    describe_histogram!(HOLD, Unit::Seconds, "How long locks were held.");
+    describe_counter!(RENEWALS, "Renewals of leases, by what became of them.");
+    describe_counter!(LOSSES, "Locks lost while they were held, by reason.");
+    describe_counter!(UNCONFIRMED, "Releases that were not answered in time.");
+}
+
+pub(crate) fn waiters(template: &'static str, more: f64) {
+    gauge!(WAITERS, "template" => template).increment(more);
+}
+
+pub(crate) fn acquisition(template: &'static str, outcome: &'static str, waited: Duration) {
+    counter!(ACQUISITIONS, "template" => template, "outcome" => outcome).increment(1);
+    histogram!(WAIT, "template" => template, "outcome" => outcome).record(waited);
+}
+
+pub(crate) fn hold(template: &'static str, outcome: &'static str, held: Duration) {
+    histogram!(HOLD, "template" => template, "outcome" => outcome).record(held);
+}
+
+pub(crate) fn renewal(template: &'static str, outcome: &'static str) {
+    counter!(RENEWALS, "template" => template, "outcome" => outcome).increment(1);
+}
+
+pub(crate) fn loss(template: &'static str, reason: &'static str) {
+    counter!(LOSSES, "template" => template, "reason" => reason).increment(1);
+}
+
+pub(crate) fn unconfirmed_release(template: &'static str) {
+    counter!(UNCONFIRMED, "template" => template).increment(1);
+}

@@ -1,0 +1,11 @@
+//! Counters, gauges and histograms, for those who want them.
+
+#[cfg(not(feature = "metrics"))]
+mod disabled;
+#[cfg(feature = "metrics")]
+mod enabled;
+
+#[cfg(not(feature = "metrics"))]
+pub(crate) use disabled::*;
+#[cfg(feature = "metrics")]
+pub(crate) use enabled::*;

@@ -1,0 +1,27 @@
+//! What is told to `tracing` and to `metrics`, all in one place.
+//!
+//! Everything names the key's *template*, never the key: logs and metrics stay few, and a key may
+//! hold what is nobody's business. Owners and passwords never get here. The names are public:
+//! `docs/observability.md` has them all.
+
+mod acquiring;
+mod events;
+mod holding;
+mod metrics;
+
+pub(crate) use acquiring::Acquiring;
+#[cfg(feature = "tls")]
+pub(crate) use events::certificates_not_renewed;
+pub(crate) use events::{
+    connection_dropped, connection_failed, connection_in_the_clear, finished_without_lock,
+    hold_outlives_body, locks_may_be_evicted, lost, release_unconfirmed, renewal_failed,
+    renewal_overdue, renewed,
+};
+pub(crate) use holding::{Holding, Trace};
+pub(crate) use metrics::describe;
+
+use std::time::Duration;
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

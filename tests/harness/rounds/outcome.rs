@@ -1,0 +1,64 @@
+//! What came of a round.
+
+use std::time::Duration;
+
+use super::row::Class;
+use super::violation::{Kind, Violation};
+use crate::history::{Entry, History, Written};
+
+/// What the checkers found.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Visits that overlapped another, as an unfenced resource sees them.
+    pub(super) double: usize,
+    /// Late writes that a fenced resource took.
+    pub(super) stale: usize,
+    /// The longest time to the next grant that the script measured.
+    pub(super) slowest: Option<Duration>,
+    /// What must not be.
+    pub(super) violations: Vec<Violation>,
+}
+
+impl Outcome {
+    /// What the register tells; `fenced`: the visitors had tokens.
+    pub(super) fn of(written: &[Written], class: Class, fenced: bool) -> Self {
+        let mut outcome = Self::default();
+        let stale = History::stale_writes(written);
+        outcome.stale = stale.len();
+        for stale in stale {
+            outcome.violate(Kind::StaleWrite, stale.entry.to_string());
+        }
+
+        let entries: Vec<Entry> = written.iter().map(|one| one.entry.clone()).collect();
+        let double = History::double_entries(&entries);
+        outcome.double = double.len();
+        if class == Class::F {
+            return outcome;
+        }
+        for entry in double {
+            outcome.violate(Kind::DoubleEntry, entry.to_string());
+        }
+        // One grant may be good for several visits.
+        let fallen = entries
+            .windows(2)
+            .find(|pair| pair[0].token > pair[1].token);
+        if let Some(pair) = fallen.filter(|_| fenced) {
+            outcome.violate(
+                Kind::TokenOrder,
+                format!("{} came before {}", pair[0], pair[1]),
+            );
+        }
+        outcome
+    }
+
+    /// A round that could not even be looked at.
+    pub(super) fn broken(what: String) -> Self {
+        let mut outcome = Self::default();
+        outcome.violate(Kind::Unexpected, what);
+        outcome
+    }
+
+    fn violate(&mut self, kind: Kind, what: String) {
+        self.violations.push(Violation { kind, what });
+    }
+}

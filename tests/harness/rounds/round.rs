@@ -1,0 +1,315 @@
+//! One time that a fault happens.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use super::arena::Arena;
+use super::base_line;
+use super::outcome::Outcome;
+use super::row::Class;
+use super::violation::{Kind, Violation};
+use crate::clock::Clock;
+use crate::history::History;
+use crate::raw::RawLock;
+use crate::scene::SLACK;
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, pause, wait_until};
+use crate::worker::{self, Worker};
+
+/// How long an acquire may take beyond its `wait`: one attempt.
+const ATTEMPT: Duration = Duration::from_secs(1);
+
+/// The stage of one round, and what its script has seen so far.
+#[allow(
+    missing_debug_implementations,
+    reason = "a redis-rs connection has no Debug"
+)]
+pub struct Round<'a> {
+    arena: &'a Arena,
+    /// The key of the lock, which no other round uses.
+    pub key: String,
+    /// The server that has the lock.
+    pub server: RedisServer,
+    /// The lock as the server has it.
+    pub lock: RawLock,
+    granted: Option<u64>,
+    slowest: Option<Duration>,
+    violations: Vec<Violation>,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(arena: &'a Arena, server: RedisServer, key: String) -> Self {
+        let lock = RawLock::new(&server, &key);
+        Self {
+            arena,
+            key,
+            server,
+            lock,
+            granted: None,
+            slowest: None,
+            violations: Vec::new(),
+        }
+    }
+
+    /// A process that uses locks on the server.
+    pub fn worker(&self) -> Worker {
+        self.worker_at(&self.server.url())
+    }
+
+    /// A process that uses locks at `url`, maybe behind a proxy.
+    pub fn worker_at(&self, url: &str) -> Worker {
+        self.arena.worker(url, None)
+    }
+
+    /// A process that uses locks on the server and goes by this clock.
+    pub fn worker_by(&self, clock: &Clock) -> Worker {
+        self.arena.worker(&self.server.url(), Some(clock))
+    }
+
+    /// A process that holds the lock.
+    pub fn holder(&mut self, ttl: Duration) -> Worker {
+        let worker = self.worker();
+        self.hold(worker, ttl)
+    }
+
+    /// Has this process take the lock.
+    pub fn hold(&mut self, mut worker: Worker, ttl: Duration) -> Worker {
+        self.ask(&mut worker, ttl, PATIENCE);
+        self.granted(&worker);
+        worker
+    }
+
+    /// A process that waits for the lock, behind all others that wait.
+    pub fn waiter(&mut self, ttl: Duration) -> Worker {
+        self.waiter_within(ttl, PATIENCE)
+    }
+
+    /// A process that waits for the lock for so long, behind all others that wait.
+    pub fn waiter_within(&mut self, ttl: Duration, wait: Duration) -> Worker {
+        let mut worker = self.worker();
+        let before = self.lock.queue().len();
+        self.ask(&mut worker, ttl, wait);
+        self.wait_for_queue(before + 1);
+        worker
+    }
+
+    /// That many processes that wait for the lock, in no order, behind all others that wait.
+    pub fn waiters(&mut self, count: usize, ttl: Duration) -> Vec<Worker> {
+        let before = self.lock.queue().len();
+        let mut workers: Vec<_> = (0..count).map(|_| self.worker()).collect();
+        for worker in &mut workers {
+            self.ask(worker, ttl, PATIENCE);
+        }
+        self.wait_for_queue(before + count);
+        workers
+    }
+
+    /// Waits until so many queue for the lock. Clients without a queue are not waited for.
+    #[track_caller]
+    pub fn wait_for_queue(&mut self, count: usize) {
+        if self.arena.kind() == worker::Kind::Ours {
+            wait_until("waiters in the queue", PATIENCE, || {
+                self.lock.queue().len() == count
+            });
+        }
+    }
+
+    /// Has the worker ask for the lock, and does not wait for the answer.
+    pub fn ask(&self, worker: &mut Worker, ttl: Duration, wait: Duration) {
+        worker.send(&self.command("acquire", ttl, wait, ""));
+    }
+
+    /// A worker's command about the lock.
+    pub fn command(&self, verb: &str, ttl: Duration, wait: Duration, rest: &str) -> String {
+        let (ttl, wait) = (ttl.as_millis(), wait.as_millis());
+        let command = format!("{verb} {} {ttl} {wait} {rest}", self.key);
+        command.trim_end().to_owned()
+    }
+
+    /// Has `workers` processes with two tasks each visit the resource as often as they can, while
+    /// `fault` is called again and again. Everybody gets in, and nobody fails.
+    ///
+    /// # Panics
+    ///
+    /// When somebody fails.
+    pub fn hammer(
+        &mut self,
+        workers: usize,
+        ttl: Duration,
+        time: Duration,
+        mut fault: impl FnMut(&mut Self),
+    ) {
+        let mut workers: Vec<_> = (0..workers).map(|_| self.worker()).collect();
+        let hammer = self.command("hammer", ttl, PATIENCE, &format!("2 {}", time.as_millis()));
+        workers.iter_mut().for_each(|worker| worker.send(&hammer));
+        let started = Instant::now();
+        while started.elapsed() < time {
+            fault(self);
+            pause();
+        }
+        for worker in &workers {
+            let tally = worker.line(PATIENCE * 2).expect("a tally");
+            let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
+            assert!(matches!(visits, Some(Ok(1..))), "{tally}");
+        }
+        workers.into_iter().for_each(|worker| self.retire(worker));
+    }
+
+    /// The token that the worker is granted, in its own good time.
+    ///
+    /// # Panics
+    ///
+    /// When it is not granted.
+    #[track_caller]
+    pub fn granted(&mut self, worker: &Worker) -> u64 {
+        let answer = worker.line(PATIENCE + ATTEMPT);
+        let token = answer
+            .as_ref()
+            .and_then(|answer| answer.strip_prefix("held ")?.parse().ok());
+        let Some(token) = token else {
+            panic!("not granted: {answer:?}");
+        };
+        // Without tokens there is no order of them.
+        let fenced = self.arena.kind() == worker::Kind::Ours;
+        if let Some(last) = self.granted.replace(token)
+            && token <= last
+            && fenced
+        {
+            self.violate(Kind::TokenOrder, format!("{token} granted after {last}"));
+        }
+        token
+    }
+
+    /// Like [`granted`](Self::granted), for the grant that follows a fault: no later than `limit`
+    /// and a second after `since`.
+    #[track_caller]
+    pub fn granted_next(&mut self, worker: &Worker, since: Instant, limit: Duration) -> u64 {
+        let token = self.granted(worker);
+        let took = since.elapsed();
+        self.slowest = self.slowest.max(Some(took));
+        if took > limit + Duration::from_secs(1) {
+            self.violate(Kind::LateGrant, format!("after {took:?}, not {limit:?}"));
+        }
+        token
+    }
+
+    /// Has the worker ask for the lock, and sees that the answer comes in its time.
+    #[track_caller]
+    pub fn attempt(&mut self, worker: &mut Worker, ttl: Duration, wait: Duration) -> String {
+        // The time that the process takes to start is not the lock's.
+        worker.ask("idle", PATIENCE);
+        let asked = Instant::now();
+        self.ask(worker, ttl, wait);
+        let answer = worker.line(wait + PATIENCE).expect("an answer");
+        let took = asked.elapsed();
+        if took > wait + ATTEMPT + SLACK {
+            let what = format!("after {took:?} with a wait of {wait:?}");
+            self.violate(Kind::LateAnswer, what);
+        }
+        answer
+    }
+
+    /// Has the worker visit the resource under the lock that it holds.
+    #[track_caller]
+    pub fn visit(&self, worker: &mut Worker) {
+        expect(worker, "look", "looked");
+        expect(worker, "write", "written");
+    }
+
+    /// Has the worker give its lock back, and sees that it was its own to the end.
+    #[track_caller]
+    pub fn release(&self, worker: &mut Worker) {
+        expect(worker, "release", "ok");
+    }
+
+    /// Waits until a holder knows that its lock is lost, and sees that it frees nothing.
+    #[track_caller]
+    pub fn lost(&self, worker: &mut Worker) {
+        wait_until("loss", PATIENCE, || {
+            worker.ask("valid", PATIENCE) == "false"
+        });
+        let refused = worker.ask("release", PATIENCE);
+        assert!(refused.starts_with("failed Lost "), "{refused}");
+    }
+
+    /// The moment before which the lease that stands now cannot be over.
+    pub fn lease_end(&mut self) -> Instant {
+        let now = Instant::now();
+        let rest = u64::try_from(self.lock.pttl()).expect("the lock has a lease");
+        // PTTL is rounded to the nearest millisecond.
+        now + Duration::from_millis(rest.saturating_sub(1))
+    }
+
+    /// Whether the lock's record is that of this process.
+    pub fn is_held_by(&mut self, worker: &Worker) -> bool {
+        let pid = format!("(pid {})", worker.pid());
+        self.lock.value().is_some_and(|value| value.contains(&pid))
+    }
+
+    /// How many channels somebody listens to.
+    pub fn channels(&mut self) -> usize {
+        let channels: Vec<String> = self.lock.command(&["PUBSUB", "CHANNELS", "*"]);
+        channels.len()
+    }
+
+    /// How many clients the server has, ourselves included.
+    pub fn clients(&mut self) -> usize {
+        let list: String = self.lock.command(&["CLIENT", "LIST"]);
+        list.lines().count()
+    }
+
+    /// The number that the server's INFO gives under `name`; 0 where it gives none.
+    pub fn figure(&mut self, name: &str) -> u64 {
+        let info: String = self.lock.command(&["INFO", "everything"]);
+        let value = info
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix([':', '=']));
+        value.map_or(0, |value| value.parse().expect("it is a number"))
+    }
+
+    /// A number below `below`, for the `n`th time in this round; each round has others.
+    pub fn any_number(&self, n: u64, below: u64) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.key, n).hash(&mut hasher);
+        hasher.finish() % below
+    }
+
+    /// Looks at the server through a new connection, after it was started anew.
+    pub fn reconnect(&mut self) {
+        self.lock = RawLock::new(&self.server, &self.key);
+    }
+
+    /// Ends a worker that holds nothing, and sees that it had nothing in use any more.
+    pub fn retire(&mut self, worker: Worker) {
+        if let Err(what) = base_line::of_worker(worker) {
+            self.violate(Kind::LeftBehind, what);
+        }
+    }
+
+    /// Notes that a rule was broken.
+    pub fn violate(&mut self, kind: Kind, what: String) {
+        self.violations.push(Violation { kind, what });
+    }
+
+    /// What came of it; `failure` is what the script died of.
+    pub(super) fn end(mut self, class: Class, failure: Option<String>) -> Outcome {
+        if let Some(failure) = failure {
+            self.violate(Kind::Unexpected, failure);
+        }
+        let mut register = self.arena.register();
+        let written = History::of(&self.key).read_written(&mut register);
+        let fenced = self.arena.kind() == worker::Kind::Ours;
+        let mut outcome = Outcome::of(&written, class, fenced);
+        if let Err(what) = base_line::of_server(&self.server) {
+            self.violate(Kind::LeftBehind, what);
+        }
+        outcome.slowest = self.slowest;
+        outcome.violations.append(&mut self.violations);
+        outcome
+    }
+}
+
+#[track_caller]
+fn expect(worker: &mut Worker, command: &str, answer: &str) {
+    assert_eq!(worker.ask(command, PATIENCE), answer, "to `{command}`");
+}

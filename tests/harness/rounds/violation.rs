@@ -1,0 +1,52 @@
+//! What a checker found.
+
+use std::fmt;
+
+/// Something that must not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Which rule was broken.
+    pub kind: Kind,
+    /// How.
+    pub what: String,
+}
+
+/// The rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Two were inside at once where exclusion must hold.
+    DoubleEntry,
+    /// A fenced resource took a write that was out of date.
+    StaleWrite,
+    /// A token was not above the one granted before it.
+    TokenOrder,
+    /// An acquire was answered after its time.
+    LateAnswer,
+    /// A lock stayed free, or its dead holder's, for too long.
+    LateGrant,
+    /// Something was still there after the round.
+    LeftBehind,
+    /// What the row's script expected did not happen.
+    Unexpected,
+}
+
+impl Kind {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DoubleEntry => "double entry",
+            Self::StaleWrite => "stale write",
+            Self::TokenOrder => "token order",
+            Self::LateAnswer => "late answer",
+            Self::LateGrant => "late grant",
+            Self::LeftBehind => "left behind",
+            Self::Unexpected => "unexpected",
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.what)
+    }
+}

@@ -1,0 +1,76 @@
+//! The fault table: every row that one server can show.
+//!
+//! A file is a kind of fault. The page `lock_runtime::docs::faults` says what each row means for a
+//! user.
+
+mod callers;
+mod clocks;
+mod connections;
+mod crash;
+mod crowd;
+mod cuts;
+mod forgetting;
+mod pause;
+mod refusals;
+mod scripts;
+mod silence;
+
+use std::time::Duration;
+
+use crate::rounds::Row;
+
+/// The ttl of a lease that is to run out.
+const TTL: Duration = Duration::from_secs(1);
+
+/// The ttl of a lease that is not. What was lost on the way is undone for a ttl, at least for 10 s:
+/// longer ones would only keep the round waiting for its base line.
+const LONG: Duration = Duration::from_secs(8);
+
+/// How long a waiter that was served has to confirm it.
+const CLAIM: Duration = Duration::from_millis(1500);
+
+/// All rows.
+pub const TABLE: &[Row] = &[
+    crash::HOLDER_KILLED,
+    crash::HOLDER_EXITS,
+    crash::HOLDER_ABORTS,
+    crash::WAITER_KILLED,
+    crash::TWENTY_WAITERS_KILLED,
+    pause::HOLDER_PAUSED,
+    pause::WAITER_PAUSED,
+    pause::WAITER_PAUSED_PAST_ITS_WAIT,
+    callers::ACQUIRE_DROPPED,
+    callers::BODY_PANICS,
+    callers::BODY_BLOCKS,
+    callers::RUNTIME_DROPPED,
+    callers::IN_MEMORY,
+    cuts::REPLY_CUT,
+    cuts::REQUEST_CUT,
+    cuts::RELEASE_CUT,
+    silence::REPLY_LATE,
+    silence::BLACK_HOLE,
+    silence::HALF_OPEN,
+    connections::CLIENTS_KILLED,
+    connections::PUSH_LOST,
+    connections::PUSH_DOUBLED,
+    connections::PUSH_LATE,
+    scripts::SCRIPTS_FLUSHED,
+    scripts::SERVER_BUSY,
+    scripts::SERVER_LOADING,
+    forgetting::RESTART_WITH_AOF,
+    forgetting::RESTART_WITHOUT_PERSISTENCE,
+    forgetting::LOCK_DELETED,
+    forgetting::EVERYTHING_FLUSHED,
+    forgetting::EVERYTHING_EVICTED,
+    clocks::SERVER_CLOCK_FORWARD,
+    clocks::SERVER_CLOCK_BACK,
+    clocks::CLIENT_CLOCK,
+    refusals::OUT_OF_MEMORY,
+    refusals::WRONG_TYPE,
+    refusals::NO_PERMISSION,
+    refusals::WRONG_PASSWORD,
+    crowd::ORDER,
+    crowd::RELEASE_AT_ONCE,
+    crowd::THOUSAND_WAITERS,
+    crowd::TEN_THOUSAND_KEYS,
+];

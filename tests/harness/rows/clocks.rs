@@ -1,0 +1,102 @@
+//! Wall clocks that are set while a lock is held.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, TTL};
+use crate::clock::Clock;
+use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The server's clock jumps a minute ahead: every lease is over.
+pub(super) const SERVER_CLOCK_FORWARD: Row =
+    Row::new("server_clock_forward", Class::F, server_clock_forward).on(own_clock);
+
+fn server_clock_forward(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut next = round.waiter(LONG);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    round.server.forward(MINUTE);
+    let since = Instant::now();
+    round.granted_next(&next, since, Duration::ZERO);
+    round.visit(&mut next);
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    round.lost(&mut holder);
+    assert!(round.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// The server's clock falls a minute behind: leases are longer, and tokens rise all the same.
+pub(super) const SERVER_CLOCK_BACK: Row =
+    Row::new("server_clock_back", Class::F, server_clock_back).on(own_clock);
+
+fn server_clock_back(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut next = round.waiter(LONG);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    round.server.back(MINUTE);
+    let rest = Duration::from_millis(round.lock.pttl().try_into().expect("it is held"));
+    assert!(rest > LONG, "the clock was not set: {rest:?} are left");
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    assert_eq!(holder.ask("write", PATIENCE), "written");
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&next, released, Duration::ZERO);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// The clients' clock jumps back and forth by an hour: nobody looks at it. (What is stepped is the C
+/// library's clock, which is also that of Rust's standard library.)
+pub(super) const CLIENT_CLOCK: Row = Row::new("client_clock", Class::E, client_clock);
+
+fn client_clock(round: &mut Round<'_>) {
+    let clock = Clock::new();
+    let holder = round.worker_by(&clock);
+    let mut holder = round.hold(holder, TTL);
+    let mut next = round.worker_by(&clock);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.wait_for_queue(1);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let mut told = wall_clock(&mut holder);
+    let steps = [Clock::forward, Clock::back, Clock::back, Clock::forward];
+    for step in steps {
+        step(&clock, HOUR);
+        let now = wall_clock(&mut holder);
+        let moved = now.abs_diff(told);
+        assert!(moved > HOUR.as_secs() / 2, "the clock was not set");
+        told = now;
+        // Past the lease as it would be without a renewal.
+        let since = Instant::now();
+        wait_until("ttl", PATIENCE, || since.elapsed() > TTL);
+        assert_eq!(holder.ask("valid", PATIENCE), "true");
+        assert_eq!(holder.ask("renew", PATIENCE), "ok");
+        assert_eq!(next.line(Duration::ZERO), None, "it waits");
+    }
+    assert_eq!(holder.ask("write", PATIENCE), "written");
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&next, released, Duration::ZERO);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}
+
+fn own_clock() -> RedisServer {
+    RedisServer::builder().own_clock().start()
+}
+
+/// In seconds.
+fn wall_clock(worker: &mut Worker) -> u64 {
+    let seconds = worker.ask("clock", PATIENCE);
+    seconds.parse().expect("a number of seconds")
+}

@@ -1,0 +1,123 @@
+//! Much at once, and no fault at all.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::monitor::Command;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::PATIENCE;
+
+/// Processes are served in the order in which they asked.
+pub(super) const ORDER: Row = Row::new("order", Class::E, order);
+
+fn order(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    // Each is in the queue before the next one starts.
+    let waiters: Vec<_> = (0..5).map(|_| round.waiter(LONG)).collect();
+    for mut waiter in waiters {
+        let released = Instant::now();
+        round.release(&mut holder);
+        // Nobody lets go before it is told to: served out of turn, one would block this one.
+        round.granted_next(&waiter, released, Duration::ZERO);
+        round.visit(&mut waiter);
+        round.retire(std::mem::replace(&mut holder, waiter));
+    }
+    round.release(&mut holder);
+    round.retire(holder);
+}
+
+/// The lock is given back in the moment in which it is granted, a thousand times, with a ttl so
+/// short that the renewal falls due: none outlives the release.
+pub(super) const RELEASE_AT_ONCE: Row = Row::new("release_at_once", Class::E, release_at_once);
+
+fn release_at_once(round: &mut Round<'_>) {
+    const TIMES: usize = 1_000;
+    let mut monitor = round.server.monitor();
+    let mut worker = round.worker();
+    let mut again = TIMES;
+    while again > 0 {
+        let some = again.min(100);
+        let cycle = round.command(
+            "cycle",
+            Duration::from_millis(40),
+            PATIENCE,
+            &some.to_string(),
+        );
+        let answer = worker.ask(&cycle, PATIENCE * 3);
+        // A machine that stalls loses so short a lease: then the rest is made up for.
+        if answer == "ok" {
+            again -= some;
+        } else {
+            assert!(answer.starts_with("failed Lost "), "{answer}");
+        }
+        assert_eq!(round.lock.value(), None, "it outlived its release");
+    }
+    let commands = monitor.take();
+    let late = after_their_release(&commands);
+    assert!(late.is_empty(), "{} came late: {:?}", late.len(), late[0]);
+    drop(monitor);
+    round.retire(worker);
+}
+
+/// The renewals whose owner had released before.
+fn after_their_release(commands: &[Command]) -> Vec<&Command> {
+    let mut released = HashSet::new();
+    let mut late = Vec::new();
+    for command in commands {
+        let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
+        match words[..] {
+            // EVALSHA sha 1 K owner: the release. With a ttl it is the renewal.
+            ["EVALSHA", _, "1", _, owner] => {
+                released.insert(owner);
+            }
+            ["EVALSHA", _, "1", _, owner, _] if released.contains(owner) => late.push(command),
+            _ => {}
+        }
+    }
+    assert!(!released.is_empty(), "no release was seen");
+    late
+}
+
+/// A thousand callers wait for one lock, in two processes: each process serves its own in order.
+pub(super) const THOUSAND_WAITERS: Row = Row::new("thousand_waiters", Class::E, thousand_waiters);
+
+fn thousand_waiters(round: &mut Round<'_>) {
+    const EACH: usize = 500;
+    let mut holder = round.holder(LONG);
+    let mut crowds = [round.worker(), round.worker()];
+    for (n, crowd) in crowds.iter_mut().enumerate() {
+        crowd.send(&round.command("crowd", LONG, PATIENCE * 3, &EACH.to_string()));
+        round.wait_for_queue(n + 1);
+    }
+    assert_eq!(round.channels(), 3, "one a process");
+    round.release(&mut holder);
+    for crowd in &crowds {
+        let answer = crowd.line(PATIENCE * 4).expect("an answer");
+        assert_eq!(answer, format!("crowded {EACH}"));
+    }
+    round.retire(holder);
+    for crowd in crowds {
+        round.retire(crowd);
+    }
+}
+
+/// One process holds ten thousand locks: over one connection and one channel.
+pub(super) const TEN_THOUSAND_KEYS: Row = Row::new("ten_thousand_keys", Class::E, many_keys);
+
+fn many_keys(round: &mut Round<'_>) {
+    const KEYS: usize = 10_000;
+    let mut worker = round.worker();
+    // Long enough that a slow machine holds the first one when it takes the last.
+    let ttl = PATIENCE * 3;
+    let many = round.command("many", ttl, ttl, &KEYS.to_string());
+    assert_eq!(worker.ask(&many, ttl), "ok");
+    // Each has its fence.
+    let keys: usize = round.lock.command(&["DBSIZE"]);
+    assert_eq!((keys, round.channels()), (2 * KEYS, 1));
+    assert_eq!(round.clients(), 2, "ours and its own");
+    assert_eq!(worker.ask("release-many", ttl), "ok");
+    let keys: usize = round.lock.command(&["DBSIZE"]);
+    assert_eq!(keys, KEYS, "locks are left");
+    round.retire(worker);
+}

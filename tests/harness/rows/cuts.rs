@@ -1,0 +1,56 @@
+//! A connection that breaks in mid-command: was it carried out or not?
+
+use std::time::Duration;
+
+use super::LONG;
+use crate::proxy::Proxy;
+use crate::rounds::{Class, Round, Row};
+use crate::scene::SLACK;
+use crate::wait::wait_until;
+
+/// The acquire is carried out and its answer lost: asked again, it is the same holder.
+pub(super) const REPLY_CUT: Row = Row::new("reply_cut", Class::E, |round| {
+    acquire_cut(round, Proxy::cut_next_reply);
+});
+
+/// The acquire never arrives: it is sent again.
+pub(super) const REQUEST_CUT: Row = Row::new("request_cut", Class::E, |round| {
+    acquire_cut(round, Proxy::cut_next_request);
+});
+
+fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
+    let proxy = Proxy::start(round.server.port());
+    let worker = round.worker_at(&proxy.url());
+    cut(&proxy, &round.lock.k);
+    let mut worker = round.hold(worker, LONG);
+    assert_eq!(proxy.cuts(), 1, "the fault happened");
+    let fence = round.lock.fence().expect("a token was minted");
+    let value = round.lock.value().expect("it is held");
+    assert_eq!(value[23..39], fence, "one acquisition, one token");
+    round.visit(&mut worker);
+    round.release(&mut worker);
+    round.retire(worker);
+}
+
+/// The release never arrives, or its answer does not: either way it was the owner's.
+pub(super) const RELEASE_CUT: Row = Row::new("release_cut", Class::E, release_cut);
+
+fn release_cut(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let mut worker = round.worker_at(&proxy.url());
+    for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
+        .iter()
+        .enumerate()
+    {
+        worker = round.hold(worker, LONG);
+        round.visit(&mut worker);
+        cut(&proxy, &round.lock.k);
+        round.release(&mut worker);
+        assert_eq!(proxy.cuts(), n + 1, "the fault happened");
+        // The background goes on where the caller did not wait for the server's word.
+        wait_until("release", Duration::from_secs(1) + SLACK, || {
+            round.lock.value().is_none()
+        });
+    }
+    round.retire(worker);
+}

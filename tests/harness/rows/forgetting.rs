@@ -1,0 +1,91 @@
+//! Servers that forget a lock, and one that does not.
+
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+
+/// kill -9 of a server that writes everything down: the lease goes on.
+pub(super) const RESTART_WITH_AOF: Row = Row::new("restart_with_aof", Class::E, with_aof)
+    .on(|| RedisServer::builder().durable().start());
+
+fn with_aof(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut next = round.waiter(LONG);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let before = round.lock.value();
+    round.server.restart();
+    round.reconnect();
+    // But for the flag, which may have been set at any time.
+    let owner = |value: Option<String>| value.map(|value| value[..22].to_owned());
+    assert_eq!(owner(round.lock.value()), owner(before), "the same owner");
+    wait_until("renewal", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok"
+    });
+    assert_eq!(holder.ask("write", PATIENCE), "written");
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&next, released, Duration::from_secs(1));
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// kill -9 of a server that writes nothing down.
+pub(super) const RESTART_WITHOUT_PERSISTENCE: Row =
+    Row::new("restart_without_persistence", Class::F, |round| {
+        forgotten(round, |round| {
+            round.server.restart_empty();
+            round.reconnect();
+        });
+    });
+
+/// Somebody deletes the lock's record.
+pub(super) const LOCK_DELETED: Row = Row::new("lock_deleted", Class::F, |round| {
+    forgotten(round, |round| {
+        let key = round.lock.k.clone();
+        assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+    });
+});
+
+/// FLUSHALL: the fence is gone as well.
+pub(super) const EVERYTHING_FLUSHED: Row = Row::new("everything_flushed", Class::F, |round| {
+    forgotten(round, |round| round.lock.command(&["FLUSHALL"]));
+});
+
+/// A server that throws keys out to save memory, the fence as well.
+pub(super) const EVERYTHING_EVICTED: Row = Row::new("everything_evicted", Class::F, |round| {
+    forgotten(round, |round| {
+        round
+            .server
+            .config_set("maxmemory-policy", "allkeys-random");
+        round.server.config_set("maxmemory", "1");
+        wait_until("eviction", PATIENCE, || {
+            round.lock.command::<i64>(&["DBSIZE"]) == 0
+        });
+        round.server.config_set("maxmemory", "0");
+    });
+});
+
+/// The lock is forgotten while somebody is inside, and the next one takes it at once. Nothing can
+/// prevent that; but the first one is told, and the resource knows it by its token.
+fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
+    let mut holder = round.holder(LONG);
+    let mut next = round.worker();
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    forget(round);
+    let since = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, since, Duration::ZERO);
+    round.visit(&mut next);
+
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    round.lost(&mut holder);
+    assert!(round.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}

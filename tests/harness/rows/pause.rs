@@ -1,0 +1,96 @@
+//! SIGSTOP: a process that stands still does not know that time goes by.
+
+use std::time::{Duration, Instant};
+
+use super::{CLAIM, LONG, TTL};
+use crate::rounds::{Class, Round, Row};
+use crate::scene::SLACK;
+use crate::wait::{PATIENCE, wait_until};
+
+/// A holder stands still past its lease, in the middle of its body, and then goes on.
+pub(super) const HOLDER_PAUSED: Row = Row::new("holder_paused", Class::F, holder_paused);
+
+fn holder_paused(round: &mut Round<'_>) {
+    let mut sleeper = round.holder(TTL);
+    let mut next = round.waiter(LONG);
+    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
+    sleeper.stop();
+    let stopped = Instant::now();
+    round.granted_next(&next, stopped, TTL);
+    round.visit(&mut next);
+
+    sleeper.cont();
+    // A body that does not look up writes all the same, and its token betrays it.
+    assert_eq!(sleeper.ask("write", PATIENCE), "stale");
+    assert_eq!(sleeper.ask("valid", PATIENCE), "false");
+    let refused = sleeper.ask("release", PATIENCE);
+    assert!(refused.starts_with("failed Lost "), "{refused}");
+
+    assert!(round.is_held_by(&next), "the new holder was touched");
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(sleeper);
+    round.retire(next);
+}
+
+/// A waiter is served while it stands still: it costs the next one a claim, and waits again.
+pub(super) const WAITER_PAUSED: Row = Row::new("waiter_paused", Class::E, waiter_paused);
+
+fn waiter_paused(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut sleeper = round.waiter(LONG);
+    let mut next = round.waiter(LONG);
+    sleeper.stop();
+    let released = Instant::now();
+    round.release(&mut holder);
+    assert!(round.is_held_by(&sleeper), "it is first in the queue");
+    let claim = round.lease_end();
+    round.granted_next(&next, released, CLAIM);
+    assert!(Instant::now() >= claim, "the claim was not respected");
+    round.visit(&mut next);
+
+    // The grant that it finds on waking is not its own any more.
+    sleeper.cont();
+    round.wait_for_queue(1);
+    assert!(round.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.granted(&sleeper);
+    round.visit(&mut sleeper);
+    round.release(&mut sleeper);
+    for worker in [holder, sleeper, next] {
+        round.retire(worker);
+    }
+}
+
+/// A waiter is served after its time: it takes the lock or passes it on, but does not sit on it.
+pub(super) const WAITER_PAUSED_PAST_ITS_WAIT: Row =
+    Row::new("waiter_paused_past_its_wait", Class::E, past_its_wait);
+
+fn past_its_wait(round: &mut Round<'_>) {
+    const WAIT: Duration = Duration::from_millis(500);
+    let mut holder = round.holder(LONG);
+    let asked = Instant::now();
+    let mut sleeper = round.waiter_within(LONG, WAIT);
+    let mut next = round.waiter(LONG);
+    sleeper.stop();
+    // Its time and one attempt.
+    let over = WAIT + Duration::from_secs(1);
+    wait_until("end of its time", PATIENCE, || asked.elapsed() > over);
+
+    let released = Instant::now();
+    round.release(&mut holder);
+    assert!(round.is_held_by(&sleeper), "it is first in the queue");
+    sleeper.cont();
+    let answer = sleeper.line(PATIENCE).expect("an answer");
+    if answer.starts_with("held ") {
+        round.release(&mut sleeper);
+    } else {
+        assert!(answer.starts_with("failed Busy "), "{answer}");
+    }
+    round.granted_next(&next, released, SLACK);
+    round.visit(&mut next);
+    round.release(&mut next);
+    for worker in [holder, sleeper, next] {
+        round.retire(worker);
+    }
+}

@@ -1,0 +1,98 @@
+//! A server that answers and refuses: told at once, and not asked again.
+
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::rounds::{Class, Round, Row};
+use crate::scene::SLACK;
+use crate::wait::PATIENCE;
+use crate::worker::Worker;
+
+/// Memory is full: nobody gets in, but whoever is in can stay, leave, and hand on.
+pub(super) const OUT_OF_MEMORY: Row = Row::new("out_of_memory", Class::E, out_of_memory);
+
+fn out_of_memory(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut waiter = round.waiter(LONG);
+    let mut newcomer = round.worker();
+    // Its polls are refused like those of a newcomer; served, it may come in.
+    waiter.stop();
+    round.server.config_set("maxmemory", "1");
+    refused(round, &mut newcomer, "OOM");
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    assert!(round.is_held_by(&waiter), "it was not handed on");
+    waiter.cont();
+    round.granted_next(&waiter, released, Duration::ZERO);
+    round.visit(&mut waiter);
+    round.release(&mut waiter);
+    assert_eq!(round.lock.value(), None, "it was not released");
+    round.server.config_set("maxmemory", "0");
+    for worker in [holder, waiter, newcomer] {
+        round.retire(worker);
+    }
+}
+
+/// Somebody uses the names for something else: it is left alone.
+pub(super) const WRONG_TYPE: Row = Row::new("wrong_type", Class::E, wrong_type);
+
+fn wrong_type(round: &mut Round<'_>) {
+    let mut worker = round.worker();
+    let (k, f, q) = (
+        round.lock.k.clone(),
+        round.lock.f.clone(),
+        round.lock.q.clone(),
+    );
+    for name in [&k, &f, &q] {
+        let _: i64 = round.lock.command(&["LPUSH", name, "precious"]);
+        refused(round, &mut worker, "WRONGTYPE");
+        let intact: Vec<String> = round.lock.command(&["LRANGE", name, "0", "-1"]);
+        assert_eq!(intact, ["precious"]);
+        assert_eq!(round.lock.command::<i64>(&["DBSIZE"]), 1, "it wrote");
+        let _: i64 = round.lock.command(&["DEL", name]);
+    }
+    let mut worker = round.hold(worker, LONG);
+    round.release(&mut worker);
+    round.retire(worker);
+}
+
+/// A user who may not run scripts.
+pub(super) const NO_PERMISSION: Row = Row::new("no_permission", Class::E, |round| {
+    let rights = ["~*", "&*", "+@all", "-eval", "-evalsha"];
+    let words = [&["ACL", "SETUSER", "app", "on", ">s3cret"][..], &rights].concat();
+    round.lock.command::<()>(&words);
+    shut_out(round, "app:s3cret", "NOPERM");
+});
+
+/// A user with another password.
+pub(super) const WRONG_PASSWORD: Row = Row::new("wrong_password", Class::E, |round| {
+    round
+        .lock
+        .command::<()>(&["ACL", "SETUSER", "app", "on", ">s3cret"]);
+    shut_out(round, "app:guess", "WRONGPASS");
+});
+
+/// However much time there is, a few commands say it all.
+fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {
+    let url = round.server.url();
+    let mut worker = round.worker_at(&url.replace("redis://", &format!("redis://{login}@")));
+    refused(round, &mut worker, code);
+    // Each connection and each attempt would show here.
+    let refusals = round.figure(&format!("errorstat_{code}:count"));
+    assert!(refusals <= 4, "a storm of {refusals} commands");
+    assert_eq!(round.lock.command::<i64>(&["DBSIZE"]), 0, "it wrote");
+    round.retire(worker);
+}
+
+/// An attempt with all the time in the world ends at once, with the server's own word.
+fn refused(round: &mut Round<'_>, worker: &mut Worker, code: &str) {
+    worker.ask("idle", PATIENCE);
+    let asked = Instant::now();
+    let answer = round.attempt(worker, LONG, PATIENCE);
+    let took = asked.elapsed();
+    assert!(answer.starts_with("failed Rejected "), "{answer}");
+    assert!(answer.contains(code), "{answer}");
+    assert!(took < SLACK, "refused after {took:?}");
+}

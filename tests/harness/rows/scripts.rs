@@ -1,0 +1,87 @@
+//! A server that forgets its scripts, or can run none now.
+
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+
+/// SCRIPT FLUSH, as fast as it can be sent.
+pub(super) const SCRIPTS_FLUSHED: Row = Row::new("scripts_flushed", Class::E, |round| {
+    round.hammer(3, LONG, Duration::from_secs(1), |round| {
+        round.lock.command::<()>(&["SCRIPT", "FLUSH"]);
+    });
+});
+
+/// A script of somebody else runs and runs: BUSY to everything.
+pub(super) const SERVER_BUSY: Row = Row::new("server_busy", Class::E, server_busy).on(|| {
+    RedisServer::builder()
+        .config("busy-reply-threshold", "50")
+        .start()
+});
+
+fn server_busy(round: &mut Round<'_>) {
+    let mut hasty = round.holder(LONG);
+    round.release(&mut hasty);
+    let mut patient = round.worker();
+    let mut looping = round.server.connection();
+    let busy = std::thread::spawn(move || {
+        // Killed below, so it ends with an error.
+        redis::cmd("EVAL")
+            .arg("while true do end")
+            .arg(0)
+            .exec(&mut looping)
+    });
+    wait_until("BUSY", PATIENCE, || {
+        let ping = redis::cmd("PING").exec(&mut round.lock.connection);
+        ping.is_err_and(|error| error.code() == Some("BUSY"))
+    });
+
+    let answer = round.attempt(&mut hasty, LONG, Duration::from_millis(200));
+    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    round.ask(&mut patient, LONG, PATIENCE);
+    assert_eq!(patient.line(Duration::from_millis(100)), None);
+    round.lock.command::<()>(&["SCRIPT", "KILL"]);
+    let killed = Instant::now();
+    let looped = busy.join().expect("the thread does not panic");
+    assert!(looped.is_err(), "it was killed");
+    round.granted_next(&patient, killed, Duration::from_secs(1));
+    round.visit(&mut patient);
+    round.release(&mut patient);
+    round.retire(hasty);
+    round.retire(patient);
+}
+
+/// The server reads its data for a second: LOADING to everything.
+pub(super) const SERVER_LOADING: Row =
+    Row::new("server_loading", Class::E, server_loading).on(|| {
+        RedisServer::builder()
+            .config("loading-process-events-interval-bytes", "1024")
+            // In µs a key.
+            .config("key-load-delay", "500")
+            .start()
+    });
+
+fn server_loading(round: &mut Round<'_>) {
+    let mut hasty = round.holder(LONG);
+    round.release(&mut hasty);
+    let mut patient = round.worker();
+    let fill = "for n = 1, 3000 do redis.call('SET', n, n) end";
+    round.lock.command::<()>(&["EVAL", fill, "0"]);
+    round.lock.command::<()>(&["SAVE"]);
+    round.server.restart_loading();
+    round.ask(&mut patient, LONG, PATIENCE);
+    let answer = round.attempt(&mut hasty, LONG, Duration::ZERO);
+    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    round.reconnect();
+    wait_until("end of loading", PATIENCE, || {
+        redis::cmd("PING").exec(&mut round.lock.connection).is_ok()
+    });
+    let loaded = Instant::now();
+    round.granted_next(&patient, loaded, Duration::from_secs(1));
+    round.visit(&mut patient);
+    round.release(&mut patient);
+    round.retire(hasty);
+    round.retire(patient);
+}

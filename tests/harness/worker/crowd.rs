@@ -1,0 +1,100 @@
+//! Many locks, or many callers of one.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use tokio::task::{JoinSet, LocalSet};
+
+use super::locks::{Held, Locks};
+use super::visit::{Manner, Visit};
+
+/// Has `callers` tasks ask for one lock, one after the other, and visit the resource in their turn:
+/// `crowded N` if they were served in the order in which they asked, else who was not.
+pub(crate) async fn crowd(
+    locks: &impl Locks,
+    resource: &MultiplexedConnection,
+    (key, ttl, wait): (&str, Duration, Duration),
+    callers: usize,
+) -> String {
+    let served = Rc::new(RefCell::new(Vec::new()));
+    // On one thread tasks begin in the order in which they were spawned.
+    let one_thread = LocalSet::new();
+    let mut tasks = JoinSet::new();
+    for caller in 0..callers {
+        let (locks, key, served) = (locks.clone(), key.to_owned(), served.clone());
+        let visit = Visit::new(&key, resource, Manner::Brisk);
+        let turn = async move {
+            let held = locks.acquire(&key, ttl, wait).await?;
+            served.borrow_mut().push(caller);
+            let written = visit.make(held.token()).await;
+            assert!(written.expect("the resource is there"), "a stale write");
+            held.release().await
+        };
+        tasks.spawn_local_on(turn, &one_thread);
+    }
+    one_thread.await;
+    while let Some(turn) = tasks.join_next().await {
+        if let Err(words) = turn.expect("no turn panics") {
+            return format!("failed {words}");
+        }
+    }
+    let served = served.borrow();
+    match served.windows(2).find(|pair| pair[0] > pair[1]) {
+        Some(pair) => format!("{} was served before {}", pair[0], pair[1]),
+        None => format!("crowded {}", served.len()),
+    }
+}
+
+/// How many callers take or give back many locks between them.
+const CALLERS: usize = 100;
+
+/// Takes `count` locks, `key:0` and so on, and keeps them all.
+pub(crate) async fn many<L: Locks>(
+    locks: &L,
+    (key, ttl, wait): (&str, Duration, Duration),
+    count: usize,
+) -> Result<Vec<L::Held>, String> {
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS {
+        let (locks, key) = (locks.clone(), key.to_owned());
+        callers.spawn(async move {
+            let mut own = Vec::new();
+            for n in (caller..count).step_by(CALLERS) {
+                own.push(locks.acquire(&format!("{key}:{n}"), ttl, wait).await?);
+            }
+            Ok::<_, String>(own)
+        });
+    }
+    let outcomes = callers.join_all().await;
+    let all: Result<Vec<_>, _> = outcomes.into_iter().collect();
+    all.map(|all| all.into_iter().flatten().collect())
+}
+
+/// Gives them all back.
+pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> {
+    let mut callers = JoinSet::new();
+    while !all.is_empty() {
+        let own = all.split_off(all.len().saturating_sub(CALLERS));
+        callers.spawn(async move {
+            for held in own {
+                held.release().await?;
+            }
+            Ok::<_, String>(())
+        });
+    }
+    callers.join_all().await.into_iter().collect()
+}
+
+/// Takes a lock and gives it back, again and again.
+pub(crate) async fn cycle(
+    locks: &impl Locks,
+    (key, ttl, wait): (&str, Duration, Duration),
+    times: usize,
+) -> Result<(), String> {
+    for _ in 0..times {
+        locks.acquire(key, ttl, wait).await?.release().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Callers with a runtime of their own, which blocks or ends.
+
+use std::future::{Future, pending};
+use std::thread;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+/// Completes `work` on a current-thread runtime of its own, which nothing else drives.
+pub(crate) async fn alone<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = oneshot::channel();
+    thread::spawn(move || {
+        let outcome = current_thread().block_on(work);
+        // Whoever asked waits for it.
+        let _ = sender.send(outcome);
+    });
+    receiver.await.ok()
+}
+
+/// Completes `work` on a runtime of its own, and drops that while a task of it still has what
+/// came of it.
+pub(crate) async fn abandoned<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+    describe: impl FnOnce(&T) -> String + Send + 'static,
+) -> Option<String> {
+    let (sender, receiver) = oneshot::channel();
+    thread::spawn(move || {
+        let runtime = current_thread();
+        let outcome = runtime.block_on(work);
+        let words = describe(&outcome);
+        runtime.spawn(async move {
+            let _kept = outcome;
+            pending::<()>().await;
+        });
+        drop(runtime);
+        // Whoever asked waits for it.
+        let _ = sender.send(words);
+    });
+    receiver.await.ok()
+}
+
+fn current_thread() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime can be made")
+}

@@ -1,0 +1,71 @@
+//! One visit to the resource.
+
+use std::panic;
+use std::process;
+use std::time::Duration;
+
+use redis::RedisResult;
+use redis::aio::MultiplexedConnection;
+
+use crate::history::{Entry, History};
+use crate::wait;
+
+/// The resource, ready for one visit.
+#[derive(Clone)]
+pub(crate) struct Visit {
+    history: History,
+    resource: MultiplexedConnection,
+    manner: Manner,
+}
+
+/// What happens between reading and writing.
+#[derive(Clone, Copy)]
+pub(crate) enum Manner {
+    /// Nothing: the round trip is enough for others to get in the way.
+    Brisk,
+    /// The body awaits.
+    Sleep(Duration),
+    /// The body blocks its thread.
+    Block(Duration),
+    /// The body panics.
+    Panic,
+}
+
+impl Visit {
+    /// A visit to the resource that the lock `key` protects.
+    pub(crate) fn new(key: &str, resource: &MultiplexedConnection, manner: Manner) -> Self {
+        Self {
+            history: History::of(key),
+            resource: resource.clone(),
+            manner,
+        }
+    }
+
+    /// Reads and then writes. False: a fenced resource refuses the write as stale.
+    pub(crate) async fn make(mut self, token: u64) -> RedisResult<bool> {
+        let seen = self.look(token).await?;
+        match self.manner {
+            Manner::Brisk => {}
+            Manner::Sleep(time) => tokio::time::sleep(time).await,
+            Manner::Block(time) => wait::block(time),
+            // Without a word about it on standard error.
+            Manner::Panic => panic::resume_unwind(Box::new("as told")),
+        }
+        self.write(token, seen).await
+    }
+
+    /// The first half.
+    pub(crate) async fn look(&mut self, token: u64) -> RedisResult<usize> {
+        self.history.look(&mut self.resource, token).await
+    }
+
+    /// The second half.
+    pub(crate) async fn write(&mut self, token: u64, seen: usize) -> RedisResult<bool> {
+        let entry = Entry {
+            token,
+            seen,
+            writer: process::id().to_string(),
+        };
+        self.history.append(&mut self.resource, &entry).await
+    }
+}

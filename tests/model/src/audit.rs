@@ -1,0 +1,153 @@
+//! What must be true of each step, seen from outside: it compares what was before a script with
+//! what is after it, and knows nothing of how the script works.
+
+use crate::server::{Command, Lock, Mode, Owner, Records, Token, Value};
+
+/// A rule that a step broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breach {
+    /// The lock was taken from its holder by something else than the holder's end.
+    Taken,
+    /// The lock came to be by something else than an acquire.
+    MadeAnew,
+    /// A lease became shorter.
+    Shortened,
+    /// A grant's token is not above those of the grant before it.
+    TokenFell,
+    /// A waiter that polls lost its place.
+    LostPlace,
+    /// Somebody came in before others who waited.
+    Overtook,
+    /// An owner that was ended held or queued still.
+    Remained,
+    /// Somebody queues and the record does not say so.
+    Unflagged,
+    /// A client sent an acquire of an owner that it had ended.
+    AcquiredAfterEnd,
+}
+
+impl Breach {
+    pub(crate) const ALL: [Breach; 9] = [
+        Breach::Taken,
+        Breach::MadeAnew,
+        Breach::Shortened,
+        Breach::TokenFell,
+        Breach::LostPlace,
+        Breach::Overtook,
+        Breach::Remained,
+        Breach::Unflagged,
+        Breach::AcquiredAfterEnd,
+    ];
+}
+
+/// The breaches that a history holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Breaches(u16);
+
+impl Breaches {
+    pub(crate) fn add(&mut self, breach: Breach) {
+        self.0 |= 1 << breach as u16;
+    }
+
+    pub(crate) fn has(self, breach: Breach) -> bool {
+        self.0 & (1 << breach as u16) != 0
+    }
+}
+
+/// One run of a script.
+pub(crate) struct Step<'a> {
+    pub(crate) before: &'a Records,
+    pub(crate) command: Command,
+    pub(crate) after: &'a Records,
+    pub(crate) mode: Mode,
+    /// The highest token that was ever granted, and how far a grant must be above it.
+    pub(crate) last: Token,
+    pub(crate) turns: Token,
+}
+
+impl Step<'_> {
+    pub(crate) fn audit(&self, breaches: &mut Breaches) {
+        self.audit_lock(breaches);
+        self.audit_queue(breaches);
+    }
+
+    fn audit_lock(&self, breaches: &mut Breaches) {
+        let (before, after) = (self.before.lock, self.after.lock);
+        let ended = match self.command {
+            Command::Release { owner } | Command::End { owner, .. } => Some(owner),
+            Command::Acquire { .. } | Command::Renew { .. } => None,
+        };
+        let (was, is) = (before.map(who), after.map(who));
+        if was.is_some() && was != is && (ended.is_none() || ended != self.before.holder()) {
+            breaches.add(Breach::Taken);
+        }
+        if was.is_none() && is.is_some() && !matches!(self.command, Command::Acquire { .. }) {
+            breaches.add(Breach::MadeAnew);
+        }
+        let rests = before
+            .and_then(|lock| lock.rest)
+            .zip(after.and_then(|lock| lock.rest));
+        if was == is && rests.is_some_and(|(before, after)| after < before) {
+            breaches.add(Breach::Shortened);
+        }
+        if is.is_some()
+            && is != was
+            && let Some(token) = token(after)
+            && token < self.last + self.turns
+        {
+            breaches.add(Breach::TokenFell);
+        }
+        // A queue that cannot be read can be neither left nor flagged.
+        if self.mode != Mode::Normal {
+            return;
+        }
+        if let Command::End { owner, .. } = self.command
+            && self.after.names(owner)
+        {
+            breaches.add(Breach::Remained);
+        }
+        if let (Command::Acquire { .. } | Command::End { .. }, Some(lock)) = (self.command, after)
+            && matches!(lock.value, Value::Ours { flagged: false, .. })
+            && !self.after.queue.is_empty()
+        {
+            breaches.add(Breach::Unflagged);
+        }
+    }
+
+    fn audit_queue(&self, breaches: &mut Breaches) {
+        let ended = match self.command {
+            Command::End { owner, .. } => Some(owner),
+            _ => None,
+        };
+        let stays = |owner: Owner| self.after.queue.iter().any(|entry| entry.owner == owner);
+        for entry in &self.before.queue {
+            let served = self.after.holder() == Some(entry.owner);
+            if entry.live > 0 && !stays(entry.owner) && !served && ended != Some(entry.owner) {
+                breaches.add(Breach::LostPlace);
+            }
+        }
+        // Those who stayed come first, as they stood, and new ones behind them.
+        let stayed = self.before.queue.iter().filter(|entry| stays(entry.owner));
+        let in_order = stayed
+            .zip(&self.after.queue)
+            .all(|(before, after)| before.owner == after.owner);
+        if !in_order {
+            breaches.add(Breach::Overtook);
+        }
+    }
+}
+
+/// Whose a lock is; a foreign one's holder has no name.
+fn who(lock: Lock) -> Option<Owner> {
+    match lock.value {
+        Value::Ours { owner, .. } => Some(owner),
+        Value::Foreign => None,
+    }
+}
+
+fn token(lock: Option<Lock>) -> Option<Token> {
+    match lock?.value {
+        Value::Ours { token, .. } => Some(token),
+        Value::Foreign => None,
+    }
+}

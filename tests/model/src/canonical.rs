@@ -1,0 +1,100 @@
+//! Makes states equal that differ only in names: which client is which, and what the tokens' numbers
+//! are.
+
+use crate::client::{Client, Phase};
+use crate::configuration::TURNS;
+use crate::network::Down;
+use crate::server::{Answer, Owner, Records, Token, Value};
+use crate::world::World;
+
+/// Renames. Any renaming of clients is sound, since all clients follow the same rules, and any
+/// renaming of tokens that keeps their order, since they are only compared. (Gaps between grants
+/// become the least that there may be, which is the worst case.)
+pub(crate) fn reduce(world: &mut World) {
+    compact_tokens(world);
+    sort_clients(world);
+}
+
+fn sort_clients(world: &mut World) {
+    if world.clients.is_sorted() {
+        return;
+    }
+    let mut order: Vec<usize> = (0..world.clients.len()).collect();
+    order.sort_by(|&a, &b| world.clients[a].cmp(&world.clients[b]));
+    let mut renamed = vec![0; order.len()];
+    for (new, &old) in (0u8..).zip(&order) {
+        renamed[old] = new;
+    }
+    world.clients.sort();
+    let rename = |owner: &mut Owner| owner.client = renamed[usize::from(owner.client)];
+    owners(&mut world.records, rename);
+    if let Some(replica) = &mut world.replica {
+        owners(replica, rename);
+    }
+}
+
+fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
+    if let Some(lock) = &mut records.lock
+        && let Value::Ours { owner, .. } = &mut lock.value
+    {
+        rename(owner);
+    }
+    for entry in &mut records.queue {
+        rename(&mut entry.owner);
+    }
+}
+
+fn compact_tokens(world: &mut World) {
+    let mut tokens = vec![0];
+    each_token(world, |token| tokens.push(*token));
+    tokens.sort_unstable();
+    tokens.dedup();
+    if tokens
+        .iter()
+        .zip(0..)
+        .all(|(&token, rank)| token == rank * TURNS)
+    {
+        return;
+    }
+    each_token(world, |token| {
+        let rank = tokens.binary_search(token).expect("all were listed");
+        *token = rank as Token * TURNS;
+    });
+}
+
+fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
+    see(&mut world.last);
+    of_records(&mut world.records, &mut see);
+    if let Some(replica) = &mut world.replica {
+        of_records(replica, &mut see);
+    }
+    for client in &mut world.clients {
+        of_client(client, &mut see);
+    }
+}
+
+fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
+    if let Some(lock) = &mut records.lock
+        && let Value::Ours { token, .. } = &mut lock.value
+    {
+        see(token);
+    }
+    if let Some(fence) = &mut records.fence {
+        see(fence);
+    }
+}
+
+fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
+    for episode in &mut client.episodes {
+        if let Phase::Held(hold) = &mut episode.phase {
+            see(&mut hold.token);
+        }
+    }
+    for down in &mut client.link.down {
+        if let Down::Reply(reply) = down
+            && let Some(Answer::Held { token, .. }) = &mut reply.answer
+        {
+            see(token);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a client does. Each step is one that the keeper's thread takes without waiting.
+
+mod calls;
+mod endings;
+mod holds;
+
+use crate::client::{Client, Episode, Phase};
+use crate::network::{Down, Kind, Reply};
+use crate::seeded::Seeded;
+use crate::server::Ticks;
+
+/// What the clients of one exploration want, and how they are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) ttl: Ticks,
+    /// How long something of an owner can be under way.
+    pub(crate) window: Ticks,
+    pub(crate) claim: Ticks,
+    /// Bodies that nothing can stop.
+    pub(crate) synchronous: bool,
+    pub(crate) seeded: Option<Seeded>,
+}
+
+/// Something that a client must never do, and did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AcquiredAfterEnd;
+
+pub(crate) type Sent = Result<(), AcquiredAfterEnd>;
+
+impl Client {
+    /// Sends a command of an owner's chain, or a renewal.
+    pub(super) fn send(&mut self, index: usize, kind: Kind, whole: bool) -> Sent {
+        let episode = &mut self.episodes[index];
+        let number = episode.number;
+        let mut sent = Ok(());
+        match kind {
+            Kind::Acquire { queue, .. } => {
+                if episode.chain.ended {
+                    sent = Err(AcquiredAfterEnd);
+                }
+                episode.chain.sending(queue);
+                episode.waiting = true;
+            }
+            Kind::Renew { .. } => {}
+            Kind::Release | Kind::End { .. } => {
+                episode.chain.ending();
+                episode.waiting = true;
+                if let Kind::End {
+                    next: Some((heir, _)),
+                } = kind
+                    && let Some(heir) = self.find(heir)
+                {
+                    self.episodes[heir].chain.sending(true);
+                }
+            }
+        }
+        self.link.send(number, kind, whole);
+        sent
+    }
+
+    /// Takes the next thing that came.
+    pub(crate) fn receive(&mut self, terms: &Terms) -> Sent {
+        match self.link.down.remove(0) {
+            Down::Push(number) => self.called(number, terms),
+            Down::Reply(reply) => self.answered(reply, terms),
+        }
+    }
+
+    /// A grant is announced. Its owner is asked for it by its next poll; nobody knows it here: it
+    /// gave up before, and is ended.
+    pub(super) fn called(&mut self, number: u8, terms: &Terms) -> Sent {
+        let Some(index) = self.find(number) else {
+            let phase = Phase::Named;
+            let mut stranger = Episode::new(number, false, phase);
+            stranger.chain.stands = true;
+            return self.end(stranger, terms);
+        };
+        let episode = &self.episodes[index];
+        if terms.seeded == Some(Seeded::GrantUnchecked)
+            && matches!(episode.phase, Phase::Competing { .. })
+        {
+            self.link.mute(number);
+            self.episodes[index].waiting = false;
+            let hold = self.new_hold(0, terms.claim, true);
+            self.episodes[index].phase = Phase::Held(hold);
+        }
+        Ok(())
+    }
+
+    pub(super) fn answered(&mut self, reply: Reply, terms: &Terms) -> Sent {
+        let Some(index) = self.find(reply.number) else {
+            return Ok(());
+        };
+        if let Kind::Renew { ttl } = reply.kind {
+            return self.renewed(index, ttl, reply, terms);
+        }
+        if matches!(reply.kind, Kind::Acquire { .. }) {
+            self.episodes[index].chain.answered();
+        }
+        if let Kind::End {
+            next: Some((heir, _)),
+        } = reply.kind
+            && let Some(heir) = self.find(heir)
+        {
+            self.episodes[heir].chain.answered();
+        }
+        let Some(answer) = reply.answer else {
+            return self.send(index, reply.kind, true);
+        };
+        self.episodes[index].waiting = false;
+        match self.episodes[index].phase {
+            Phase::Competing { once, contended } => {
+                self.polled(index, once, contended, answer, reply.age, terms)
+            }
+            Phase::Ending { step, .. } => {
+                self.step_done(reply.number, step, Some(answer), reply.age, terms)
+            }
+            Phase::Held(_) | Phase::Named => Ok(()),
+        }
+    }
+
+    pub(super) fn numbers(&self) -> Vec<u8> {
+        self.episodes.iter().map(|episode| episode.number).collect()
+    }
+}
+
+/// How much of a lease is over when the answer is read.
+pub(crate) fn count_from(age: Ticks, terms: &Terms) -> Ticks {
+    if terms.seeded == Some(Seeded::DeadlineFromReply) {
+        0
+    } else {
+        age
+    }
+}

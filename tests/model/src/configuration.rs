@@ -1,0 +1,133 @@
+//! One bounded world to be explored, and the checker's view of it.
+
+use stateright::{Model, Property};
+
+use crate::audit::Breach;
+use crate::canonical;
+use crate::faults::Budget;
+use crate::properties;
+use crate::seeded::Seeded;
+use crate::server::{Mode, Rules, Ticks, Token};
+use crate::world::{Action, World};
+
+/// Whether exclusion can be kept under the faults of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// It must be.
+    Exclusive,
+    /// No lease can: the token protects the resource.
+    Fenced,
+}
+
+/// The bounds of one exploration.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Calls that each client makes.
+    pub calls: Vec<u8>,
+    /// What may happen, and how often.
+    pub budget: Budget,
+    /// What the server may be kept from.
+    pub modes: Vec<Mode>,
+    /// What must hold.
+    pub class: Class,
+    /// The lease's length.
+    pub ttl: Ticks,
+    /// How long a grant waits to be confirmed.
+    pub claim: Ticks,
+    /// How long a waiter counts as alive after a poll.
+    pub live: Ticks,
+    /// How long a command may take to arrive on a live connection.
+    pub delay: Ticks,
+    /// How long it may take on a dead one.
+    pub late: Ticks,
+    /// How long a tainted owner is ended again.
+    pub window: Ticks,
+    /// A renewal that asks for less than a whole ttl.
+    pub short_renewal: Option<Ticks>,
+    /// `PUBLISH` counts subscribers; in a cluster it need not.
+    pub publish_counts: bool,
+    /// Bodies cannot be stopped.
+    pub synchronous: bool,
+    /// Each so many-th state is run on without faults, to see that all is well in the end.
+    pub recovers: Option<u64>,
+    /// A mistake.
+    pub seeded: Option<Seeded>,
+}
+
+impl Configuration {
+    pub(crate) fn rules(&self) -> Rules {
+        Rules {
+            claim: self.claim,
+            live: self.live,
+            turns: TURNS,
+            seeded: self.seeded,
+        }
+    }
+
+    /// The same with a mistake in it.
+    #[must_use]
+    pub fn with(mut self, seeded: Seeded) -> Configuration {
+        self.seeded = Some(seeded);
+        self
+    }
+
+    /// The same with a third client, or with one more of everything that may happen.
+    #[must_use]
+    pub fn deeper(mut self) -> Configuration {
+        if self.calls.len() < 3 {
+            self.calls.push(1);
+        } else {
+            self.budget = self.budget.deeper();
+        }
+        self
+    }
+}
+
+/// Tokens that one grant owns.
+pub(crate) const TURNS: Token = 2;
+
+impl Model for Configuration {
+    type State = World;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<World> {
+        vec![World::new(self)]
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        world.actions(self, actions);
+        world.faults(self, actions);
+    }
+
+    fn next_state(&self, world: &World, action: Action) -> Option<World> {
+        let mut next = world.clone();
+        next.step(action, self);
+        canonical::reduce(&mut next);
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Configuration>> {
+        properties::of(self)
+    }
+}
+
+impl Breach {
+    /// What the rule says.
+    pub(crate) fn rule(self) -> &'static str {
+        match self {
+            Breach::Taken => "a lock changes hands only by its holder's end or by expiry",
+            Breach::MadeAnew => "only an acquire makes a lock",
+            Breach::Shortened => "no lease is shortened",
+            Breach::TokenFell => "tokens rise with every grant",
+            Breach::LostPlace => "a waiter that polls keeps its place",
+            Breach::Overtook => "waiters stand in order of arrival",
+            Breach::Remained => "whoever was ended neither holds nor queues",
+            Breach::Unflagged => "a lock that somebody queues for says so",
+            Breach::AcquiredAfterEnd => "no owner acquires after its end",
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What is explored, by where the trouble comes from. Each configuration names the scenarios that
+//! it contains.
+
+mod callers;
+mod network;
+mod outsiders;
+mod processes;
+mod server;
+
+use crate::configuration::{Class, Configuration};
+use crate::faults::{Budget, Fault};
+
+/// Every configuration.
+pub fn all() -> Vec<Configuration> {
+    [
+        callers::all(),
+        processes::all(),
+        network::all(),
+        server::all(),
+        outsiders::all(),
+    ]
+    .concat()
+}
+
+/// The configuration of that name.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn named(name: &str) -> Configuration {
+    let mut all = all().into_iter();
+    let found = all.find(|configuration| configuration.name == name);
+    found.unwrap_or_else(|| panic!("no configuration is called {name}"))
+}
+
+/// Clients that make so many calls each, under so many faults of each kind. Times are small numbers
+/// in the proportions of the real ones; how slow a client may be has no bound.
+fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
+    Configuration {
+        name,
+        about: "",
+        calls: calls.to_vec(),
+        budget: Budget::of(faults),
+        modes: Vec::new(),
+        class: Class::Exclusive,
+        ttl: 3,
+        claim: 2,
+        live: 3,
+        delay: 1,
+        late: 2,
+        window: 3,
+        short_renewal: None,
+        publish_counts: true,
+        synchronous: false,
+        recovers: Some(64),
+        seeded: None,
+    }
+}

@@ -1,0 +1,34 @@
+//! Others who use the same key.
+
+use super::configuration;
+use crate::configuration::{Class, Configuration};
+use crate::faults::Fault::{Delete, ForeignTake, ForeignTakeForever, GiveUp, Impair};
+use crate::server::Mode;
+
+pub(super) fn all() -> Vec<Configuration> {
+    vec![
+        Configuration {
+            about: "a foreign client takes the lock at expiry or between two holders",
+            ..configuration("foreign holder", &[1, 1], &[(ForeignTake, 2)])
+        },
+        Configuration {
+            about: "a foreign client holds without a ttl",
+            ..configuration(
+                "eternal foreign holder",
+                &[1, 1],
+                &[(ForeignTakeForever, 1), (GiveUp, 1)],
+            )
+        },
+        Configuration {
+            about: "a foreign client deletes the lock",
+            class: Class::Fenced,
+            ..configuration("deleted", &[1, 1], &[(Delete, 2)])
+        },
+        Configuration {
+            about: "a key of another type in the lock's place",
+            class: Class::Fenced,
+            modes: vec![Mode::LockWrong],
+            ..configuration("wrong lock", &[2, 1], &[(Impair, 1)])
+        },
+    ]
+}

@@ -1,0 +1,90 @@
+//! What can go wrong, and how often it may in one exploration.
+
+/// A fault, or anything else that happens only so many times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fault {
+    /// A caller's time is up, or its future is dropped.
+    GiveUp,
+    /// A call that makes one attempt beside those that wait.
+    Try,
+    /// A process ends without a word.
+    Crash,
+    /// A message is lost: a command, an answer or an announcement.
+    Lose,
+    /// A command is carried out twice.
+    Double,
+    /// A command is not answered in time, on a connection that stays.
+    Timeout,
+    /// A connection breaks; what it carried to the server may still arrive.
+    Tear,
+    /// A client's announcements are lost for good, and the server knows that nobody hears them.
+    Unsubscribe,
+    /// The server forgets its scripts.
+    Flush,
+    /// The server restarts, and kept its data.
+    Restart,
+    /// The server restarts with nothing.
+    RestartEmpty,
+    /// Somebody who knows nothing of the protocol takes the free lock, with a ttl.
+    ForeignTake,
+    /// The same without a ttl.
+    ForeignTakeForever,
+    /// Somebody deletes the lock.
+    Delete,
+    /// The fence is evicted, or expires.
+    LoseFence,
+    /// The queue is evicted.
+    LoseQueue,
+    /// A replica has what the server has now.
+    Replicate,
+    /// The replica, with all that it missed, takes over.
+    FailOver,
+    /// The server's clock jumps ahead.
+    ClockAhead,
+    /// The server's clock jumps back.
+    ClockBack,
+    /// The server's clock falls behind the last token.
+    ClockBehind,
+    /// The server cannot do all that it is asked to for a while.
+    Impair,
+    /// The client is shut down.
+    Shutdown,
+    /// A lease is renewed; a bound, not a fault.
+    Renew,
+}
+
+const FAULTS: usize = Fault::Renew as usize + 1;
+
+/// How often each fault may still happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Budget([u8; FAULTS]);
+
+impl Budget {
+    /// As given, and nothing else.
+    pub fn of(faults: &[(Fault, u8)]) -> Budget {
+        let mut budget = Budget::default();
+        for &(fault, times) in faults {
+            budget.0[fault as usize] = times;
+        }
+        budget
+    }
+
+    /// Whether `fault` may happen once more.
+    pub fn allows(&self, fault: Fault) -> bool {
+        self.0[fault as usize] > 0
+    }
+
+    /// Whether nothing more may happen.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0.iter().all(|&times| times == 0)
+    }
+
+    /// One more of everything that is allowed at all.
+    pub(crate) fn deeper(self) -> Budget {
+        Budget(self.0.map(|times| if times > 0 { times + 1 } else { 0 }))
+    }
+
+    pub(crate) fn spend(&mut self, fault: Fault) {
+        self.0[fault as usize] -= 1;
+    }
+}

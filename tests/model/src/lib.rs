@@ -1,0 +1,101 @@
+//! The protocol of `lock-runtime` as a model that a checker explores to exhaustion.
+//!
+//! `cargo test -p lock-model` explores every configuration of [`configurations`] and prints how many
+//! states each has. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
+//! there are two, and allows one more of each fault where there are three: tens of millions of
+//! states. Without `--deep` it is the way to look at one configuration, and shows the steps that
+//! break a rule.
+//!
+//! # What is modelled
+//!
+//! - [`server`]: the four scripts, as pure functions. `tests/twin.rs` plays random sequences on them
+//!   and on a real server, and compares answers, announcements and records.
+//! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
+//!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
+//!   clock, release, hand-off to the next in line, settling.
+//! - `network`: one connection for each client, in order both ways. When it is torn down, what it
+//!   had to bring is lost or arrives late, in order.
+//! - `faults`, `strike`: what goes wrong.
+//! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
+//!   may change; states are compared with the invariants.
+//! - `recovery`: from every 64th state on, all goes well: then everybody must be served and nothing
+//!   be left. (The checker's own `eventually` does not see cycles.)
+//! - [`frames`]: how the bodies, guards and carried futures of one process share a hold. A model of
+//!   its own, since it meets the rest only where a hold is given back.
+//!
+//! # Bounds
+//!
+//! Up to three clients, up to two calls each, and as many faults of each kind as a configuration
+//! says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
+//! client may be as slow as it likes at every point, which is what a pause is. Leases, claims,
+//! heartbeats and windows are a few steps long, in the proportions of the real ones. A command
+//! arrives within `delay` steps on a live connection and `late` steps on a dead one, or never;
+//! answers take any time. Polls come at any time, not only when they are due. All clocks run at the
+//! same speed: what the margin of a deadline is for is arithmetic, and tested there.
+//!
+//! States that differ only in which client is which, in when they happen, or in what the tokens'
+//! numbers are, count as one (`canonical`). The checker knows states by 64-bit fingerprints; for
+//! some millions of states the chance that two share one is below one in a million.
+//!
+//! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
+//! a command on a second connection without counting the first as unanswered. Forks are not
+//! modelled: a forked child sends nothing.
+//!
+//! # Scenarios
+//!
+//! | scenario | configurations |
+//! |---|---|
+//! | command lost, reply lost | lost, lost in line, lost renewals |
+//! | doubled | doubled, doubled in line |
+//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn in line, restart |
+//! | NOSCRIPT between an acquire and its dropped future's end | forgotten scripts |
+//! | giving up against a grant; stale and unknown pushes | giving up |
+//! | one local waiter gives up while another stays | a line, two lines |
+//! | expiry with the head live, stopped, half-open, unsubscribed, n of each | three clients, crash, unsubscribed |
+//! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
+//! | claim lapse, then late confirmation; poll and hand-off in either order | three clients, short leases |
+//! | a foreign client takes at expiry, deletes, holds without a ttl | foreign holder, deleted, eternal foreign holder |
+//! | failover drops any suffix of history; a resurrected entry | failover |
+//! | the clock ahead, back, behind the last token; back after long idleness | clock, clock behind, evicted |
+//! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
+//! | out of memory at each script | out of memory |
+//! | slot migration with some of the keys moved | migration |
+//! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
+//! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
+//! | release unanswered past the deadline | lost, late |
+//! | shutdown with a running sync body | shutdown, shutdown sync |
+//! | restart with and without data | restart, empty restart |
+//!
+//! Where no lease can exclude (`Class::Fenced`), what must hold is that tokens rise with every grant
+//! and that the server's holder has the highest token of all who run: a resource that refuses
+//! tokens below the highest it has seen then refuses every stale write.
+//!
+//! # Mistakes
+//!
+//! [`Seeded`] are mistakes that are made on purpose, and `tests/mistakes.rs` sees each of them
+//! found. Two were the runtime's own, and found here: [`Seeded::ForgottenInTime`] and
+//! [`Seeded::HeirForgotten`].
+
+mod audit;
+mod canonical;
+mod chain;
+mod client;
+mod conduct;
+mod configuration;
+pub mod configurations;
+mod explore;
+mod faults;
+pub mod frames;
+mod network;
+pub mod properties;
+mod recovery;
+mod seeded;
+pub mod server;
+mod strike;
+mod world;
+
+pub use configuration::{Class, Configuration};
+pub use explore::{Report, explore, explore_for};
+pub use faults::{Budget, Fault};
+pub use seeded::Seeded;
+pub use world::{Action, World};

@@ -1,0 +1,133 @@
+//! What must hold in every state.
+
+use stateright::Property;
+
+use crate::audit::Breach;
+use crate::client::{Client, Hold};
+use crate::configuration::{Class, Configuration};
+use crate::recovery;
+use crate::server::{Lock, Owner, Value};
+use crate::world::{World, inside};
+
+/// Exclusion itself.
+pub const EXCLUSION: &str = "no two bodies run within their deadlines";
+/// The deadline that a holder counts on is never after the server's expiry.
+pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
+/// A forgotten owner neither holds nor queues.
+pub const PHANTOM: &str = "nothing is left of an owner that its client forgot";
+/// Where exclusion cannot be kept, tokens order the holders.
+pub const FENCED: &str = "whoever the server has as holder has the highest token inside";
+/// Whatever went wrong heals by itself.
+pub const RECOVERY: &str = "without further faults everybody is served and nothing is left";
+
+/// A configuration without exclusion does show what that means.
+pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
+/// A configuration does contain what it says.
+pub(crate) const SEEN: &str = "all that may happen has happened, and everybody is done";
+
+/// The properties of a configuration: invariants, breaches, and things that must be seen to happen
+/// lest it shows nothing.
+pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
+    let mut properties = match configuration.class {
+        Class::Exclusive => vec![
+            Property::always(EXCLUSION, |_, world| is_exclusive(world)),
+            Property::always(DEADLINE, |_, world| is_backed(world)),
+            Property::always(PHANTOM, |_, world| has_no_phantom(world)),
+        ],
+        Class::Fenced => vec![
+            Property::always(FENCED, |_, world| is_fenced(world)),
+            Property::sometimes(UNFENCED, |_, world| !is_exclusive(world)),
+        ],
+    };
+    properties.push(Property::sometimes(SEEN, |_, world: &World| {
+        world.budget.is_spent() && world.clients.iter().all(Client::is_idle)
+    }));
+    if configuration.recovers.is_some() {
+        properties.push(Property::always(RECOVERY, recovery::recovers));
+    }
+    properties.extend(Breach::ALL.map(never));
+    properties
+}
+
+fn never(breach: Breach) -> Property<Configuration> {
+    macro_rules! never {
+        ($($breach:ident),+) => {
+            match breach {
+                $(Breach::$breach => |_: &Configuration, world: &World| {
+                    !world.breaches.has(Breach::$breach)
+                },)+
+            }
+        };
+    }
+    let condition: fn(&Configuration, &World) -> bool = never!(
+        Taken,
+        MadeAnew,
+        Shortened,
+        TokenFell,
+        LostPlace,
+        Overtook,
+        Remained,
+        Unflagged,
+        AcquiredAfterEnd
+    );
+    Property::always(breach.rule(), condition)
+}
+
+fn is_exclusive(world: &World) -> bool {
+    world.clients.iter().flat_map(inside).count() <= 1
+}
+
+/// The local deadline is never after the server's expiry, as long as the hold is not given back.
+fn is_backed(world: &World) -> bool {
+    let Some((holder, rest)) = holder(world) else {
+        return holds(world).all(|(_, hold)| hold.deadline == 0);
+    };
+    holds(world).all(|(owner, hold)| {
+        hold.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= hold.deadline)
+    })
+}
+
+fn holder(world: &World) -> Option<(Owner, Option<i16>)> {
+    match world.records.lock? {
+        Lock {
+            value: Value::Ours { owner, .. },
+            rest,
+        } => Some((owner, rest)),
+        _ => None,
+    }
+}
+
+fn holds(world: &World) -> impl Iterator<Item = (Owner, &Hold)> {
+    (0..).zip(&world.clients).flat_map(|(client, state)| {
+        let name = move |number| Owner { client, number };
+        state
+            .holds()
+            .map(move |(number, hold)| (name(number), hold))
+    })
+}
+
+/// Whatever the records name belongs to an owner that its client knows, or to a dead client.
+fn has_no_phantom(world: &World) -> bool {
+    let is_known = |owner: Owner| {
+        let client = &world.clients[usize::from(owner.client)];
+        !client.alive || client.find(owner.number).is_some()
+    };
+    world.records.holder().is_none_or(is_known)
+        && world
+            .records
+            .queue
+            .iter()
+            .all(|entry| entry.live == 0 || is_known(entry.owner))
+}
+
+/// A resource that refuses tokens below the highest it has seen refuses all stale writes, once the
+/// lock's present holder has written.
+fn is_fenced(world: &World) -> bool {
+    let Some((owner, _)) = holder(world) else {
+        return true;
+    };
+    let Some((_, present)) = holds(world).find(|&(other, _)| other == owner) else {
+        return true;
+    };
+    holds(world).all(|(other, hold)| other == owner || hold.token < present.token)
+}

@@ -1,0 +1,111 @@
+//! What becomes of a state when nothing more goes wrong.
+//!
+//! A checker of states can only see that bad things do not happen. That good things do is seen
+//! here: from a state on, without faults, everybody does in each tick what is due, in one fixed
+//! order. Then every call of a live client must be served, and nothing be left in Redis.
+
+use std::hash::{BuildHasher, Hasher};
+
+use crate::canonical;
+use crate::client::{Body, Phase, Step};
+use crate::configuration::Configuration;
+use crate::server::{Lock, Mode};
+use crate::world::{Action, World};
+
+/// More ticks than any recovery takes: leases, claims and hearts of all clients, one after another.
+const PATIENCE: usize = 60;
+
+/// Whether all is well in the end. Only a share of the states is looked at, chosen by their hash.
+pub(crate) fn recovers(configuration: &Configuration, world: &World) -> bool {
+    let every = configuration.recovers.unwrap_or(1);
+    if every > 1 {
+        let mut hasher =
+            std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default().build_hasher();
+        std::hash::Hash::hash(world, &mut hasher);
+        if hasher.finish() % every != 0 {
+            return true;
+        }
+    }
+    ends_well(configuration, world)
+}
+
+pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
+    let mut world = world.clone();
+    if world.mode != Mode::Normal {
+        world.mend();
+    }
+    // A lock without an expiry is its owner's to delete.
+    if let Some(Lock { rest, .. }) = &mut world.records.lock {
+        rest.get_or_insert(configuration.ttl);
+    }
+    for _ in 0..PATIENCE {
+        if is_over(&world) {
+            return true;
+        }
+        one_tick(&mut world, configuration);
+        canonical::reduce(&mut world);
+    }
+    false
+}
+
+fn is_over(world: &World) -> bool {
+    world.clients.iter().all(|client| client.is_idle())
+        && world.records.lock.is_none()
+        && world.records.queue.is_empty()
+}
+
+/// Everybody does what is due, then time passes.
+fn one_tick(world: &mut World, configuration: &Configuration) {
+    let mut polled = Vec::new();
+    while let Some(action) = next(world, &polled) {
+        if matches!(action, Action::Poll(..) | Action::EndAgain(..)) {
+            polled.push(action);
+        }
+        world.step(action, configuration);
+    }
+    world.step(Action::Tick, configuration);
+}
+
+/// The next thing that is due; each waiter asks once in a tick.
+fn next(world: &World, polled: &[Action]) -> Option<Action> {
+    for (id, client) in (0..).zip(&world.clients) {
+        if !client.link.stray.is_empty() {
+            return Some(Action::DeliverStray(id));
+        }
+        if !client.link.up.is_empty() {
+            return Some(Action::Deliver(id));
+        }
+        if !client.alive {
+            if client.heard {
+                return Some(Action::Notice(id));
+            }
+            continue;
+        }
+        if !client.link.down.is_empty() {
+            return Some(Action::Receive(id));
+        }
+        for episode in &client.episodes {
+            let number = episode.number;
+            let due = match &episode.phase {
+                Phase::Competing { .. } if !episode.waiting => Action::Poll(id, number),
+                Phase::Ending {
+                    step: Step::Settle, ..
+                } if !episode.waiting => Action::EndAgain(id, number),
+                Phase::Held(hold) if hold.body == Body::Inside && hold.is_valid() => {
+                    Action::Finish(id, number)
+                }
+                Phase::Held(hold) if hold.is_valid() => Action::Start(id, number),
+                Phase::Held(hold) if hold.deadline == 0 && !hold.lost => Action::Lose(id, number),
+                Phase::Held(hold) if hold.body == Body::Inside => Action::Finish(id, number),
+                _ => continue,
+            };
+            if !polled.contains(&due) {
+                return Some(due);
+            }
+        }
+        if client.to_come > 0 {
+            return Some(Action::Arrive(id));
+        }
+    }
+    None
+}

@@ -1,0 +1,52 @@
+//! Mistakes that the model can be told to make: what does not find them proves nothing.
+
+/// One mistake, in a script or in a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seeded {
+    /// `release` and `end` free the lock whoever holds it.
+    NoOwnerCompare,
+    /// `renew` is `SET NX`: it makes a lock that is gone.
+    RenewSetsAnew,
+    /// How often the owner acquired is counted in the record, and a release only counts down.
+    RemoteCount,
+    /// A waiter takes the announcement of a grant for the grant.
+    GrantUnchecked,
+    /// A lease counts from the answer instead of from before the request.
+    DeadlineFromReply,
+    /// An owner is forgotten once its end was answered, tainted or not.
+    SettleUntilAnswered,
+    /// Queue entries belong to processes instead of owners.
+    ProcessKeyed,
+    /// A waiter whose announcement nobody received leaves the queue.
+    UnheardDropped,
+    /// `renew` sets the lease's rest, also to less than it was.
+    RenewShortens,
+    /// An owner is forgotten when its time is over, whenever its last end was sent: a process that
+    /// was stopped meanwhile sends none after that.
+    ForgottenInTime,
+    /// An owner that was named as the next one is forgotten if the answer does not say that it is.
+    HeirForgotten,
+    /// Whoever loses a lock at the head of a line keeps the next one waiting.
+    TurnKept,
+    /// A token is one more than the fence, and nothing more than that.
+    TokenFromFence,
+}
+
+impl Seeded {
+    /// All of them.
+    pub const ALL: [Seeded; 13] = [
+        Seeded::NoOwnerCompare,
+        Seeded::RenewSetsAnew,
+        Seeded::RemoteCount,
+        Seeded::GrantUnchecked,
+        Seeded::DeadlineFromReply,
+        Seeded::SettleUntilAnswered,
+        Seeded::ProcessKeyed,
+        Seeded::UnheardDropped,
+        Seeded::RenewShortens,
+        Seeded::ForgottenInTime,
+        Seeded::HeirForgotten,
+        Seeded::TurnKept,
+        Seeded::TokenFromFence,
+    ];
+}

@@ -1,0 +1,255 @@
+//! One run of one script.
+
+use super::{Answer, Entry, Lock, Mode, Owner, Records, Rules, Site, Ticks, Token, Value};
+use crate::seeded::Seeded;
+
+/// A run under way.
+pub(super) struct Script<'a> {
+    records: &'a mut Records,
+    rules: &'a Rules,
+    site: &'a Site,
+    told: Vec<Owner>,
+}
+
+impl<'a> Script<'a> {
+    pub(super) fn new(records: &'a mut Records, rules: &'a Rules, site: &'a Site) -> Script<'a> {
+        Script {
+            records,
+            rules,
+            site,
+            told: Vec::new(),
+        }
+    }
+
+    /// Who was told of a grant.
+    pub(super) fn told(self) -> Vec<Owner> {
+        self.told
+    }
+
+    pub(super) fn acquire(&mut self, me: Owner, ttl: Ticks, queues: bool) -> Answer {
+        if self.records.holder() == Some(me) {
+            if self.rules.seeded == Some(Seeded::RemoteCount) {
+                self.count(1);
+            }
+            return self.confirm(ttl);
+        }
+        if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
+            return Answer::Refused;
+        }
+        if self.records.lock.is_none() {
+            let (head, gone) = self.choose(Some(me), None);
+            if self.site.mode == Mode::OutOfMemory {
+                return Answer::Refused;
+            }
+            self.drop_entries(&gone);
+            match head {
+                Some(head) if head != me => self.give(head, self.rules.claim),
+                _ => return self.give(me, ttl),
+            };
+        }
+        if queues {
+            if self.site.mode == Mode::OutOfMemory {
+                return Answer::Refused;
+            }
+            self.enqueue(me);
+            if let Some(Lock {
+                value: Value::Ours { flagged, .. },
+                ..
+            }) = &mut self.records.lock
+            {
+                *flagged = true;
+            }
+        }
+        let place = self.place(me).map_or(0, |place| place as u8 + 1);
+        Answer::Waiting { position: place }
+    }
+
+    pub(super) fn renew(&mut self, me: Owner, ttl: Ticks) -> Answer {
+        match self.rules.seeded {
+            Some(Seeded::RenewSetsAnew) if self.records.lock.is_none() => {
+                let token = self.records.fence.unwrap_or(0);
+                return self.write(me, ttl, token);
+            }
+            Some(Seeded::RenewShortens) if self.records.holder() == Some(me) => {
+                if let Some(lock) = &mut self.records.lock {
+                    lock.rest = Some(ttl);
+                }
+            }
+            _ => {}
+        }
+        if self.records.holder() == Some(me) {
+            self.confirm(ttl)
+        } else {
+            Answer::Nil
+        }
+    }
+
+    pub(super) fn release(&mut self, me: Owner) -> Answer {
+        let anyone = self.rules.seeded == Some(Seeded::NoOwnerCompare);
+        match self.records.lock {
+            None => Answer::Code(0),
+            Some(Lock {
+                value: Value::Ours { owner, flagged, .. },
+                ..
+            }) if owner == me || anyone => {
+                if flagged {
+                    return Answer::Code(2);
+                }
+                if !self.counts_down() {
+                    self.records.lock = None;
+                }
+                Answer::Code(1)
+            }
+            Some(_) => Answer::Code(-1),
+        }
+    }
+
+    pub(super) fn end(&mut self, me: Owner, next: Option<(Owner, Ticks)>) -> Answer {
+        let anyone = self.rules.seeded == Some(Seeded::NoOwnerCompare);
+        if self.records.holder() != Some(me) && !(anyone && self.records.holder().is_some()) {
+            if self.site.mode == Mode::QueueWrong {
+                return Answer::Refused;
+            }
+            let left = self.place(me).is_some();
+            self.drop_entries(&[me]);
+            return match next {
+                Some((next, ttl)) if self.records.holder() == Some(next) => self.confirm(ttl),
+                _ if left => Answer::Code(3),
+                _ if self.records.lock.is_some() => Answer::Code(-1),
+                _ => Answer::Code(0),
+            };
+        }
+        if self.counts_down() {
+            return Answer::Code(1);
+        }
+        if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
+            self.records.lock = None;
+            return Answer::Code(1);
+        }
+        let heir = next.map(|(next, _)| next);
+        let (head, gone) = self.choose(heir, Some(me));
+        self.drop_entries(&[me]);
+        self.drop_entries(&gone);
+        match (head, next) {
+            (Some(head), _) if Some(head) != heir => {
+                if let Some(heir) = heir {
+                    self.enqueue(heir);
+                }
+                self.give(head, self.rules.claim);
+                Answer::Code(2)
+            }
+            (_, Some((next, ttl))) => self.give(next, ttl),
+            _ => {
+                self.records.lock = None;
+                Answer::Code(1)
+            }
+        }
+    }
+
+    /// Lengthens the lease, never shortens it; also gives back an expiry that was taken away.
+    fn confirm(&mut self, ttl: Ticks) -> Answer {
+        let lock = self.records.lock.as_mut().expect("it is held");
+        lock.rest = Some(lock.rest.map_or(ttl, |rest| rest.max(ttl)));
+        self.held()
+    }
+
+    fn held(&self) -> Answer {
+        match self.records.lock.map(|lock| lock.value) {
+            Some(Value::Ours { flagged, token, .. }) => Answer::Held { flagged, token },
+            other => unreachable!("{other:?} is not held"),
+        }
+    }
+
+    /// Who is to be served (`me` needs no announcement), and which entries are to go.
+    fn choose(&mut self, me: Option<Owner>, ended: Option<Owner>) -> (Option<Owner>, Vec<Owner>) {
+        let mut gone = Vec::new();
+        for entry in &self.records.queue {
+            if Some(entry.owner) == me {
+                return (me, gone);
+            }
+            if Some(entry.owner) == ended || entry.live == 0 {
+                gone.push(entry.owner);
+            } else if self.site.receivers & (1 << entry.owner.client) != 0 {
+                self.told.push(entry.owner);
+                return (Some(entry.owner), gone);
+            } else if self.rules.seeded == Some(Seeded::UnheardDropped) {
+                gone.push(entry.owner);
+            }
+        }
+        (None, gone)
+    }
+
+    fn give(&mut self, owner: Owner, rest: Ticks) -> Answer {
+        let mut token = self.records.fence.unwrap_or(0) + self.rules.turns;
+        if self.rules.seeded != Some(Seeded::TokenFromFence) {
+            token = token.max(self.site.now);
+        }
+        self.records.fence = Some(token);
+        self.drop_entries(&[owner]);
+        self.write(owner, rest, token)
+    }
+
+    fn write(&mut self, owner: Owner, rest: Ticks, token: Token) -> Answer {
+        let flagged = !self.records.queue.is_empty();
+        self.records.lock = Some(Lock {
+            value: Value::Ours {
+                owner,
+                flagged,
+                token,
+                count: u8::from(self.rules.seeded == Some(Seeded::RemoteCount)),
+            },
+            rest: Some(rest),
+        });
+        self.held()
+    }
+
+    fn enqueue(&mut self, owner: Owner) {
+        let live = self.rules.live;
+        match self.place(owner) {
+            Some(place) => self.records.queue[place].live = live,
+            None => self.records.queue.push(Entry { owner, live }),
+        }
+    }
+
+    fn drop_entries(&mut self, owners: &[Owner]) {
+        for &owner in owners {
+            if let Some(place) = self.place(owner) {
+                self.records.queue.remove(place);
+            }
+        }
+    }
+
+    fn place(&self, owner: Owner) -> Option<usize> {
+        let keyed_by_process = self.rules.seeded == Some(Seeded::ProcessKeyed);
+        self.records.queue.iter().position(|entry| {
+            entry.owner == owner || keyed_by_process && entry.owner.client == owner.client
+        })
+    }
+
+    fn counts_down(&mut self) -> bool {
+        if self.rules.seeded != Some(Seeded::RemoteCount) {
+            return false;
+        }
+        let Some(Lock {
+            value: Value::Ours { count, .. },
+            ..
+        }) = self.records.lock
+        else {
+            return false;
+        };
+        if count > 1 {
+            self.count(-1);
+        }
+        count > 1
+    }
+
+    fn count(&mut self, by: i8) {
+        if let Some(Lock {
+            value: Value::Ours { count, .. },
+            ..
+        }) = &mut self.records.lock
+        {
+            *count = count.saturating_add_signed(by).min(3);
+        }
+    }
+}

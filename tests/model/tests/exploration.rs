@@ -1,0 +1,73 @@
+//! Every configuration, to exhaustion: no rule is broken, and what it is there for was seen.
+
+use std::io::Write;
+
+use lock_model::{configurations, explore};
+
+fn exhaust(name: &str) {
+    let report = explore(&configurations::named(name));
+    // Not `eprintln!`, which the test harness would keep to itself.
+    let line = format!("{report}\n");
+    std::io::stderr()
+        .write_all(line.as_bytes())
+        .expect("stderr is open");
+    assert!(report.broken.is_empty(), "{:#?}", report.broken);
+    assert!(report.unseen.is_empty(), "{report}");
+}
+
+/// A test for each configuration, and one that there is a test for each.
+macro_rules! explorations {
+    ($($test:ident: $name:literal,)+) => {
+        $(#[test]
+        fn $test() {
+            exhaust($name);
+        })+
+
+        #[test]
+        fn every_configuration_is_explored() {
+            let explored = [$($name),+];
+            for configuration in configurations::all() {
+                assert!(explored.contains(&configuration.name), "{}", configuration.name);
+            }
+        }
+    };
+}
+
+explorations! {
+    three_clients: "three clients",
+    giving_up: "giving up",
+    a_line: "a line",
+    two_lines: "two lines",
+    attempts: "attempts",
+    renewal: "renewal",
+    short_leases: "short leases",
+    crash: "crash",
+    unsubscribed: "unsubscribed",
+    uncounted: "uncounted",
+    shutdown: "shutdown",
+    shutdown_sync: "shutdown, sync",
+    lost: "lost",
+    lost_in_line: "lost in line",
+    lost_renewals: "lost renewals",
+    doubled: "doubled",
+    doubled_in_line: "doubled in line",
+    late: "late",
+    torn: "torn",
+    torn_giving_up: "torn, giving up",
+    torn_in_line: "torn in line",
+    forgotten_scripts: "forgotten scripts",
+    restart: "restart",
+    empty_restart: "empty restart",
+    failover: "failover",
+    clock: "clock",
+    clock_behind: "clock behind",
+    evicted: "evicted",
+    out_of_memory: "out of memory",
+    migration: "migration",
+    wrong_fence: "wrong fence",
+    wrong_queue: "wrong queue",
+    foreign_holder: "foreign holder",
+    eternal_foreign_holder: "eternal foreign holder",
+    deleted: "deleted",
+    wrong_lock: "wrong lock",
+}

@@ -1,0 +1,56 @@
+//! Each seeded mistake is found, by the rule that users would miss.
+
+use std::io::Write;
+
+use lock_model::properties::{DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY};
+use lock_model::{Seeded, configurations, explore_for};
+
+const KEPT_PLACE: &str = "a waiter that polls keeps its place";
+const TOKENS_RISE: &str = "tokens rise with every grant";
+const SHORTENED: &str = "no lease is shortened";
+const MADE_ANEW: &str = "only an acquire makes a lock";
+
+/// A mistake, where it shows, and what it breaks there.
+const SHOWS: &[(Seeded, &str, &str)] = &[
+    (Seeded::NoOwnerCompare, "three clients", EXCLUSION),
+    (Seeded::RenewSetsAnew, "renewal", MADE_ANEW),
+    (Seeded::RemoteCount, "three clients", PHANTOM),
+    (Seeded::GrantUnchecked, "three clients", EXCLUSION),
+    (Seeded::DeadlineFromReply, "three clients", EXCLUSION),
+    (Seeded::DeadlineFromReply, "renewal", DEADLINE),
+    (Seeded::SettleUntilAnswered, "torn, giving up", PHANTOM),
+    (Seeded::ProcessKeyed, "a line", KEPT_PLACE),
+    (Seeded::UnheardDropped, "uncounted", KEPT_PLACE),
+    (Seeded::RenewShortens, "renewal", SHORTENED),
+    (Seeded::RenewShortens, "renewal", EXCLUSION),
+    (Seeded::ForgottenInTime, "torn, giving up", PHANTOM),
+    (Seeded::HeirForgotten, "doubled in line", PHANTOM),
+    (Seeded::TurnKept, "a line", RECOVERY),
+    (Seeded::TokenFromFence, "empty restart", TOKENS_RISE),
+    (Seeded::TokenFromFence, "empty restart", FENCED),
+];
+
+#[test]
+fn every_mistake_is_found() {
+    for &(mistake, name, rule) in SHOWS {
+        let report = explore_for(&configurations::named(name).with(mistake), rule);
+        let steps = report.broken.get(rule).unwrap_or_else(|| {
+            panic!("{mistake:?} goes unnoticed: {report}");
+        });
+        // Not `eprintln!`, which the test harness would keep to itself.
+        let line = format!("{mistake:?}: {} steps to break `{rule}`\n", steps.len());
+        std::io::stderr()
+            .write_all(line.as_bytes())
+            .expect("stderr is open");
+    }
+}
+
+#[test]
+fn every_mistake_is_tried() {
+    for mistake in Seeded::ALL {
+        assert!(
+            SHOWS.iter().any(|(tried, ..)| *tried == mistake),
+            "{mistake:?}"
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! `lock-rounds`: the fault table with as many rounds as a time allows. `--help` says how.
+
+use std::process::ExitCode;
+use std::{env, panic};
+
+use harness::rounds::Plan;
+use harness::{Kind, rows};
+
+/// The argument that makes this program a worker of its own.
+const WORKER: &str = "worker";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [WORKER, locks, resource, kind] => {
+            let kind = Kind::parse(kind).expect("the rig names a client");
+            let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+            runtime.block_on(harness::serve(locks, resource, kind));
+            return ExitCode::SUCCESS;
+        }
+        ["--list"] => {
+            for row in rows::TABLE {
+                println!("{}", row.name);
+            }
+            return ExitCode::SUCCESS;
+        }
+        ["--help"] => {
+            println!("{}", Plan::USAGE);
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
+    }
+    let plan = match Plan::parse(&args, rows::TABLE) {
+        Ok(plan) => plan,
+        Err(wrong) => {
+            eprintln!("{wrong}\n{}", Plan::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    // A round that fails is part of the report; where it failed is all that is missing there.
+    panic::set_hook(Box::new(|failure| eprintln!("{failure}")));
+    let program = env::current_exe().expect("a program knows where it is");
+    let program = program.to_str().expect("its path is text");
+    let report = plan.play(&[program, WORKER], |row| {
+        let violations = row.violations.len();
+        eprintln!(
+            "{}: {} rounds, {violations} violations",
+            row.name, row.rounds
+        );
+    });
+    print!("{report}");
+    if report.is_clean() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

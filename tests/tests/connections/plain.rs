@@ -1,0 +1,51 @@
+//! A client never speaks without TLS where it was told to use it, and says so where only one of the
+//! two sides does.
+
+use harness::{Authority, RedisServer};
+
+use super::*;
+
+#[tokio::test]
+async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
+    let server = RedisServer::start();
+    let mut monitor = server.monitor();
+    let url = server.url().replace("redis://", "rediss://");
+    let builder = trusting(url, Authority::new().pem()).command_timeout(ms(300));
+    let error = builder.clone().connect().await.unwrap_err();
+    assert!(error.is_unavailable() || error.is_rejected(), "{error}");
+    assert!(error.to_string().contains("TLS"), "{error}");
+    let client = builder.build().unwrap();
+    let error = client.lock(KEY).wait(ms(700)).acquire().await.unwrap_err();
+    assert!(error.is_unavailable() || error.is_rejected(), "{error}");
+    assert_eq!(monitor.take(), [], "it was asked without TLS");
+}
+
+#[tokio::test]
+async fn a_plain_client_is_told_that_the_port_wants_tls() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let url = server.url().replace("rediss://", "redis://");
+    let error = LockClient::connect(&url).await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("rediss://"), "{error}");
+}
+
+#[tokio::test]
+async fn requiring_tls_refuses_what_is_not_encrypted() {
+    for url in [
+        "redis://127.0.0.1:1",
+        "redis://redis.internal",
+        "valkey://localhost",
+    ] {
+        let error = LockClient::builder().url(url).require_tls(true).build();
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{url}");
+        assert!(error.to_string().contains("rediss://"), "{error}");
+    }
+    // Nothing leaves the machine there.
+    LockClient::builder()
+        .url("memory://")
+        .require_tls(true)
+        .build()
+        .unwrap();
+}

@@ -1,0 +1,172 @@
+//! Rounds: whatever must not be is found, and said of the right row.
+
+use std::time::{Duration, Instant};
+
+use harness::rounds::{Arena, Class, Plan, Report, Round, Row, Tally, ViolationKind};
+use harness::{Kind, PATIENCE, RedisServer, rows};
+
+const TTL: Duration = Duration::from_secs(8);
+
+/// Two rounds of a row, and the kinds of violation in them.
+fn play(row: &Row, kind: Kind) -> (Tally, Vec<ViolationKind>) {
+    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], kind);
+    let tally = arena.run(row, 2, 2, Duration::MAX);
+    assert_eq!(tally.rounds, 2);
+    let mut kinds: Vec<_> = tally
+        .violations
+        .iter()
+        .map(|(_, found)| found.kind)
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    (tally, kinds)
+}
+
+/// Two are inside at once, since they lock in different places.
+fn two_inside(round: &mut Round<'_>) {
+    let (one, other) = (round.worker(), RedisServer::start());
+    let other_worker = round.worker_at(&other.url());
+    let mut one = round.hold(one, TTL);
+    let mut two = round.hold(other_worker, TTL);
+    for command in ["look", "write"] {
+        for worker in [&mut one, &mut two] {
+            worker.ask(command, PATIENCE);
+        }
+    }
+    round.release(&mut one);
+    round.release(&mut two);
+}
+
+#[test]
+fn a_double_entry_is_found_and_a_token_keeps_it_out_of_the_resource() {
+    let row = Row::new("two_inside", Class::E, two_inside);
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!((tally.double, tally.stale), (2, 0));
+    assert_eq!(kinds, [ViolationKind::DoubleEntry]);
+    let report = Report::from(tally);
+    assert!(!report.is_clean());
+    assert!(
+        report
+            .to_string()
+            .contains("VIOLATION two_inside round 0: double entry: "),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_double_entry_is_counted_where_no_lease_can_hold() {
+    let row = Row::new("two_inside", Class::F, two_inside);
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!((tally.double, tally.stale), (2, 0));
+    assert_eq!(kinds, []);
+}
+
+#[test]
+fn without_a_token_the_resource_takes_a_stale_write() {
+    let row = Row::new("two_inside", Class::F, two_inside);
+    let (tally, kinds) = play(&row, Kind::Plain);
+    assert_eq!((tally.double, tally.stale), (2, 2));
+    assert_eq!(kinds, [ViolationKind::StaleWrite]);
+}
+
+#[test]
+fn a_token_that_does_not_rise_is_found() {
+    let row = Row::new("tokens_fall", Class::F, |round| {
+        let mut worker = round.holder(TTL);
+        round.release(&mut worker);
+        let fence = round.lock.f.clone();
+        let _: i64 = round.lock.command(&["DEL", &fence]);
+        round.server.back(Duration::from_secs(60));
+        let mut worker = round.hold(worker, TTL);
+        round.release(&mut worker);
+    });
+    let row = row.on(|| RedisServer::builder().own_clock().start());
+    assert_eq!(play(&row, Kind::Ours).1, [ViolationKind::TokenOrder]);
+}
+
+#[test]
+fn a_late_grant_is_found() {
+    let row = Row::new("late", Class::E, |round| {
+        let mut worker = round.worker();
+        let since = Instant::now() - Duration::from_secs(2);
+        round.ask(&mut worker, TTL, PATIENCE);
+        round.granted_next(&worker, since, Duration::ZERO);
+        round.release(&mut worker);
+    });
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!(kinds, [ViolationKind::LateGrant]);
+    assert!(tally.slowest >= Some(Duration::from_secs(2)));
+}
+
+#[test]
+fn what_is_left_behind_is_found() {
+    let row = Row::new("left", Class::E, |round| {
+        let key = round.lock.k.clone();
+        round.lock.command::<()>(&["SET", &key, "somebody"]);
+    });
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!(kinds, [ViolationKind::LeftBehind]);
+    let what = &tally.violations[0].1.what;
+    assert!(what.starts_with("1 keys [\"lock:order:"), "{what}");
+}
+
+#[test]
+fn a_process_that_still_holds_something_is_found() {
+    let row = Row::new("held", Class::E, |round| {
+        let holder = round.holder(TTL);
+        round.retire(holder);
+    });
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!(kinds, [ViolationKind::LeftBehind]);
+    let what = &tally.violations[0].1.what;
+    assert_eq!(what, "a worker answered None to its shutdown");
+}
+
+#[test]
+fn what_a_row_did_not_expect_is_found() {
+    let row = Row::new("unexpected", Class::E, |_| panic!("as told"));
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!(kinds, [ViolationKind::Unexpected]);
+    assert_eq!(tally.violations[0].1.to_string(), "unexpected: as told");
+}
+
+#[test]
+fn no_round_begins_after_the_budget() {
+    let row = Row::new("nothing", Class::E, |_| {});
+    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
+    assert_eq!(arena.run(&row, 1_000, 2, Duration::ZERO).rounds, 0);
+    let some = arena.run(&row, 100_000, 2, Duration::from_millis(300));
+    assert!((1..100_000).contains(&some.rounds), "{}", some.rounds);
+}
+
+#[test]
+fn the_command_line_says_what_to_play() {
+    let parse = |line: &str| {
+        let args: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        Plan::parse(&args, rows::TABLE)
+    };
+    let all = parse("").unwrap();
+    assert_eq!(
+        (all.rows.len(), all.rounds, all.kind),
+        (rows::TABLE.len(), 10, Kind::Ours)
+    );
+    let some = parse("order --rounds 1000 --budget 10m --at-once 3 --client plain").unwrap();
+    let names: Vec<_> = some.rows.iter().map(|row| row.name).collect();
+    assert_eq!(
+        (&names[..], some.rounds, some.at_once),
+        (&["order"][..], 1000, 3)
+    );
+    assert_eq!(
+        (some.budget, some.kind),
+        (Duration::from_secs(600), Kind::Plain)
+    );
+    for (line, wrong) in [
+        ("ordre", "no such row: ordre"),
+        ("--rounds", "--rounds needs a value"),
+        ("--rounds 0", "0 is no number above 0"),
+        ("--budget 10", "10 is no time, such as 90s, 10m or 2h"),
+        ("--client other", "no such client: other"),
+    ] {
+        assert_eq!(parse(line).unwrap_err(), wrong);
+    }
+}
