@@ -45,8 +45,8 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
-    for (hold, renewals) in agenda.overdue {
-        telemetry::renewal_overdue(&hold, renewals);
+    for (hold, failures) in agenda.overdue {
+        telemetry::renewal_overdue(&hold, failures);
     }
     for batch in agenda.renewals.chunks(BATCH) {
         let (renewing, batch) = (remote.clone(), batch.to_vec());
@@ -56,7 +56,7 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
 }
 
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
-    // Since they fell due a release may have been sent, which nothing of its owner may follow.
+    // Since they fell due a release may have been sent: what follows it would do no harm, nor any good.
     remote.roster().retain_held(&mut renewals);
     if renewals.is_empty() {
         return;

@@ -1,7 +1,6 @@
 //! Promises that were broken once. Each test says in a line what went wrong then.
 
 mod arrivals;
-mod burst;
 mod destructors;
 mod distance;
 mod late;

@@ -77,6 +77,24 @@ pub(crate) struct Connection {
     driver: AbortHandle,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
+    /// When the server last answered anything, at first in setting this up.
+    heard: Mutex<Instant>,
+}
+
+impl Connection {
+    fn answered(&self) {
+        self.unanswered.store(0, Ordering::Relaxed);
+        *self.heard_at() = Instant::now();
+    }
+
+    /// How long nothing was answered.
+    fn silence(&self) -> Duration {
+        self.heard_at().elapsed()
+    }
+
+    fn heard_at(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Why there is no answer.
@@ -152,9 +170,8 @@ impl Link {
         until: Instant,
     ) -> Result<Value, Silence> {
         let mut commands = connection.commands.clone();
-        let sent = Instant::now();
         let answer = timeout_at(until, commands.send_packed_command(command)).await;
-        self.heard(connection, sent, answer)
+        self.heard(connection, answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -166,32 +183,29 @@ impl Link {
     ) -> Result<Vec<Value>, Silence> {
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
-        let sent = Instant::now();
         let answers = timeout_at(until, sending).await;
-        self.heard(connection, sent, answers)
+        self.heard(connection, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        sent: Instant,
         answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
-                connection.unanswered.store(0, Ordering::Relaxed);
+                connection.answered();
                 Ok(answer)
             }
             Ok(Err(error)) => {
                 self.drop_connection(connection, "it failed");
                 Err(Silence::Broken(error))
             }
-            // Whoever waited for the connection first has little of its time left for an answer. Over a
-            // long way that is none, and says nothing about the connection.
-            Err(_) if sent.elapsed() < self.shared.patience / 2 => Err(Silence::TimedOut),
             Err(_) => {
                 let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-                if unanswered >= TIMEOUTS {
+                // One command may have had little time left when it was sent, and many may be too
+                // many at once. Neither says anything of a connection on which others are answered.
+                if unanswered >= TIMEOUTS && connection.silence() >= self.shared.patience {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(Silence::TimedOut)
@@ -327,6 +341,7 @@ impl Shared {
             commands,
             driver: driver.keep(),
             unanswered: AtomicU32::new(0),
+            heard: Mutex::new(Instant::now()),
         }))
     }
 }

@@ -72,8 +72,16 @@ impl Server {
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
-        let connection = self.link.connection(until).await?;
-        let _place = window.enter(until).await?;
+        let mut connection = self.link.connection(until).await?;
+        let _place = match window.try_enter() {
+            Some(place) => place,
+            None => {
+                let place = window.enter(until).await?;
+                // It may be another one by now.
+                connection = self.link.connection(until).await?;
+                place
+            }
+        };
         let mut call = lua.by_digest();
         let mut sent_whole = false;
         loop {

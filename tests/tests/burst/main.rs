@@ -2,19 +2,20 @@
 //!
 //! Their commands once lay in the connection until their time was up, were taken for lost, and were
 //! sent again by the thousand.
+//!
+//! In a process of its own: it keeps the background thread busy for longer than other tests' leases.
 
-use harness::{LONG, RedisServer, ms};
+use harness::{LONG, RedisServer};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
+/// So many that the last cannot be answered in the time of a command.
 const CALLERS: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_burst_of_callers_asks_once_each() {
     let server = RedisServer::start();
-    let builder = LockClient::builder().url(server.url());
-    // So short that the last of them cannot be answered within it.
-    let client = builder.command_timeout(ms(500)).connect().await.unwrap();
+    let client = LockClient::connect(&server.url()).await.unwrap();
     let mut monitor = server.monitor();
     let mut callers = JoinSet::new();
     for n in 0..CALLERS {
