@@ -48,7 +48,7 @@ fn reply_slow(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
     let mut next = round.worker();
-    // It has its connection, so that the attempt is a single command.
+    // It has its connection, and the script is known, so that the attempt is a single command.
     let mut holder = round.hold(holder, LONG);
     round.release(&mut holder);
     next.ask("idle", PATIENCE);
@@ -88,10 +88,17 @@ fn renewal_slow(round: &mut Round<'_>) {
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     let mut holder = round.hold(holder, SLOW);
+    // The script is known, so that the renewal is a single command; and its effect will be seen.
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    let mut rest = round.lock.pttl();
+    wait_until("age", PATIENCE, || {
+        rest = round.lock.pttl();
+        rest < 1_900
+    });
 
     proxy.replies(Mode::Delay(LATE));
     holder.send("renew");
-    wait_for_renewal(round);
+    wait_until("renewal", PATIENCE, || round.lock.pttl() > rest);
     proxy.requests(Mode::Hold);
     // A machine that stalls may leave it unanswered; the lease is then not renewed at all.
     holder.line(PATIENCE).expect("an answer");
@@ -120,15 +127,6 @@ fn intrude_if_valid(holder: &mut Worker) {
     if holder.ask("valid", PATIENCE) == "true" {
         intrude(holder);
     }
-}
-
-/// Waits until the server has lengthened the lease.
-fn wait_for_renewal(round: &mut Round<'_>) {
-    let mut rest = round.lock.pttl();
-    wait_until("renewal", PATIENCE, || {
-        let before = std::mem::replace(&mut rest, round.lock.pttl());
-        rest > before
-    });
 }
 
 /// A holder can reach nobody any more: it gives up before its lease ends.
@@ -168,7 +166,11 @@ fn half_open(round: &mut Round<'_>) {
     let mut holder = round.hold(holder, LONG);
     let accepted = proxy.accepted();
     proxy.half_open();
-    wait_for_renewal(round);
+    let mut rest = round.lock.pttl();
+    wait_until("renewal", PATIENCE, || {
+        let before = std::mem::replace(&mut rest, round.lock.pttl());
+        rest > before
+    });
     assert!(proxy.accepted() > accepted, "over a new connection");
     assert_eq!(holder.ask("valid", PATIENCE), "true");
     round.visit(&mut holder);
