@@ -77,7 +77,7 @@ fn the_page_says_what_every_patch_was_found_by() {
         .lines()
         .skip_while(|line| !line.starts_with("| taken away |"))
         .skip(2)
-        .take_while(|line| !line.is_empty())
+        .take_while(|line| line.starts_with('|'))
         .collect();
     let mut told = PLAIN;
     for patch in patches() {
