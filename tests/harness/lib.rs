@@ -4,6 +4,7 @@
 //! stopped and killed. It blocks and needs no runtime, so that a test may stall, pause or drop its
 //! own runtime without touching the rig; the parts that an async test awaits say so.
 
+mod acl;
 mod clock;
 mod history;
 mod monitor;
@@ -19,6 +20,7 @@ mod tls;
 mod wait;
 mod worker;
 
+pub use acl::RIGHTS;
 pub use clock::Clock;
 pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};

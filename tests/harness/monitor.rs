@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::acl;
 use crate::wait::{PATIENCE, wait_until};
 
 /// A recording of the commands that clients send, in the order in which the server ran them.
@@ -31,17 +32,16 @@ pub struct Command {
 
 impl Monitor {
     pub(crate) fn start(port: u16) -> Self {
-        let connect = || {
-            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts connections")
-        };
-        let mut listener = connect();
+        let mut listener = connect(port);
         listener
             .write_all(b"MONITOR\r\n")
             .expect("the server reads");
         let mut reader = BufReader::new(listener.try_clone().expect("a socket can be cloned"));
-        let mut line = String::new();
-        reader.read_line(&mut line).expect("the server answers");
-        assert_eq!(line, "+OK\r\n", "MONITOR is refused");
+        for answered in ["AUTH", "MONITOR"] {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("the server answers");
+            assert_eq!(line, "+OK\r\n", "{answered} is refused");
+        }
 
         let lines = Arc::new(Mutex::new(Vec::new()));
         let into = Arc::clone(&lines);
@@ -52,7 +52,7 @@ impl Monitor {
         });
         Self {
             lines,
-            marker: connect(),
+            marker: connect(port),
             marks: 0,
             listener,
         }
@@ -84,6 +84,14 @@ impl Monitor {
         taken.retain(|command| command.client != marker);
         taken
     }
+}
+
+/// A socket that may do everything; the answer to its AUTH is still to come.
+fn connect(port: u16) -> TcpStream {
+    let address = (Ipv4Addr::LOCALHOST, port);
+    let mut socket = TcpStream::connect(address).expect("the server accepts connections");
+    write!(socket, "AUTH {} {}\r\n", acl::NAME, acl::PASSWORD).expect("the server reads");
+    socket
 }
 
 impl Drop for Monitor {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use redis::{Connection, ErrorKind, RedisError, RedisResult, Script, Value};
+use redis::{Connection, RedisResult, Script, Value};
 
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
@@ -195,6 +195,19 @@ impl Answer {
         }
     }
 
+    /// The flag and token that a script says for a held lock.
+    ///
+    /// # Panics
+    ///
+    /// When there is nothing in `text`.
+    pub fn held(text: &str) -> Self {
+        let flag = text.chars().next().expect("flag and token");
+        Self::Held {
+            flag,
+            token: text[1..].to_owned(),
+        }
+    }
+
     fn parse(value: Value) -> RedisResult<Self> {
         match value {
             Value::Array(_) => {
@@ -208,21 +221,10 @@ impl Answer {
             Value::Int(code) => Ok(Self::Code(code)),
             value => {
                 let text: String = redis::from_redis_value(value)?;
-                let flag = text
-                    .chars()
-                    .next()
-                    .ok_or_else(|| unexpected("an empty answer"))?;
-                Ok(Self::Held {
-                    flag,
-                    token: text[1..].to_owned(),
-                })
+                Ok(Self::held(&text))
             }
         }
     }
-}
-
-fn unexpected(what: &'static str) -> RedisError {
-    (ErrorKind::UnexpectedReturnType, what).into()
 }
 
 /// The pushes that one process would get.

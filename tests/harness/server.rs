@@ -9,6 +9,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use tempfile::TempDir;
 
+use crate::acl;
 use crate::clock::Clock;
 use crate::monitor::Monitor;
 use crate::scene::ask;
@@ -95,9 +96,15 @@ impl RedisServer {
         self.port
     }
 
-    /// The address for clients.
+    /// The address for clients. With `LOCK_TEST_USER=least`, they have the
+    /// [least rights](crate::RIGHTS) there.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// The address for those that may do everything, as the connections of the harness may.
+    pub fn admin_url(&self) -> String {
+        admin_url(self.port)
     }
 
     /// A plain redis-rs connection that blocks.
@@ -118,6 +125,13 @@ impl RedisServer {
     /// Records the commands that arrive from now on.
     pub fn monitor(&self) -> Monitor {
         Monitor::start(self.port)
+    }
+
+    /// Allows clients without a name more than the [least](crate::RIGHTS), until the next restart.
+    /// It changes nothing unless `LOCK_TEST_USER` is `least`.
+    pub fn allow(&self, rights: &[&str]) {
+        let words = [&["ACL", "SETUSER", "default"], rights].concat();
+        let _: () = ask(&mut self.connection(), &words);
     }
 
     /// Changes a setting of the running server.
@@ -216,7 +230,7 @@ impl RedisServer {
     }
 
     fn client(&self) -> redis::Client {
-        redis::Client::open(self.url()).expect("the URL is well formed")
+        redis::Client::open(self.admin_url()).expect("the URL is well formed")
     }
 
     fn respawn(&mut self) {
@@ -252,6 +266,7 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
+        .args(acl::arguments())
         .args(&options.args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -271,7 +286,7 @@ enum Loading {
 
 /// Waits until `child` itself answers on `port`: true; or ends: false.
 fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
-    let client = redis::Client::open(("127.0.0.1", port)).expect("the address is well formed");
+    let client = redis::Client::open(admin_url(port)).expect("the URL is well formed");
     let mut up = false;
     wait_until("answer of redis-server", PATIENCE, || {
         if child
@@ -292,6 +307,10 @@ fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
         up
     });
     up
+}
+
+fn admin_url(port: u16) -> String {
+    format!("redis://{}:{}@127.0.0.1:{port}", acl::NAME, acl::PASSWORD)
 }
 
 fn log(folder: &TempDir) -> String {

@@ -18,11 +18,15 @@ pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Er
     let is_expression =
         ahead.parse::<Expr>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]));
     let value = value(input);
-    let is_punct = |tree: &TokenTree, wanted: &str| matches!(tree, TokenTree::Punct(punct) if wanted.contains(punct.as_char()));
-    let reads_like_a_template = value.iter().any(|tree| is_punct(tree, "<:"))
+    let has = |wanted: fn(&TokenTree) -> bool| value.iter().any(wanted);
+    let reads_like_a_template = has(|tree| is_punct(tree, "<:"))
         // With these it is rather the comma after it that is missing.
-        && !value.iter().any(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)));
+        && !has(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)));
     (name == "key" && !is_expression && reads_like_a_template).then(|| instead(name, &value, "\""))
+}
+
+fn is_punct(tree: &TokenTree, wanted: &str) -> bool {
+    matches!(tree, TokenTree::Punct(punct) if wanted.contains(punct.as_char()))
 }
 
 fn instead(name: &str, value: &[TokenTree], quote: &str) -> syn::Error {

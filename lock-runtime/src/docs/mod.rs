@@ -6,6 +6,7 @@
 //! | [`testing`] | who tests functions that take locks, without a server |
 //! | [`observability`] | who wants to see in logs, traces and dashboards what locks do |
 //! | [`faults`] | who wants to know what becomes of a lock on the worst day, and which test shows it |
+//! | [`security`] | who decides what a client is allowed, and what may be logged |
 //! | [`coming_from`] | who knows another lock, and wants to know what differs |
 //!
 //! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
@@ -25,6 +26,10 @@ pub mod observability {
 
 pub mod faults {
     #![doc = include_str!("faults.md")]
+}
+
+pub mod security {
+    #![doc = include_str!("security.md")]
 }
 
 pub mod coming_from {

@@ -81,7 +81,7 @@ impl Arena {
 
     /// A worker whose locks are at `locks`, maybe with a clock of its own.
     pub(super) fn worker(&self, locks: &str, clock: Option<&Clock>) -> Worker {
-        let register = self.register.url();
+        let register = self.register.admin_url();
         let (program, first) = self.worker.split_first().expect("there is a program");
         let args = first.iter().map(String::as_str);
         let args: Vec<&str> = args.chain([locks, &register, self.kind.name()]).collect();

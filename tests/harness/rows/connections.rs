@@ -85,7 +85,7 @@ fn push_doubled(round: &mut Round<'_>) {
 pub(super) const PUSH_LATE: Row = Row::new("push_late", Class::E, push_late);
 
 fn push_late(round: &mut Round<'_>) {
-    const WAIT: Duration = Duration::from_millis(300);
+    const WAIT: Duration = Duration::from_secs(1);
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());

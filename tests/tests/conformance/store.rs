@@ -1,6 +1,6 @@
 //! What a case needs to know of a backend.
 
-use harness::{Authority, RedisServer, TlsServer};
+use harness::{Authority, RIGHTS, RedisServer, TlsServer};
 use lock_runtime::{LockClient, LockClientBuilder};
 
 /// Where locks are kept during one test.
@@ -64,45 +64,12 @@ impl Store for Redis {
 /// On one server, under a user who may do what the locks need and nothing else.
 pub(crate) struct LeastPrivileged(RedisServer);
 
-/// The smallest set of rights, as one would write it for a service.
-const RIGHTS: &[&str] = &[
-    "reset",
-    "on",
-    ">s3cret",
-    "~lock:*",
-    "~{lock:*",
-    "&lock:*",
-    // What the client sends,
-    "+hello",
-    "+auth",
-    "+ping",
-    "+subscribe",
-    "+evalsha",
-    "+eval",
-    // and what the scripts call.
-    "+time",
-    "+get",
-    "+set",
-    "+setrange",
-    "+del",
-    "+pttl",
-    "+pexpire",
-    "+publish",
-    "+zadd",
-    "+zcard",
-    "+zrem",
-    "+zscore",
-    "+zcount",
-    "+zrangebyscore",
-    "+zrevrange",
-];
-
 impl Store for LeastPrivileged {
     fn open() -> LeastPrivileged {
         let server = RedisServer::start();
         redis::cmd("ACL")
             .arg("SETUSER")
-            .arg("service")
+            .arg(&["service", "reset", "on", ">s3cret"])
             .arg(RIGHTS)
             .exec(&mut server.connection())
             .expect("the server knows these rights");

@@ -15,6 +15,7 @@ fn names(monitor: &mut Monitor) -> Vec<String> {
 #[tokio::test]
 async fn a_server_is_looked_at_once_a_process_and_on_the_way_of_what_is_sent_anyway() {
     let server = RedisServer::start();
+    server.allow(&["+info"]);
     let mut monitor = server.monitor();
     let first = LockClient::connect(&server.url()).await.unwrap();
     assert_eq!(names(&mut monitor), ["HELLO", "SUBSCRIBE", "INFO", "PING"]);

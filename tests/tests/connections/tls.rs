@@ -30,6 +30,7 @@ async fn a_lock_held_over_tls_excludes_clients_without_it() {
 async fn a_server_is_known_by_its_name_or_address() {
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
+    server.plain().allow(&["+select"]);
     let port = server.port();
     for host in ["localhost", "127.0.0.1"] {
         for scheme in ["rediss", "valkeys"] {

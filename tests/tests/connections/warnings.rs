@@ -57,6 +57,7 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
         .start();
     let safe = RedisServer::builder().config("maxmemory", "100mb").start();
     for server in [&evicting, &safe] {
+        server.allow(&["+info"]);
         for _ in 0..2 {
             works(&LockClient::connect(&server.url()).await.unwrap()).await;
         }

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 
+use tracing_subscriber::fmt::format::FmtSpan;
+
 static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 struct Writer;
@@ -23,6 +25,8 @@ pub(crate) fn record() {
     RECORDING.get_or_init(|| {
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(tracing::Level::TRACE)
+            // Also what only a span knows.
+            .with_span_events(FmtSpan::FULL)
             .with_writer(|| Writer)
             .with_ansi(false)
             .finish();

@@ -112,6 +112,7 @@ async fn a_client_has_one_connection_and_one_channel() {
 #[tokio::test]
 async fn a_lock_stands_in_the_database_that_the_url_names() {
     let server = RedisServer::start();
+    server.allow(&["+select"]);
     let mut connection = server.connection();
     let client = client(format!("{}/3", server.url()));
     let guard = soon(hold(&client)).await;

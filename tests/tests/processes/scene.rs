@@ -31,8 +31,8 @@ impl Scene {
 
     /// One more process.
     pub(crate) fn worker(&self) -> Worker {
-        let url = self.server.url();
-        Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&url, &url])
+        let (locks, resource) = (self.server.url(), self.server.admin_url());
+        Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&locks, &resource])
     }
 
     /// A process that holds the lock, and its token.

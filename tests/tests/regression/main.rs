@@ -3,6 +3,7 @@
 mod arrivals;
 mod burst;
 mod destructors;
+mod distance;
 mod late;
 mod memory;
 mod nesting;

@@ -4,6 +4,7 @@
 //! plays a live process; an owner without one is a waiter whose subscription is gone.
 
 mod acquire;
+mod branch;
 mod end;
 mod fence;
 mod grant;

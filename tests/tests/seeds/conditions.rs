@@ -7,8 +7,8 @@ use harness::{History, Worker};
 use crate::{KEY, LONG, RedisServer, client, hold, soon};
 
 fn worker(server: &RedisServer) -> Worker {
-    let url = server.url();
-    Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&url, &url])
+    let (locks, resource) = (server.url(), server.admin_url());
+    Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&locks, &resource])
 }
 
 #[test]

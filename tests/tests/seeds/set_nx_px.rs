@@ -49,6 +49,7 @@ async fn whoever_knows_another_value_does_not_delete_it() {
 #[tokio::test]
 async fn a_prefix_brings_its_key_to_whatever_others_call_it() {
     let server = RedisServer::start();
+    server.allow(&["~*"]);
     let mut connection = server.connection();
     for (prefix, name) in [("", "order:42"), ("shop:mutex:", "shop:mutex:order:42")] {
         let client = LockClient::builder().url(server.url()).prefix(prefix);

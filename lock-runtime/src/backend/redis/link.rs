@@ -152,8 +152,9 @@ impl Link {
         until: Instant,
     ) -> Result<Value, Silence> {
         let mut commands = connection.commands.clone();
+        let sent = Instant::now();
         let answer = timeout_at(until, commands.send_packed_command(command)).await;
-        self.heard(connection, answer)
+        self.heard(connection, sent, answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -165,13 +166,15 @@ impl Link {
     ) -> Result<Vec<Value>, Silence> {
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
+        let sent = Instant::now();
         let answers = timeout_at(until, sending).await;
-        self.heard(connection, answers)
+        self.heard(connection, sent, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
+        sent: Instant,
         answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
@@ -183,6 +186,9 @@ impl Link {
                 self.drop_connection(connection, "it failed");
                 Err(Silence::Broken(error))
             }
+            // Whoever waited for the connection first has little of its time left for an answer. Over a
+            // long way that is none, and says nothing about the connection.
+            Err(_) if sent.elapsed() < self.shared.patience / 2 => Err(Silence::TimedOut),
             Err(_) => {
                 let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
                 if unanswered >= TIMEOUTS {

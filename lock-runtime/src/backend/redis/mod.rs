@@ -73,7 +73,7 @@ impl Server {
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
         let connection = self.link.connection(until).await?;
-        let _place = window.enter().await?;
+        let _place = window.enter(until).await?;
         let mut call = lua.by_digest();
         let mut sent_whole = false;
         loop {

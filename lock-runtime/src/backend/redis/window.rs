@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::backend::wire::Fault;
 
@@ -29,9 +29,10 @@ impl Window {
         }
     }
 
-    /// A place, to be kept until the command was answered.
-    pub(super) async fn enter(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        match timeout(self.patience, self.places.acquire()).await {
+    /// A place, to be kept until the command was answered; that has to be by `until`.
+    pub(super) async fn enter(&self, until: Instant) -> Result<SemaphorePermit<'_>, Fault> {
+        let last = until.min(Instant::now() + self.patience);
+        match timeout_at(last, self.places.acquire()).await {
             Ok(place) => Ok(place.expect("a window is never closed")),
             Err(_) => Err(Fault::unavailable(
                 "too many commands of this client are under way",
@@ -47,12 +48,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_finds_no_place_in_time_is_told() {
         let window = Window::new(Duration::from_secs(1));
+        let until = Instant::now() + Duration::from_secs(9);
         let mut places = Vec::new();
         for _ in 0..SIZE {
-            places.push(window.enter().await.expect("there is room"));
+            let place = window.enter(until).await;
+            places.push(place.expect("there is room"));
         }
-        assert!(window.enter().await.is_err());
+        assert!(window.enter(until).await.is_err());
         places.pop();
-        assert!(window.enter().await.is_ok());
+        assert!(window.enter(until).await.is_ok());
     }
 }

@@ -161,6 +161,33 @@ mod tests {
     }
 
     #[test]
+    fn random_names_share_a_slot_or_are_refused() {
+        const PIECES: [&str; 12] = [
+            "{", "}", "{", "}", ":", ":f", ":w", "a", "b", "é", "🦀", "{a}",
+        ];
+        let mut word = 1_u64;
+        let mut below = |n: usize| {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (word >> 33) as usize % n
+        };
+        let (mut tagged, mut plain) = (0, 0);
+        for _ in 0..100_000 {
+            let key: String = (0..=below(7))
+                .map(|_| PIECES[below(PIECES.len())])
+                .collect();
+            let Ok(names) = names(&key) else { continue };
+            assert_eq!(slot(&names.lock), slot(&names.fence), "{key}");
+            assert_eq!(slot(&names.lock), slot(&names.queue), "{key}");
+            *if names.fence.starts_with(&*names.lock) {
+                &mut tagged
+            } else {
+                &mut plain
+            } += 1;
+        }
+        assert!(tagged > 10_000 && plain > 10_000, "{tagged} {plain}");
+    }
+
+    #[test]
     fn a_prefix_may_bring_the_tag() {
         let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
         assert_eq!(names.fence, "{shop}:order:42:f");

@@ -1,0 +1,135 @@
+//! Different arguments, different keys; and the three records of a lock in one slot.
+//!
+//! The arguments are small and mean: pieces of escapes, separators and braces, so that two that
+//! could be confused come up all the time.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::net::IpAddr;
+
+use harness::{RedisServer, ask, client};
+use lock_runtime::{LockClient, LockError, distributed_lock};
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// Of each template.
+const TUPLES: usize = 25_000;
+
+/// Locks on a server that checks the slots, of each template.
+const LOCKS: usize = 500;
+
+const PIECES: &[&str] = &[
+    "a", "A", "b", "0", "1", "3", "3A", "%", "%3A", "%3a", "%2F", "%%", ":", "/", ":f", ":w", "{",
+    "}", "{}", "{a}", "<", ">", "<a>", " ", "\0", "\n", "\\", "\"", ".", "-", "_", "@", "+", "*",
+    "é", "e\u{301}", "漢", "🦀",
+];
+
+/// Never empty: that is refused, and told so elsewhere.
+fn text() -> impl Strategy<Value = String> {
+    vec(select(PIECES), 1..4).prop_map(|pieces| pieces.concat())
+}
+
+#[distributed_lock(key = "file:<tenant>/<path>", client = locks, guard = held)]
+async fn of_texts(
+    locks: &LockClient,
+    (tenant, path): (String, String),
+) -> Result<String, LockError> {
+    Ok(held.key().to_owned())
+}
+
+#[distributed_lock(key = "{<shop>}:<name>:<letter>", client = locks, guard = held)]
+async fn with_a_tag(
+    locks: &LockClient,
+    (shop, name, letter): (String, String, char),
+) -> Result<String, LockError> {
+    Ok(held.key().to_owned())
+}
+
+#[distributed_lock(key = "<n>:<text>:<flag>/<m>", client = locks, guard = held)]
+async fn of_numbers(
+    locks: &LockClient,
+    (n, text, flag, m): (i8, String, bool, u16),
+) -> Result<String, LockError> {
+    Ok(held.key().to_owned())
+}
+
+#[distributed_lock(key = "<from>/<to>#<text>", client = locks, guard = held)]
+async fn of_addresses(
+    locks: &LockClient,
+    (from, to, text): (IpAddr, IpAddr, String),
+) -> Result<String, LockError> {
+    Ok(held.key().to_owned())
+}
+
+/// Few of them, such as `::1`, `::` and what only looks like them.
+fn address() -> impl Strategy<Value = IpAddr> {
+    let groups = vec(select(&[0_u16, 1, 0x10, 0xffff][..]), 8);
+    groups.prop_map(|groups| match groups[..] {
+        [0, 0, 0, 0, ..] => IpAddr::from([groups[4] as u8, groups[5] as u8, 0, 1]),
+        _ => IpAddr::from(<[u16; 8]>::try_from(groups).expect("eight groups")),
+    })
+}
+
+/// The keys of [`TUPLES`] tuples, each with its own.
+async fn keys_of<T: Clone + Debug + Eq + Hash>(
+    tuples: impl Strategy<Value = T>,
+    lock: impl AsyncFn(T) -> Result<String, LockError>,
+) -> Vec<String> {
+    let mut runner = TestRunner::default();
+    let mut owners: HashMap<String, T> = HashMap::new();
+    for _ in 0..TUPLES {
+        let tuple = tuples.new_tree(&mut runner).expect("nothing is left out");
+        let tuple = tuple.current();
+        let key = lock(tuple.clone()).await.expect("every value makes a key");
+        if let Some(other) = owners.insert(key.clone(), tuple.clone()) {
+            assert_eq!(other, tuple, "both have the key {key:?}");
+        }
+    }
+    owners.into_keys().collect()
+}
+
+#[tokio::test]
+async fn no_two_tuples_of_arguments_share_a_key() {
+    let locks = LockClient::memory();
+    let keys = [
+        keys_of((text(), text()), |args| of_texts(&locks, args)).await,
+        keys_of((text(), text(), any::<char>()), |args| {
+            with_a_tag(&locks, args)
+        })
+        .await,
+        keys_of((any::<i8>(), text(), any::<bool>(), any::<u16>()), |args| {
+            of_numbers(&locks, args)
+        })
+        .await,
+        keys_of((address(), address(), text()), |args| {
+            of_addresses(&locks, args)
+        })
+        .await,
+    ];
+    let different: Vec<usize> = keys.iter().map(Vec::len).collect();
+    println!(
+        "{} tuples, different ones of each template: {different:?}",
+        keys.len() * TUPLES
+    );
+    assert!(
+        different.iter().all(|keys| *keys > TUPLES / 2),
+        "the same again and again"
+    );
+
+    // A node of a cluster that has every slot: it refuses a script whose keys are in two.
+    let server = RedisServer::builder()
+        .config("cluster-enabled", "yes")
+        .start();
+    let mut connection = server.connection();
+    let _: () = ask(&mut connection, &["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    let client = client(server.url());
+    for key in keys.iter().flat_map(|keys| &keys[..LOCKS]) {
+        let guard = client.lock(&key[..]).acquire().await;
+        let guard = guard.unwrap_or_else(|error| panic!("{key:?}: {error}"));
+        guard.release().await.expect("it was held");
+    }
+}

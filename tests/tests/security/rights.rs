@@ -1,0 +1,85 @@
+//! The least rights: enough, not one too many, and printed. Any other suite runs with them, too:
+//! `LOCK_TEST_USER=least`.
+
+use harness::{KEY, LONG, QUEUE, RIGHTS, RedisServer, ask, client, eventually, hold, ms, soon};
+use lock_runtime::LockClient;
+use redis::Connection;
+
+use crate::PAGE;
+
+/// The words of the page's rule.
+fn printed() -> Vec<&'static str> {
+    let (_, rule) = PAGE.split_once("ACL SETUSER").expect("the page has a rule");
+    let (rule, _) = rule.split_once("```").expect("it stands in a block");
+    rule.split_whitespace().collect()
+}
+
+#[test]
+fn the_page_prints_them() {
+    let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
+    assert_eq!(printed(), expected);
+}
+
+#[tokio::test]
+async fn they_are_enough_and_each_of_them_is_used() {
+    let server = RedisServer::start();
+    let mut admin = server.connection();
+    let rule = [&["ACL", "SETUSER"][..], &printed()].concat();
+    let _: () = ask(&mut admin, &rule);
+    let _: () = ask(&mut admin, &["ACL", "LOG", "RESET"]);
+    let _: () = ask(&mut admin, &["CONFIG", "RESETSTAT"]);
+
+    everything_happens(&server, &mut admin).await;
+
+    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
+    for right in RIGHTS {
+        if let Some(command) = right.strip_prefix('+') {
+            let used = stats.contains(&format!("cmdstat_{command}:calls"));
+            assert!(used, "{command} is never called:\n{stats}");
+        }
+    }
+    // Whether the server may evict locks is asked; not to be allowed to is no harm.
+    let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
+    let refused: Vec<String> = refused.iter().map(|entry| object(entry)).collect();
+    assert_eq!(refused, ["info"]);
+}
+
+/// Whatever makes a client send a command or a script call one. Looks without commands of theirs.
+async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
+    let url = server.url().replace("://", "://service:password@");
+    let (one, other) = (client(&*url), client(&*url));
+    one.lock(KEY)
+        .acquire()
+        .await
+        .unwrap()
+        .release()
+        .await
+        .unwrap();
+
+    let guard = soon(hold(&one)).await;
+    guard.renew().await.unwrap();
+    let busy = other.lock(KEY).wait(ms(0)).acquire().await;
+    assert!(busy.unwrap_err().is_busy());
+    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+    eventually("waiter", LONG, async || {
+        ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
+    })
+    .await;
+    let next = tokio::spawn(one.lock(KEY).wait(LONG).acquire());
+    let left = tokio::time::timeout(ms(50), one.lock(KEY).wait(LONG).acquire()).await;
+    assert!(left.is_err(), "it is held");
+    guard.release().await.unwrap();
+    for waiting in [waiting, next] {
+        let guard = soon(waiting).await.unwrap().unwrap();
+        guard.release().await.unwrap();
+    }
+    drop(LockClient::connect(&url).await.unwrap());
+}
+
+/// What an entry of the ACL's log is about.
+fn object(entry: &[redis::Value]) -> String {
+    let mut pairs = entry.chunks(2);
+    let pair = pairs
+        .find(|pair| redis::from_redis_value_ref::<String>(&pair[0]).as_deref() == Ok("object"));
+    redis::from_redis_value_ref(&pair.expect("an entry has an object")[1]).expect("it is a name")
+}
