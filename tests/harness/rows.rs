@@ -18,6 +18,8 @@ mod silence;
 use std::time::Duration;
 
 use crate::rounds::Row;
+use crate::wait::PATIENCE;
+use crate::worker::Worker;
 
 /// The ttl of a lease that is to run out.
 const TTL: Duration = Duration::from_secs(1);
@@ -28,6 +30,13 @@ const LONG: Duration = Duration::from_secs(8);
 
 /// How long a waiter that was served has to confirm it.
 const CLAIM: Duration = Duration::from_millis(1500);
+
+/// Has a worker that takes itself for the holder visit the resource. Whether a fenced resource lets
+/// it does not matter: it has been inside.
+fn intrude(worker: &mut Worker) {
+    assert_eq!(worker.ask("look", PATIENCE), "looked");
+    worker.ask("write", PATIENCE);
+}
 
 /// All rows.
 pub const TABLE: &[Row] = &[
@@ -48,6 +57,8 @@ pub const TABLE: &[Row] = &[
     cuts::REQUEST_CUT,
     cuts::RELEASE_CUT,
     silence::REPLY_LATE,
+    silence::REPLY_SLOW,
+    silence::RENEWAL_SLOW,
     silence::BLACK_HOLE,
     silence::HALF_OPEN,
     connections::CLIENTS_KILLED,

@@ -39,6 +39,8 @@ rows! {
     request_cut,
     release_cut,
     reply_late,
+    reply_slow,
+    renewal_slow,
     black_hole,
     half_open,
     clients_killed,

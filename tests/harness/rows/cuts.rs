@@ -1,12 +1,13 @@
 //! A connection that breaks in mid-command: was it carried out or not?
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::proxy::Proxy;
 use crate::rounds::{Class, Round, Row};
 use crate::scene::SLACK;
-use crate::wait::wait_until;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// The acquire is carried out and its answer lost: asked again, it is the same holder.
 pub(super) const REPLY_CUT: Row = Row::new("reply_cut", Class::E, |round| {
@@ -20,9 +21,12 @@ pub(super) const REQUEST_CUT: Row = Row::new("request_cut", Class::E, |round| {
 
 fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     let proxy = Proxy::start(round.server.port());
-    let worker = round.worker_at(&proxy.url());
+    let mut worker = worker_with_scripts(round, &proxy);
     cut(&proxy, &round.lock.k);
-    let mut worker = round.hold(worker, LONG);
+    let asked = Instant::now();
+    round.ask(&mut worker, LONG, PATIENCE);
+    // Another holder would have to wait for the end of its own lease.
+    round.granted_next(&worker, asked, Duration::from_secs(1));
     assert_eq!(proxy.cuts(), 1, "the fault happened");
     let fence = round.lock.fence().expect("a token was minted");
     let value = round.lock.value().expect("it is held");
@@ -37,7 +41,7 @@ pub(super) const RELEASE_CUT: Row = Row::new("release_cut", Class::E, release_cu
 
 fn release_cut(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
-    let mut worker = round.worker_at(&proxy.url());
+    let mut worker = worker_with_scripts(round, &proxy);
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
         .iter()
         .enumerate()
@@ -53,4 +57,13 @@ fn release_cut(round: &mut Round<'_>) {
         });
     }
     round.retire(worker);
+}
+
+/// A worker behind `proxy` that has taken and released the lock once. The server knows its scripts, so
+/// that what is cut is the answer of the script, and not that it is not known.
+fn worker_with_scripts(round: &mut Round<'_>, proxy: &Proxy) -> Worker {
+    let worker = round.worker_at(&proxy.url());
+    let mut worker = round.hold(worker, LONG);
+    round.release(&mut worker);
+    worker
 }

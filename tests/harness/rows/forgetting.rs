@@ -84,8 +84,8 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
 
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     round.lost(&mut holder);
+    round.retire(holder);
     assert!(round.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
-    round.retire(holder);
     round.retire(next);
 }

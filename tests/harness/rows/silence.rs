@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{LONG, TTL};
-use crate::proxy::Proxy;
+use super::{LONG, TTL, intrude};
+use crate::proxy::{Mode, Proxy};
 use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// Writes stand still for longer than a command may take: an attempt is answered after its caller
 /// has gone.
@@ -30,6 +31,102 @@ fn reply_late(round: &mut Round<'_>) {
     round.release(&mut next);
     round.retire(late);
     round.retire(next);
+}
+
+/// How late a slow answer is: as much of its lease as a command may take, less what a busy machine
+/// adds.
+const LATE: Duration = Duration::from_millis(600);
+
+/// The ttl of a lease that is granted slowly: long enough to be of use.
+const SLOW: Duration = Duration::from_secs(2);
+
+/// The answer to an acquire takes a good part of its lease: who counts the lease from the answer is
+/// still inside when the next one gets in.
+pub(super) const REPLY_SLOW: Row = Row::new("reply_slow", Class::E, reply_slow);
+
+fn reply_slow(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut next = round.worker();
+    // It has its connection, and the script is known, so that the attempt is a single command.
+    let mut holder = round.hold(holder, LONG);
+    round.release(&mut holder);
+    next.ask("idle", PATIENCE);
+
+    proxy.replies(Mode::Delay(LATE));
+    round.ask(&mut holder, SLOW, PATIENCE);
+    wait_until("grant", PATIENCE, || round.lock.value().is_some());
+    // No renewal gets through.
+    proxy.requests(Mode::Hold);
+    succeed(round, &mut next);
+    let granted = holder.line(Duration::ZERO);
+    if granted.is_some() {
+        intrude_if_valid(&mut holder);
+    }
+    assert_eq!(next.ask("write", PATIENCE), "written");
+
+    proxy.heal();
+    round.release(&mut next);
+    match granted {
+        Some(_) => round.lost(&mut holder),
+        // On a machine that stalls the attempt ran out of time, and was repeated.
+        None => {
+            round.granted(&holder);
+            round.release(&mut holder);
+        }
+    }
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// The answer to a renewal takes a good part of the lease: the same.
+pub(super) const RENEWAL_SLOW: Row = Row::new("renewal_slow", Class::E, renewal_slow);
+
+fn renewal_slow(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut next = round.worker();
+    next.ask("idle", PATIENCE);
+    let mut holder = round.hold(holder, SLOW);
+    // The script is known, so that the renewal is a single command; and its effect will be seen.
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    let mut rest = round.lock.pttl();
+    wait_until("age", PATIENCE, || {
+        rest = round.lock.pttl();
+        rest < 1_900
+    });
+
+    proxy.replies(Mode::Delay(LATE));
+    holder.send("renew");
+    wait_until("renewal", PATIENCE, || round.lock.pttl() > rest);
+    proxy.requests(Mode::Hold);
+    // A machine that stalls may leave it unanswered; the lease is then not renewed at all.
+    holder.line(PATIENCE).expect("an answer");
+    succeed(round, &mut next);
+    intrude_if_valid(&mut holder);
+    assert_eq!(next.ask("write", PATIENCE), "written");
+
+    proxy.heal();
+    round.release(&mut next);
+    round.lost(&mut holder);
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// Has `next` take the lock when its lease is over, and begin a visit.
+fn succeed(round: &mut Round<'_>, next: &mut Worker) {
+    let end = round.lease_end();
+    round.ask(next, LONG, PATIENCE);
+    round.granted_next(next, end, Duration::ZERO);
+    assert!(Instant::now() >= end, "the lease was not respected");
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+}
+
+/// A holder goes by its own clock.
+fn intrude_if_valid(holder: &mut Worker) {
+    if holder.ask("valid", PATIENCE) == "true" {
+        intrude(holder);
+    }
 }
 
 /// A holder can reach nobody any more: it gives up before its lease ends.
