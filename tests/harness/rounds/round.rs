@@ -232,6 +232,29 @@ impl<'a> Round<'a> {
         assert!(refused.starts_with("failed Lost "), "{refused}");
     }
 
+    /// Like [`lost`](Self::lost), for a loss of which the server tells before the lease ends that
+    /// stood until `end`: a holder that only waited for its own deadline would be too late, and
+    /// give another reason.
+    #[track_caller]
+    pub fn told(&self, worker: &mut Worker, end: Instant) {
+        let rest = end.saturating_duration_since(Instant::now());
+        wait_until("word of the server", rest, || {
+            worker.ask("valid", PATIENCE) == "false"
+        });
+        told_by_server(&worker.ask("release", PATIENCE));
+    }
+
+    /// Like [`told`](Self::told), for a body that would go on after `end`: it is dropped.
+    #[track_caller]
+    pub fn dropped(&self, worker: &Worker, end: Instant) {
+        let rest = end.saturating_duration_since(Instant::now());
+        told_by_server(
+            &worker
+                .line(rest)
+                .expect("the call fails before its lease ends"),
+        );
+    }
+
     /// The moment before which the lease that stands now cannot be over.
     pub fn lease_end(&mut self) -> Instant {
         let now = Instant::now();
@@ -312,4 +335,11 @@ impl<'a> Round<'a> {
 #[track_caller]
 fn expect(worker: &mut Worker, command: &str, answer: &str) {
     assert_eq!(worker.ask(command, PATIENCE), answer, "to `{command}`");
+}
+
+/// The first reason for a loss is the one that is kept.
+#[track_caller]
+fn told_by_server(answer: &str) {
+    let told = answer.starts_with("failed Lost ") && answer.contains("no longer has it as ours");
+    assert!(told, "{answer}");
 }

@@ -72,7 +72,8 @@ fn body_blocks(round: &mut Round<'_>) {
     }
 }
 
-/// A runtime ends with a guard in one of its tasks: the lock is given back at once.
+/// A runtime ends with a guard in one of its tasks: the lock is given back, and does not wait for
+/// the end of its lease.
 pub(super) const RUNTIME_DROPPED: Row = Row::new("runtime_dropped", Class::E, runtime_dropped);
 
 fn runtime_dropped(round: &mut Round<'_>) {
@@ -94,20 +95,22 @@ pub(super) const IN_MEMORY: Row = Row::new("in_memory", Class::E, in_memory);
 
 fn in_memory(round: &mut Round<'_>) {
     let mut worker = round.worker_at("memory://");
-    let mut expect = |verb: &str, rest: &str, answer: &str| {
-        let command = round.command(verb, LONG, PATIENCE, rest);
-        let answered = worker.ask(&command, PATIENCE * 2);
+    let mut told = |command: &str, answer: &str| {
+        let answered = worker.ask(command, PATIENCE * 2);
         assert!(answered.starts_with(answer), "{command}: {answered}");
     };
+    let about = |verb: &str, rest: &str| round.command(verb, LONG, PATIENCE, rest);
     // Each finds the lock free, or it would wait for longer than the test does.
-    expect("run", "panic", "panicked");
-    expect("drop", "0", "");
-    expect("abandon", "", "held ");
-    expect("run-alone", "block 100", "written");
-    expect("hammer", "8 300", "hammered ");
-    expect("crowd", "1000", "crowded 1000");
-    expect("cycle", "1000", "ok");
-    expect("many", "10000", "ok");
-    assert_eq!(worker.ask("release-many", PATIENCE), "ok");
+    told(&about("run", "panic"), "panicked");
+    told(&about("acquire", ""), "held ");
+    told(&about("drop", "1000"), "dropped");
+    told("release", "ok");
+    told(&about("abandon", ""), "held ");
+    told(&about("run-alone", "block 100"), "written");
+    told(&about("hammer", "8 300"), "hammered ");
+    told(&about("crowd", "1000"), "crowded 1000");
+    told(&about("cycle", "1000"), "ok");
+    told(&about("many", "10000"), "ok");
+    told("release-many", "ok");
     round.retire(worker);
 }

@@ -6,37 +6,72 @@ use super::{LONG, intrude};
 use crate::proxy::{Mode, Proxy};
 use crate::rounds::{Class, Round, Row};
 use crate::wait::PATIENCE;
+use crate::worker::Worker;
 
-/// Ten times a second all clients are thrown out.
+/// All clients are thrown out, ten times a second or as often as the machine gets to it.
 pub(super) const CLIENTS_KILLED: Row = Row::new("clients_killed", Class::E, clients_killed);
 
 fn clients_killed(round: &mut Round<'_>) {
     const TIME: Duration = Duration::from_millis(1_500);
     let mut storm = [Kill::Normal, Kill::Pubsub].into_iter().cycle();
     let mut last = Instant::now();
+    let mut blows = 0;
     round.hammer(3, LONG, TIME, |round| {
         if last.elapsed() >= Duration::from_millis(100) {
             last = Instant::now();
-            kill(round, storm.next().expect("it goes on"));
+            let killed = kill(round, storm.next().expect("it goes on"));
+            blows += usize::from(killed > 0);
         }
     });
+    assert!(blows > 1, "{blows} times there was somebody to throw out");
 }
 
-/// Everybody's connection breaks in the moment of the hand-off: its waiter finds out by asking.
-pub(super) const PUSH_LOST: Row = Row::new("push_lost", Class::E, push_lost);
+/// A waiter's connection breaks in the moment of the hand-off, on one side of it or the other: it
+/// finds out by asking.
+pub(super) const PUSH_LOST: Row = Row::new("push_lost", Class::E, |round| {
+    lost_on_its_way(round);
+    sent_to_nobody(round);
+});
 
-fn push_lost(round: &mut Round<'_>) {
+/// The server has served the waiter and sent the message, which then goes down with the connection.
+fn lost_on_its_way(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
     let mut holder = round.holder(LONG);
-    let mut waiter = round.waiter(LONG);
-    kill(round, Kill::Pubsub);
-    kill(round, Kill::Normal);
+    let mut waiter = round.worker_at(&proxy.url());
+    round.ask(&mut waiter, LONG, PATIENCE);
+    round.wait_for_queue(1);
+    proxy.replies(Mode::Hold);
     let released = Instant::now();
     round.release(&mut holder);
-    round.granted_next(&waiter, released, Duration::from_secs(1));
-    round.visit(&mut waiter);
-    round.release(&mut waiter);
+    assert!(round.is_held_by(&waiter), "the message was not sent");
+    proxy.kill_connections();
+    proxy.heal();
+    enters(round, &mut waiter, released);
     round.retire(holder);
     round.retire(waiter);
+}
+
+/// All connections are gone when the server looks for somebody to serve.
+fn sent_to_nobody(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut waiter = round.waiter(LONG);
+    // It does not come back before the release.
+    waiter.stop();
+    let killed = kill(round, Kill::Pubsub) + kill(round, Kill::Normal);
+    assert!(killed > 1, "{killed} of two were thrown out");
+    let released = Instant::now();
+    round.release(&mut holder);
+    assert_eq!(round.lock.value(), None, "somebody listened");
+    waiter.cont();
+    enters(round, &mut waiter, released);
+    round.retire(holder);
+    round.retire(waiter);
+}
+
+fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
+    round.granted_next(waiter, released, Duration::from_secs(1));
+    round.visit(waiter);
+    round.release(waiter);
 }
 
 /// A waiter is told that it was served, again and again, before and after it is true.
@@ -114,13 +149,14 @@ enum Kill {
     Pubsub,
 }
 
-/// With RESP3 a connection that is subscribed also sends commands; either type may match.
-fn kill(round: &mut Round<'_>, kind: Kill) {
+/// How many were closed. With RESP3 a connection that is subscribed also sends commands; either
+/// type may match.
+fn kill(round: &mut Round<'_>, kind: Kill) -> i64 {
     let kind = match kind {
         Kill::Normal => "normal",
         Kill::Pubsub => "pubsub",
     };
-    let _: i64 = round
+    round
         .lock
-        .command(&["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"]);
+        .command(&["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"])
 }

@@ -28,11 +28,25 @@ fn order(round: &mut Round<'_>) {
     round.retire(holder);
 }
 
-/// The lock is given back in the moment in which it is granted, a thousand times, with a ttl so
-/// short that the renewal falls due: none outlives the release.
-pub(super) const RELEASE_AT_ONCE: Row = Row::new("release_at_once", Class::E, release_at_once);
+/// The lock is given back in the moment in which it is granted.
+pub(super) const RELEASE_AT_ONCE: Row = Row::new("release_at_once", Class::E, |round| {
+    free_when_released(round);
+    no_renewal_follows(round);
+});
 
-fn release_at_once(round: &mut Round<'_>) {
+/// With a ttl that would keep it for long: it is free as soon as the release has returned.
+fn free_when_released(round: &mut Round<'_>) {
+    let mut worker = round.worker();
+    let cycle = round.command("cycle", LONG, PATIENCE, "1");
+    for _ in 0..100 {
+        assert_eq!(worker.ask(&cycle, PATIENCE * 3), "ok");
+        assert_eq!(round.lock.value(), None);
+    }
+    round.retire(worker);
+}
+
+/// A thousand times, with a ttl so short that the renewal falls due: none outlives the release.
+fn no_renewal_follows(round: &mut Round<'_>) {
     const TIMES: usize = 1_000;
     let mut monitor = round.server.monitor();
     let mut worker = round.worker();

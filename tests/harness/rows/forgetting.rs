@@ -49,6 +49,7 @@ pub(super) const LOCK_DELETED: Row = Row::new("lock_deleted", Class::F, |round| 
         let key = round.lock.k.clone();
         assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
     });
+    body_dropped(round);
 });
 
 /// FLUSHALL: the fence is gone as well.
@@ -76,6 +77,8 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     let mut holder = round.holder(LONG);
     let mut next = round.worker();
     assert_eq!(holder.ask("look", PATIENCE), "looked");
+    // No renewal is confirmed after this one's.
+    let end = round.lease_end();
     forget(round);
     let since = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
@@ -83,9 +86,22 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     round.visit(&mut next);
 
     assert_eq!(holder.ask("write", PATIENCE), "stale");
-    round.lost(&mut holder);
+    round.told(&mut holder, end);
     round.retire(holder);
     assert!(round.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
     round.retire(next);
+}
+
+/// A body that only awaits is dropped where it stands when the server tells of the loss.
+fn body_dropped(round: &mut Round<'_>) {
+    let mut holder = round.worker();
+    let sleep = format!("sleep {}", (LONG * 3).as_millis());
+    holder.send(&round.command("run", LONG, PATIENCE, &sleep));
+    wait_until("holder", PATIENCE, || round.lock.value().is_some());
+    let end = round.lease_end();
+    let key = round.lock.k.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+    round.dropped(&holder, end);
+    round.retire(holder);
 }

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::{CLAIM, LONG, TTL};
 use crate::rounds::{Class, Round, Row};
-use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 
 /// A holder stands still past its lease, in the middle of its body, and then goes on.
@@ -63,7 +62,8 @@ fn waiter_paused(round: &mut Round<'_>) {
     }
 }
 
-/// A waiter is served after its time: it takes the lock or passes it on, but does not sit on it.
+/// A waiter is served after its time: it takes the lock or passes it on, and sits on it no
+/// longer than a claim.
 pub(super) const WAITER_PAUSED_PAST_ITS_WAIT: Row =
     Row::new("waiter_paused_past_its_wait", Class::E, past_its_wait);
 
@@ -88,7 +88,7 @@ fn past_its_wait(round: &mut Round<'_>) {
     } else {
         assert!(answer.starts_with("failed Busy "), "{answer}");
     }
-    round.granted_next(&next, released, SLACK);
+    round.granted_next(&next, released, CLAIM);
     round.visit(&mut next);
     round.release(&mut next);
     for worker in [holder, sleeper, next] {

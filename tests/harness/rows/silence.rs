@@ -129,22 +129,45 @@ fn intrude_if_valid(holder: &mut Worker) {
     }
 }
 
-/// A holder can reach nobody any more: it gives up before its lease ends.
-pub(super) const BLACK_HOLE: Row = Row::new("black_hole", Class::E, black_hole);
+/// A holder can reach nobody any more: it gives up before its lease ends, and so does its body.
+pub(super) const BLACK_HOLE: Row = Row::new("black_hole", Class::E, |round| {
+    cut_off_guard(round);
+    cut_off_body(round);
+});
 
-fn black_hole(round: &mut Round<'_>) {
+/// A guard knows it by the clock, however busy the machine is: nobody sees the lock free, or
+/// another's, while it says that it is valid.
+fn cut_off_guard(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut holder = round.hold(holder, TTL);
+    proxy.black_hole();
+    wait_until("end of the lease", PATIENCE, || !round.is_held_by(&holder));
+    assert_eq!(holder.ask("valid", PATIENCE), "false");
+    let refused = holder.ask("release", PATIENCE);
+    assert!(refused.starts_with("failed Lost "), "{refused}");
+    proxy.heal();
+    round.retire(holder);
+}
+
+/// A body is dropped then, as soon as the machine gets to it.
+fn cut_off_body(round: &mut Round<'_>) {
+    // A quarter of it is more than a busy machine takes to drop a body.
+    let ttl = TTL * 4;
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.worker_at(&proxy.url());
     // Long enough that it would be inside together with the next one.
-    holder.send(&round.command("run", TTL, PATIENCE, "sleep 3000"));
+    let sleep = format!("sleep {}", (ttl * 3).as_millis());
+    holder.send(&round.command("run", ttl, PATIENCE, &sleep));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     let mut next = round.waiter(LONG);
     proxy.black_hole();
-    let since = Instant::now();
-    round.granted_next(&next, since, TTL);
-    round.visit(&mut next);
-    let answer = holder.line(PATIENCE).expect("an answer");
+    let (since, end) = (Instant::now(), round.lease_end());
+    let limit = (end + ttl / 4).saturating_duration_since(since);
+    let answer = holder.line(limit).expect("an answer in time");
     assert!(answer.starts_with("failed Lost "), "{answer}");
+    round.granted_next(&next, since, ttl);
+    round.visit(&mut next);
 
     // What it sent meanwhile arrives now.
     proxy.heal();
