@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
 
 /// Tells names from fields and methods, which come after a single `.`; a name may come after `..`.
 #[derive(Default)]
@@ -44,8 +44,9 @@ pub(crate) fn map_names(
         .collect()
 }
 
-/// Adds every name that occurs, at any depth, except those of fields and methods. In the strings of
-/// macro calls, names occur as `{name}` does in `format!`.
+/// Adds every name that occurs, at any depth, except those of fields and methods, and what stands
+/// before a `:`, as fields, labels and new variables do. In macro calls it may be a use all the same,
+/// and in their strings names occur as `{name}` does in `format!`.
 pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
     add_names_of(tokens, false, into);
 }
@@ -53,11 +54,13 @@ pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
 fn add_names_of(tokens: TokenStream, in_macro: bool, into: &mut HashSet<String>) {
     let mut dots = Dots::default();
     let mut after_bang = false;
-    for tree in tokens {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(tree) = tokens.next() {
         let is_member = dots.precede(&tree);
         let is_argument = after_bang;
         after_bang = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '!');
         match tree {
+            TokenTree::Ident(_) if !in_macro && tokens.peek().is_some_and(is_colon) => (),
             TokenTree::Ident(ident) if !is_member => {
                 into.insert(ident.to_string());
             }
@@ -68,6 +71,12 @@ fn add_names_of(tokens: TokenStream, in_macro: bool, into: &mut HashSet<String>)
             _ => (),
         }
     }
+}
+
+/// Whether it is a `:`, and not the first half of `::`.
+fn is_colon(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Punct(punct)
+        if punct.as_char() == ':' && punct.spacing() == Spacing::Alone)
 }
 
 /// Adds the names in a format string: `{name`, and `name$` for a width or a precision.
@@ -131,6 +140,23 @@ mod tests {
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort();
         assert_eq!(found, ["a", "c", "d", "x", "y", "z"]);
+
+        let mut found = HashSet::new();
+        let text = "S { a: b, c, d: e::f }; let g: H = 'i: loop {}; m!(j: k)";
+        add_names(tokens(text), &mut found);
+        for (name, expected) in [
+            ("a", false),
+            ("b", true),
+            ("c", true),
+            ("d", false),
+            ("e", true),
+            ("g", false),
+            ("i", false),
+            ("j", true),
+            ("k", true),
+        ] {
+            assert_eq!(found.contains(name), expected, "{name}");
+        }
 
         let mut found = HashSet::new();
         add_names(

@@ -61,6 +61,9 @@ fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
         let words = [("cancel", OnLost::Cancel), ("finish", OnLost::Finish)];
         args::word("on_lost", &value, words, diag)
     });
+    let or_else = args
+        .or_else
+        .and_then(|value| args::callable("or_else", value, diag));
     let guard = args
         .guard
         .and_then(|value| args::identifier("guard", &value, diag));
@@ -80,7 +83,7 @@ fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
         reentrant,
         on_busy: on_busy.unwrap_or_default(),
         on_lost: on_lost.unwrap_or_default(),
-        or_else: args.or_else,
+        or_else,
         guard,
         client: args.client,
     }

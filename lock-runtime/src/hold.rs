@@ -132,11 +132,25 @@ impl Hold {
         (self.now() >= self.deadline()).then(|| self.lose(self.expiry()))
     }
 
+    /// Whether the hold is known to be lost, whatever the clock says.
+    pub(crate) fn is_known_lost(&self) -> bool {
+        self.loss.get().is_some()
+    }
+
+    /// Whether the hold is lost, without saying so to anybody: for those who hold a mutex.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_known_lost() || self.now() >= self.deadline()
+    }
+
     /// Ends the hold. The first reason given is the one that stays, and is returned.
+    ///
+    /// Not to be called under a mutex: somebody else's code is told of it, which may take its time,
+    /// or ask for locks.
     pub(crate) fn lose(&self, loss: Loss) -> Loss {
         if self.loss.set(loss).is_ok() {
-            telemetry::lost(self, loss);
+            // The body first: nothing that listens may keep it from being stopped.
             self.lost.notify_waiters();
+            telemetry::lost(self, loss);
         }
         *self.loss.get().expect("it was set above or before")
     }

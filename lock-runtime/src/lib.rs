@@ -36,8 +36,9 @@
 //!    sleeps. When it passes, an async body is dropped at its current await and the call fails
 //!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
 //! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
-//! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a poll,
-//!    or within 1.5 s for each waiter that has become unreachable.
+//! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a second of
+//!    that, and 1.5 s more for each waiter before it that stands still or is cut off without a word.
+//!    Waiters whose connections have ended are passed over at once.
 //! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
 //!    shortens a lease.
 //! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
@@ -75,7 +76,9 @@
 //! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
 //! | `memory://` | in this process |
 //!
-//! [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the certificates for TLS.
+//! `valkey://` is another word for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
+//! `unix://` for `redis+unix://`. [`LockClient::connect`] says more of them, [`LockClientBuilder`]
+//! has the certificates for TLS.
 //!
 //! # When not to use it
 //!

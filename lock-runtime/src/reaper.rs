@@ -15,6 +15,7 @@ use crate::backend::Released;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
+use crate::random;
 use crate::remote::Remote;
 use crate::roster::Tenure;
 use crate::tally::Counted;
@@ -24,6 +25,9 @@ use crate::wait::episode::Episode;
 
 /// The time between two ends of one owner.
 const AGAIN: Duration = Duration::from_millis(500);
+
+/// The same once an owner has been ended for [`LONG_ENOUGH`], as one with a long ttl may have to be.
+const SELDOM: Duration = Duration::from_secs(5);
 
 /// The least time for which an owner is ended again; longer if it asked for a longer ttl.
 const LONG_ENOUGH: Duration = Duration::from_secs(10);
@@ -45,8 +49,8 @@ pub(crate) async fn give_back<W: Wire>(
         heads_line,
         ..
     } = tenure;
-    // Looked at now: that the lease ends while nobody answers is no loss, the holder is done.
-    let was_held = hold.loss().is_none();
+    // What was known when the holder was done. That the lease ends while nobody answers is no loss.
+    let was_held = !hold.is_known_lost();
     let patience = PATIENCE.min(hold.remaining());
     let mut told = false;
     let mut tell = |released| {
@@ -211,6 +215,7 @@ async fn finish<W: Wire>(
     first: Result<Ended, Fault>,
     counted: Counted,
 ) {
+    let often = Instant::now() + LONG_ENOUGH;
     let long_enough = LONG_ENOUGH.max(episode.chain.longest());
     // After this nothing of it can arrive. After that time once more nothing of it can be left.
     let until = Instant::now() + long_enough;
@@ -220,7 +225,13 @@ async fn finish<W: Wire>(
     // seconds, but it holds nothing as far as anyone knows.
     let mut counted = unanswered.then_some(counted);
     while (unanswered || episode.chain.is_tainted()) && Instant::now() < gone {
-        sleep(AGAIN).await;
+        let pause = if Instant::now() < often {
+            AGAIN
+        } else {
+            SELDOM
+        };
+        // Many owners that failed together are not ended together again.
+        sleep(pause.mul_f64(0.8 + 0.4 * random::jitter())).await;
         // What counts is when an end is sent, not when its answer is read: in between this process
         // may be stopped for longer than anything was under way.
         let is_last = Instant::now() >= until;

@@ -298,9 +298,12 @@ impl<W: Wire> Remote<W> {
         }
     }
 
-    /// A hold was lost: nobody waits for its holder any longer.
+    /// A hold was lost, because of `loss` or, if that is `None`, because its deadline passed: nobody
+    /// waits for its holder any longer.
     pub(crate) fn lost(self: &Arc<Self>, owner: Owner, loss: Option<Loss>) {
-        let line = self.roster().lost(owner, loss);
+        let lost = self.roster().lost(owner);
+        let Some((hold, line)) = lost else { return };
+        hold.lose(loss.unwrap_or_else(|| hold.expiry()));
         if let Some(lock) = line {
             self.pass_turn(&lock, Turn::Start);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::wire::{Renewal, Sent};
-use crate::hold::{Hold, Loss};
+use crate::hold::Hold;
 use crate::model::lease::{Due, Lease};
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
@@ -35,6 +35,8 @@ pub(crate) struct Roster {
 #[derive(Debug)]
 struct Entry {
     tenure: Tenure,
+    /// Renewals that were handed out and of which nothing was heard.
+    under_way: u32,
     /// Its place in the agenda; `None` once it is lost.
     due: Option<Moment>,
 }
@@ -43,7 +45,8 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     pub(crate) renewals: Vec<Renewal>,
-    /// Holds that are renewed again because there is no answer yet, and how many renewals have none.
+    /// Holds that are renewed again while an earlier renewal is still under way, and how many
+    /// renewals have failed or are late by now.
     pub(crate) overdue: Vec<(Arc<Hold>, u32)>,
     pub(crate) lost: Vec<Owner>,
     /// When to look again; `None` if nothing is held.
@@ -59,6 +62,7 @@ impl Roster {
             owner,
             Entry {
                 tenure,
+                under_way: 0,
                 due: Some(due),
             },
         );
@@ -86,7 +90,7 @@ impl Roster {
                 self.agenda.remove(&(moment, owner));
                 continue;
             };
-            if entry.tenure.hold.loss().is_some() {
+            if entry.tenure.hold.is_over() {
                 // Lost by another's word, a shutdown's for one: it must not be renewed.
                 agenda.lost.push(owner);
                 self.unschedule(owner);
@@ -97,9 +101,10 @@ impl Roster {
                 Due::Renew(ttl) => {
                     let Tenure { hold, lease, .. } = &entry.tenure;
                     agenda.renewals.push(entry.tenure.renewal(ttl));
-                    if lease.unknown() > 1 {
+                    if entry.under_way > 0 {
                         agenda.overdue.push((hold.clone(), lease.unknown() - 1));
                     }
+                    entry.under_way += 1;
                 }
                 Due::Lost => {
                     agenda.lost.push(owner);
@@ -110,6 +115,11 @@ impl Roster {
             self.reschedule(owner);
         }
         agenda
+    }
+
+    /// Drops the renewals of holds that were taken out since.
+    pub(crate) fn retain_held(&self, renewals: &mut Vec<Renewal>) {
+        renewals.retain(|renewal| self.entries.contains_key(&renewal.owner));
     }
 
     /// A renewal out of turn.
@@ -127,13 +137,15 @@ impl Roster {
     ) -> Option<Arc<Hold>> {
         let Some(Entry {
             tenure,
+            under_way,
             due: Some(_),
         }) = self.entries.get_mut(&owner)
         else {
             return None;
         };
-        if tenure.hold.loss().is_some() {
-            // Too late: it is lost for somebody already, and is found so when it is due.
+        *under_way = 0;
+        if tenure.hold.is_over() {
+            // Too late: it may be lost for somebody already, and is found so when it is due.
             return None;
         }
         tenure.contended |= sent.answer.contended;
@@ -153,6 +165,7 @@ impl Roster {
     ) -> Option<(Arc<Hold>, u32)> {
         let entry = self.entries.get_mut(&owner)?;
         entry.due?;
+        entry.under_way = entry.under_way.saturating_sub(1);
         let Tenure { hold, lease, .. } = &mut entry.tenure;
         lease.unanswered(now, jitter);
         let told = (hold.clone(), lease.unknown());
@@ -160,15 +173,14 @@ impl Roster {
         Some(told)
     }
 
-    /// The hold is lost, because of `loss` or, if that is `None`, because its deadline passed. It
-    /// needs no attention any more. Says which line it headed: it owes that its turn.
-    pub(crate) fn lost(&mut self, owner: Owner, loss: Option<Loss>) -> Option<Arc<str>> {
+    /// The hold is lost: it needs no attention any more. It is for the caller to say so to its holder,
+    /// and to give the line that it headed, if it did, its turn.
+    pub(crate) fn lost(&mut self, owner: Owner) -> Option<(Arc<Hold>, Option<Arc<str>>)> {
         self.unschedule(owner);
         let tenure = &mut self.entries.get_mut(&owner)?.tenure;
-        tenure
-            .hold
-            .lose(loss.unwrap_or_else(|| tenure.hold.expiry()));
-        std::mem::take(&mut tenure.heads_line).then(|| tenure.episode.names.lock.clone())
+        let heads_line = std::mem::take(&mut tenure.heads_line);
+        let line = heads_line.then(|| tenure.episode.names.lock.clone());
+        Some((tenure.hold.clone(), line))
     }
 
     /// When to look for what is due.
@@ -264,6 +276,11 @@ mod tests {
         }
     }
 
+    fn overdue(agenda: &Agenda) -> Vec<(Owner, u32)> {
+        let overdue = agenda.overdue.iter();
+        overdue.map(|(hold, count)| (hold.owner, *count)).collect()
+    }
+
     fn owners(agenda: &Agenda) -> Vec<Owner> {
         agenda
             .renewals
@@ -288,7 +305,7 @@ mod tests {
         let agenda = roster.due(start + TTL / 3 + Duration::from_secs(1));
         assert_eq!(owners(&agenda), [owner(0), owner(1), owner(2)]);
         assert_eq!(agenda.next, Some(start + Duration::from_secs(60) + TTL / 3));
-        assert!(agenda.lost.is_empty() && agenda.overdue.is_empty());
+        assert!(agenda.lost.is_empty());
     }
 
     #[test]
@@ -300,9 +317,7 @@ mod tests {
         assert_eq!(owners(&roster.due(first)), [owner(1)]);
         let agenda = roster.due(first + TTL / 6);
         assert_eq!(owners(&agenda), [owner(1)]);
-        let overdue = agenda.overdue.iter();
-        let overdue: Vec<_> = overdue.map(|(hold, count)| (hold.owner, *count)).collect();
-        assert_eq!(overdue, [(owner(1), 1)]);
+        assert_eq!(overdue(&agenda), [(owner(1), 1)]);
 
         let renewed = roster.confirmed(owner(1), TTL, confirmation(first, true));
         assert_eq!(renewed.map(|hold| hold.owner), Some(owner(1)));
@@ -313,13 +328,43 @@ mod tests {
     }
 
     #[test]
+    fn a_renewal_that_failed_is_not_told_as_late_as_well() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        let first = start + TTL / 3;
+        assert_eq!(owners(&roster.due(first)), [owner(1)]);
+        let (_, failures) = roster.unanswered(owner(1), first, 0.5).unwrap();
+        assert_eq!(failures, 1);
+        let again = roster.due(roster.next().unwrap());
+        assert_eq!(owners(&again), [owner(1)]);
+        assert!(again.overdue.is_empty());
+    }
+
+    #[test]
+    fn a_renewal_whose_hold_was_given_back_is_dropped() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        roster.insert(tenure(2, start));
+        let mut agenda = roster.due(start + TTL / 3);
+        roster.remove(owner(1)).unwrap();
+        roster.retain_held(&mut agenda.renewals);
+        assert_eq!(owners(&agenda), [owner(2)]);
+    }
+
+    #[test]
     fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
         assert_eq!(roster.due(start + TTL).lost, [owner(1)]);
-        assert_eq!(roster.lost(owner(1), None).as_deref(), Some("lock:key-1"));
-        assert_eq!(roster.lost(owner(1), None), None);
+        let (hold, line) = roster.lost(owner(1)).unwrap();
+        assert_eq!(
+            (hold.owner, line.as_deref()),
+            (owner(1), Some("lock:key-1"))
+        );
+        assert_eq!(roster.lost(owner(1)).unwrap().1, None);
         let late = roster.confirmed(owner(1), TTL, confirmation(start + TTL, false));
         assert!(late.is_none());
         assert!(roster.unanswered(owner(1), start + TTL, 0.5).is_none());
@@ -335,7 +380,7 @@ mod tests {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         let tenure = tenure(1, start);
-        tenure.hold.lose(Loss::Shutdown);
+        tenure.hold.lose(crate::hold::Loss::Shutdown);
         roster.insert(tenure);
         let agenda = roster.due(start + TTL / 3);
         assert_eq!((owners(&agenda), agenda.lost), (vec![], vec![owner(1)]));

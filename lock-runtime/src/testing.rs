@@ -1,8 +1,10 @@
 //! Busy and lost locks on purpose, for tests of functions that take locks.
 //!
 //! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients
-//! alone, so nothing of it can harm a lock that others rely on; hence it needs no feature. It does no
-//! I/O and never waits, so it works with and without a runtime, and with paused time.
+//! alone: no lock on a server can be taken or lost by it, hence it needs no feature. In a program of
+//! one process that keeps its locks in memory for good, [`lose`] does break a lock, for whoever has
+//! the client in hand; it belongs in tests there too. Nothing here does I/O or waits, so it works with
+//! and without a runtime, and with paused time.
 
 use std::fmt;
 use std::sync::Arc;

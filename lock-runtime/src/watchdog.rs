@@ -45,18 +45,23 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
-    for (hold, renewals) in agenda.overdue {
-        telemetry::renewal_overdue(&hold, renewals);
+    for (hold, failures) in agenda.overdue {
+        telemetry::renewal_overdue(&hold, failures);
     }
     for batch in agenda.renewals.chunks(BATCH) {
         let (renewing, batch) = (remote.clone(), batch.to_vec());
-        remote.spawn(async move { renew(&renewing, &batch).await });
+        remote.spawn(async move { renew(&renewing, batch).await });
     }
     agenda.next.map(|next| next.since(now).min(LONGEST_SLEEP))
 }
 
-async fn renew<W: Wire>(remote: &Arc<Remote<W>>, renewals: &[Renewal]) {
-    let results = remote.wire().renew(renewals).await;
+async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
+    // Since they fell due a release may have been sent: what follows it would do no harm, nor any good.
+    remote.roster().retain_held(&mut renewals);
+    if renewals.is_empty() {
+        return;
+    }
+    let results = remote.wire().renew(&renewals).await;
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }

@@ -105,7 +105,7 @@ async fn conditional(
         absent,
         #[cfg_attr(all(), cfg(any()))]
             absent_too: Absent { _absent, .. },
-        #[cfg(all())]
+        #[cfg(any(unix, not(unix)))]
             lines: [first, ..],
         ..
     }: Order,

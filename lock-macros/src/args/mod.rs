@@ -1,6 +1,7 @@
 //! The attribute's arguments, as they were typed.
 
 mod names;
+mod slips;
 mod value;
 
 use proc_macro2::{Span, TokenStream};
@@ -13,7 +14,7 @@ use crate::diag::Diag;
 use crate::item::rename_self;
 use crate::tokens;
 use value::path;
-pub(crate) use value::{boolean, identifier, string, ungrouped, word};
+pub(crate) use value::{boolean, callable, identifier, string, ungrouped, word};
 
 /// Each option's value, if it was given.
 #[derive(Default)]
@@ -139,7 +140,7 @@ impl Reader<'_> {
         }
         let name = input.call(Ident::parse_any)?;
         let text = name.to_string();
-        self.key_seen |= text == "key";
+        self.key_seen |= names::means_key(&text);
         if self.args.slot(&text).is_none() {
             skip_to_comma(input);
             self.diag.error(name.span(), names::unknown(&text));
@@ -151,12 +152,21 @@ impl Reader<'_> {
                 format_args!("`{text}` needs a value: write `{text} = {}`", sample(&text)),
             ));
         }
-        input.parse::<Token![=]>()?;
+        let colon = input.parse::<Option<Token![:]>>()?;
+        if colon.is_none() {
+            input.parse::<Token![=]>()?;
+        }
         if input.is_empty() || input.peek(Token![,]) {
             return Err(syn::Error::new(
                 name.span(),
                 format_args!("`{text}` needs a value: write `{text} = {}`", sample(&text)),
             ));
+        }
+        if colon.is_some() {
+            return Err(slips::colon(&text, input));
+        }
+        if let Some(error) = slips::unquoted_key(&text, input) {
+            return Err(error);
         }
         let value = input.parse::<Expr>()?;
         if !input.is_empty() && !input.peek(Token![,]) {
@@ -246,6 +256,54 @@ mod tests {
     fn a_bare_string_is_a_key_without_its_name() {
         assert_eq!(messages("\"order:<id>\""), ["write `key = \"order:<id>\"`"]);
         assert_eq!(messages("\"a\", wait = \"1s\""), ["write `key = \"a\"`"]);
+    }
+
+    #[test]
+    fn a_key_by_another_name_is_one_mistake() {
+        for (written, message) in [
+            ("kye = \"a\"", "unknown option `kye`; did you mean `key`?"),
+            ("Key = \"a\"", "unknown option `Key`; did you mean `key`?"),
+            ("name = \"a\"", "unknown option `name`; did you mean `key`?"),
+            (
+                "keys = [\"a\"]",
+                "`keys` is reserved for later and cannot be used yet",
+            ),
+        ] {
+            assert_eq!(messages(written), [message]);
+        }
+        assert_eq!(messages("mode = \"shared\"").len(), 2);
+    }
+
+    #[test]
+    fn a_value_in_another_syntax_is_shown_in_ours() {
+        for (written, message) in [
+            ("key = order:<id>", "write `key = \"order:<id>\"`"),
+            ("key = <id>", "write `key = \"<id>\"`"),
+            (
+                "key = order-<self.of(a b)>:x",
+                "write `key = \"order-<self.of(a b)>:x\"`",
+            ),
+            ("key = {<a>}:<b>, ttl = TTL", "write `key = \"{<a>}:<b>\"`"),
+            ("key: \"a\", ttl = TTL", "write `key = \"a\"`"),
+            ("key: order:<id>", "write `key = \"order:<id>\"`"),
+            ("key: KEYS[1]", "write `key = KEYS[1]`"),
+            ("key = KEY, ttl: \"10s\"", "write `ttl = \"10s\"`"),
+            ("key:", "`key` needs a value: write `key = \"order:<id>\"`"),
+            ("key = KEY wait = WAIT", "expected `,` between two options"),
+            (
+                "key = A::B ttl = \"1s\"",
+                "expected `,` between two options",
+            ),
+        ] {
+            assert_eq!(messages(written), [message], "{written}");
+        }
+        for written in [
+            "key = <T as Keyed>::KEY",
+            "key = a::b(c)",
+            "key = <T>::of(id), ttl = TTL",
+        ] {
+            assert_eq!(messages(written), [""; 0], "{written}");
+        }
     }
 
     #[test]

@@ -47,17 +47,26 @@ pub(crate) fn unknown(name: &str) -> String {
     if RESERVED.contains(&name) {
         return format!("`{name}` is reserved for later and cannot be used yet");
     }
-    let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
-    let meant = synonym
-        .map(|(_, option)| *option)
-        .or_else(|| suggest::closest(name, OPTIONS.iter().copied()));
-    match meant {
+    match meant(name) {
         Some(option) => format!("unknown option `{name}`; did you mean `{option}`?"),
         None => format!(
             "unknown option `{name}`; the options are `{}`",
             OPTIONS.join("`, `")
         ),
     }
+}
+
+/// Whether somebody who writes this is about to give a key: then its absence is not the mistake.
+pub(crate) fn means_key(name: &str) -> bool {
+    name == "keys" || meant(name) == Some("key")
+}
+
+/// The option that a name is, or was probably meant to be.
+fn meant(name: &str) -> Option<&'static str> {
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
+    synonym
+        .map(|(_, option)| *option)
+        .or_else(|| suggest::closest(name, OPTIONS.iter().copied()))
 }
 
 #[cfg(test)]

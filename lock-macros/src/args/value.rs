@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitStr};
 
 use super::sample;
+use super::slips::as_written;
 use crate::diag::Diag;
 
 /// An expression without parentheses and the invisible groups that `macro_rules!` puts around
@@ -84,6 +85,34 @@ pub(crate) fn identifier(name: &str, value: &Expr, diag: &mut Diag) -> Option<Id
     ident.cloned()
 }
 
+/// What can be called; a value that cannot be, on the face of it, is reported.
+pub(crate) fn callable(name: &str, value: Expr, diag: &mut Diag) -> Option<Expr> {
+    let bare = ungrouped(&value);
+    let is_value = match bare {
+        Expr::Array(_) | Expr::Lit(_) | Expr::Struct(_) | Expr::Tuple(_) => true,
+        Expr::Call(call) => constructs(&call.func),
+        Expr::Path(path) => path.path.is_ident("None"),
+        _ => false,
+    };
+    if is_value {
+        let written = as_written(bare.to_token_stream());
+        diag.push(syn::Error::new_spanned(
+            bare,
+            format_args!("`{name}` needs a closure or a function: `{name} = |_| {written}`"),
+        ));
+    }
+    (!is_value).then_some(value)
+}
+
+/// `Ok(…)`, `Some(…)` and their like: what they make is a value.
+fn constructs(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
 /// A path; anything else is reported.
 pub(crate) fn path(name: &str, value: &Expr, diag: &mut Diag) -> Option<TokenStream> {
     match ungrouped(value) {
@@ -120,6 +149,19 @@ mod tests {
         assert!(identifier("guard", &value("\"held\""), &mut diag).is_none());
         assert!(identifier("guard", &value("1"), &mut diag).is_none());
         assert!(identifier("guard", &value("self"), &mut diag).is_none());
+        for written in ["Ok(())", "(None)", "\"none\"", "()", "Answer { n: 1 }"] {
+            assert!(callable("or_else", value(written), &mut diag).is_none());
+        }
+        for written in [
+            "|_| ()",
+            "Err",
+            "Self::busy",
+            "busy(1)",
+            "async || 1",
+            "self.busy",
+        ] {
+            assert!(callable("or_else", value(written), &mut diag).is_some());
+        }
         assert!(path("crate", &value("crate::rt"), &mut diag).is_some());
         assert!(path("crate", &value("\"rt\""), &mut diag).is_none());
         assert_eq!(
@@ -130,6 +172,11 @@ mod tests {
                 "`guard` needs an identifier: `guard = held`",
                 "`guard` needs an identifier: `guard = lock`",
                 "`guard` needs an identifier: `guard = lock`",
+                "`or_else` needs a closure or a function: `or_else = |_| Ok(())`",
+                "`or_else` needs a closure or a function: `or_else = |_| None`",
+                "`or_else` needs a closure or a function: `or_else = |_| \"none\"`",
+                "`or_else` needs a closure or a function: `or_else = |_| ()`",
+                "`or_else` needs a closure or a function: `or_else = |_| Answer{n:1}`",
                 "`crate` needs a path: `crate = path::to::lock_runtime`",
             ]
         );

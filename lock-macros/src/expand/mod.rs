@@ -132,13 +132,15 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     // What the compiler says of a capture is about the user's block, and names the variable.
     let asynchronously = quote_spanned!(braces=> async move);
     let closure = quote_spanned!(braces=> move ||);
-    let guard = |held: TokenStream| {
-        let names = call.options.guard.iter();
-        quote_spanned!(glue=> #(let #names = #held;)*)
-    };
+    // What is borrowed from the guard and cannot be returned is explained where the guard got its
+    // name: all that the compiler compares has to stand there, or it says the same thing twice.
+    let name = call.options.guard.as_ref();
+    let place = name.map_or(glue, |name| glue_at(name.span()));
+    let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
     let outcome = match mode {
         Mode::Async => {
-            let guard = guard(quote_spanned!(glue=> __lock_call.guard()));
+            let guard = guard(quote_spanned!(place=> __lock_call.guard()));
+            let settled = quote_spanned!(place=> __lock_call.settled(#on_lost, __lock_ended));
             quote_spanned! {glue=>
                 let mut __lock_call = #asked;
                 let __lock_outcome = match __lock_call.acquired().await {
@@ -154,7 +156,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                             ::core::result::Result::Ok(__lock_output) => #failed,
                             ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
                         };
-                        match __lock_call.settled(#on_lost, __lock_ended).await {
+                        match #settled.await {
                             ::core::result::Result::Ok(()) => __lock_outcome,
                             ::core::result::Result::Err(__lock_error) => {
                                 ::core::result::Result::Err(__lock_error)
@@ -166,7 +168,8 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             }
         }
         Mode::Blocking => {
-            let guard = guard(quote_spanned!(glue=> &__lock_held));
+            let guard = guard(quote_spanned!(place=> &__lock_held));
+            let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
             let checked = body::checked_output(call, glue);
             quote_spanned! {glue=>
@@ -177,7 +180,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                         #checked
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
-                        match __lock_rt::settle_blocking(__lock_held, #on_lost, __lock_ended) {
+                        match __lock_rt::settle_blocking(#held, #on_lost, __lock_ended) {
                             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),
                             ::core::result::Result::Err(__lock_error) => {
                                 ::core::result::Result::Err(__lock_error)
@@ -193,7 +196,9 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let success = if call.output.never {
         quote_spanned!(glue=> match __lock_output {})
     } else {
-        quote_spanned!(glue=> __lock_output)
+        // What the compiler says of lifetimes in the result is about the return type.
+        let place = glue_at(call.output.span);
+        quote_spanned!(place=> __lock_output)
     };
     quote_spanned! {glue=>
         #outcome

@@ -1,8 +1,9 @@
 //! When a function's work is done, and which functions would be unlocked before that.
 
 use proc_macro2::TokenTree;
-use syn::ReturnType;
+use syn::parse::Parser;
 use syn::spanned::Spanned;
+use syn::{Block, ReturnType};
 
 use super::{Item, Tail, returns};
 use crate::diag::Diag;
@@ -64,6 +65,11 @@ impl Item {
             return Some(Shape::Sync);
         }
         let Some(tail) = Tail::find(signature, self.body.stream()) else {
+            if Block::parse_within.parse2(self.body.stream()).is_err() {
+                // The compiler has its own word for that, and one is enough. If it does understand
+                // the body, it refuses the future that this "synchronous" function returns.
+                return Some(Shape::Sync);
+            }
             diag.error(
                 ty.span(),
                 "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
@@ -147,6 +153,12 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_body_that_does_not_parse() {
+        let text = "fn f() -> impl Future<Output = ()> { let x = ; async move {} }";
+        assert!(matches!(shape_of(text), Ok(Shape::Sync)));
     }
 
     #[test]

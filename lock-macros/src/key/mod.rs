@@ -5,8 +5,7 @@ mod lint;
 mod placeholder;
 mod scan;
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::TokenStream;
 use syn::{Expr, LitStr};
 
 use crate::args;
@@ -40,7 +39,7 @@ impl Key {
         match args::string(&value) {
             Some(literal) => Template::read(literal, names, diag).map(Key::Template),
             None => {
-                let stray = template_inside(value.to_token_stream(), names);
+                let stray = template_inside(&value, names);
                 if let Some((literal, name)) = &stray {
                     diag.error(
                         literal.span(),
@@ -56,17 +55,26 @@ impl Key {
     }
 }
 
-/// A string inside of an expression that reads like a template, and the argument that it names.
-fn template_inside(tokens: TokenStream, names: &Names) -> Option<(LitStr, String)> {
-    tokens.into_iter().find_map(|tree| match tree {
-        TokenTree::Group(group) => template_inside(group.stream(), names),
-        TokenTree::Literal(literal) => {
-            let literal = syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()?;
-            let name = argument_in(&literal.value(), names)?;
-            Some((literal, name))
+/// A string that is handed on as it is and reads like a template, and the argument that it names.
+fn template_inside(value: &Expr, names: &Names) -> Option<(LitStr, String)> {
+    let literal = handed_on(value)?;
+    let name = argument_in(&literal.value(), names)?;
+    Some((literal, name))
+}
+
+/// The string that becomes the key, as in `String::from("…")`, `"…".to_owned()` and `format!("…")`.
+/// Any other may be there to be looked for or replaced.
+fn handed_on(value: &Expr) -> Option<LitStr> {
+    match args::ungrouped(value) {
+        Expr::Reference(reference) => handed_on(&reference.expr),
+        Expr::Call(call) if call.args.len() == 1 => handed_on(call.args.first()?),
+        Expr::MethodCall(call) if call.args.is_empty() => handed_on(&call.receiver),
+        Expr::Macro(call) => {
+            let first = call.mac.tokens.clone().into_iter().next()?;
+            syn::parse2(first.into()).ok()
         }
-        _ => None,
-    })
+        other => args::string(other),
+    }
 }
 
 fn argument_in(text: &str, names: &Names) -> Option<String> {
@@ -164,7 +172,17 @@ mod tests {
                 "`<id>` is an argument only in a template, which is the whole value of `key`: write `key = \"a:<id>\"`, or `{id}` inside of `format!`"
             ]
         );
+        for stray in [
+            "String::from(\"a:<id>\")",
+            "&\"a:<id>\".to_owned()",
+            "LockKey::from(format!(\"a:<id>:{}\", tenant))",
+        ] {
+            assert!(read(stray).0.is_none(), "{stray}");
+        }
         for other in [
+            "tenant.replace(\"<id>\", \"x\")",
+            "\"a:<id>\".replace(\"<id>\", tenant)",
+            "fill(\"a:<id>\", id)",
             "format!(\"a:<x>{id}\")",
             "format!(\"<<id>>\")",
             "f(\"a < id\")",

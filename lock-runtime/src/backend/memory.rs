@@ -119,9 +119,7 @@ impl State {
         while let Some(lock) = self.locks.get(key)
             && now >= lock.holder.expires
         {
-            if let Some(hold) = lock.holder.hold.upgrade() {
-                hold.loss();
-            }
+            // Its deadline was earlier: the holder knows by its own clock, or is woken by its alarm.
             self.hand_on(key, now);
         }
     }
@@ -340,6 +338,7 @@ impl Backend for Memory {
             .get_mut(key)
             .filter(|lock| lock.holder.token == hold.token)
         else {
+            drop(state);
             return Err(hold.lost_error(hold.lose(Loss::NotOurs)));
         };
         if !hold.terms.renew {

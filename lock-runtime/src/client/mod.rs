@@ -87,7 +87,8 @@ impl LockClient {
         }
     }
 
-    /// A client whose locks live in this process: for tests, and for programs of one process.
+    /// A client whose locks live in this process: for programs of one process, and for
+    /// [tests](crate::docs::testing), which can have them [busy or lost](crate::testing) on purpose.
     ///
     /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their
     /// caller's runtime and go by its clock, so that paused time works; synchronous ones go by the

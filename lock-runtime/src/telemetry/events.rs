@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::metrics;
+use super::{metrics, safely};
 use crate::backend::wire::Fault;
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
 
 /// A lock was given back, and the server has not confirmed it; the background goes on asking.
 pub(crate) fn release_unconfirmed(hold: &Hold) {
-    metrics::unconfirmed_release(hold.template);
+    safely(|| metrics::unconfirmed_release(hold.template));
     hold.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
@@ -22,12 +22,26 @@ pub(crate) fn release_unconfirmed(hold: &Hold) {
 
 /// A lease was renewed.
 pub(crate) fn renewed(hold: &Hold) {
-    metrics::renewal(hold.template, "confirmed");
+    safely(|| metrics::renewal(hold.template, "confirmed"));
 }
 
-/// A lease could not be renewed this time; it is asked for again until its deadline.
+/// A lease could not be renewed this time; it is asked for again until its deadline. An outage is told
+/// a few times and not at every attempt: at the first, the second, the fourth failure and so on.
 pub(crate) fn renewal_failed(hold: &Hold, fault: &Fault, failures: u32) {
-    metrics::renewal(hold.template, "failed");
+    safely(|| metrics::renewal(hold.template, "failed"));
+    not_renewed(hold, fault, failures);
+}
+
+/// A lease is renewed again while an earlier renewal is still under way. That one is counted when it
+/// is given up.
+pub(crate) fn renewal_overdue(hold: &Hold, failures: u32) {
+    not_renewed(hold, &"no answer yet", failures);
+}
+
+fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
+    if !failures.is_power_of_two() {
+        return;
+    }
     hold.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
@@ -39,23 +53,9 @@ pub(crate) fn renewal_failed(hold: &Hold, fault: &Fault, failures: u32) {
     });
 }
 
-/// A lease is renewed again because earlier renewals have not been answered. They are counted when
-/// they are given up.
-pub(crate) fn renewal_overdue(hold: &Hold, failures: u32) {
-    hold.trace.scope(|| {
-        tracing::warn!(
-            target: "lock_runtime",
-            template = hold.template,
-            fault = "no answer yet",
-            failures,
-            "renewal_failed"
-        );
-    });
-}
-
 /// A lock was lost while it was held.
 pub(crate) fn lost(hold: &Hold, loss: Loss) {
-    metrics::loss(hold.template, loss.name());
+    safely(|| metrics::loss(hold.template, loss.name()));
     hold.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
@@ -70,7 +70,9 @@ pub(crate) fn lost(hold: &Hold, loss: Loss) {
 
 /// A body finished without its lock, as `on_lost = "finish"` lets it, or with an error of its own.
 pub(crate) fn finished_without_lock(error: &LockError) {
-    tracing::warn!(target: "lock_runtime", kind = ?error.kind(), "finished_without_lock");
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", kind = ?error.kind(), "finished_without_lock");
+    });
 }
 
 /// A body ended while something that it carried off still shares its hold.
@@ -87,27 +89,37 @@ pub(crate) fn hold_outlives_body(hold: &Hold) {
 
 /// A connection was torn down.
 pub(crate) fn connection_dropped(reason: &str) {
-    tracing::warn!(target: "lock_runtime", reason, "connection_dropped");
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", reason, "connection_dropped");
+    });
 }
 
 /// An attempt to connect failed.
 pub(crate) fn connection_failed(fault: &Fault) {
-    tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
+    safely(|| {
+        tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
+    });
 }
 
 /// What is sent to a server on another machine can be read on the way.
 pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
-    tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
+    });
 }
 
 /// A server may throw locks away to make room.
 pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
-    let advice = "set maxmemory-policy to noeviction";
-    tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
+    safely(|| {
+        let advice = "set maxmemory-policy to noeviction";
+        tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
+    });
 }
 
 /// The files of certificates could not be used for a new connection; what was read before is.
 #[cfg(feature = "tls")]
 pub(crate) fn certificates_not_renewed(reason: &str) {
-    tracing::warn!(target: "lock_runtime", reason, "certificates_not_renewed");
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", reason, "certificates_not_renewed");
+    });
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{metrics, millis};
+use super::{metrics, millis, safely};
 use crate::hold::Hold;
 use crate::model::moment::Moment;
 
@@ -21,7 +21,7 @@ impl Trace {
     /// Tells something inside the span, if there is one.
     pub(crate) fn scope(&self, tell: impl FnOnce()) {
         let span = self.span().clone();
-        span.unwrap_or_else(Span::none).in_scope(tell);
+        safely(|| span.unwrap_or_else(Span::none).in_scope(tell));
     }
 
     fn span(&self) -> MutexGuard<'_, Option<Span>> {

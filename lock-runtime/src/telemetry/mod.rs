@@ -20,8 +20,15 @@ pub(crate) use events::{
 pub(crate) use holding::{Holding, Trace};
 pub(crate) use metrics::describe;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Tells somebody else's code something. If that panics, it is not told; what is told of here, the
+/// renewal of other locks for one, goes on.
+fn safely(tell: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(tell));
 }

@@ -36,16 +36,17 @@ impl Arena {
         }
     }
 
-    /// Runs up to `rounds` rounds of a row, `at_once` of them side by side, and begins none after
-    /// `budget`.
+    /// Runs up to `rounds` rounds of a row, `at_once` of them side by side, and begins none but the
+    /// first after `budget`.
     pub fn run(&self, row: &Row, rounds: usize, at_once: usize, budget: Duration) -> Tally {
         let started = Instant::now();
         let next = AtomicUsize::new(0);
         let tally = Mutex::new(Tally::new(row));
         let rounds_in_turn = || {
-            while started.elapsed() < budget {
+            loop {
                 let round = next.fetch_add(1, Ordering::Relaxed);
-                if round >= rounds {
+                // Once at least: a row that was not played would look like one that passed.
+                if round >= rounds || (round > 0 && started.elapsed() >= budget) {
                     return;
                 }
                 let outcome = self.round(row);

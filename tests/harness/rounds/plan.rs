@@ -30,8 +30,8 @@ usage: lock-rounds [--rounds N] [--budget TIME] [--at-once N] [--client ours|pla
        lock-rounds --list
 
 Plays the rows of the fault table (all, or those that are named), up to N rounds each (10), and
-begins no round after TIME (1h; such as 90s, 10m, 2h), of which each row has its share. Prints one
-line a row and every violation; fails if there is one.";
+begins no round after TIME (1h; such as 90s, 10m, 2h), of which each row has its share, but at least
+one. Prints one line a row and every violation; fails if there is one.";
 
     /// Reads the arguments; what is wrong with them otherwise.
     pub fn parse(args: &[String], table: &[Row]) -> Result<Self, String> {

@@ -181,13 +181,13 @@ impl<'a> Round<'a> {
     }
 
     /// Like [`granted`](Self::granted), for the grant that follows a fault: no later than `limit`
-    /// and a second after `since`.
+    /// after `since`, and what a loaded machine takes. The report says how long it took.
     #[track_caller]
     pub fn granted_next(&mut self, worker: &Worker, since: Instant, limit: Duration) -> u64 {
         let token = self.granted(worker);
         let took = since.elapsed();
         self.slowest = self.slowest.max(Some(took));
-        if took > limit + Duration::from_secs(1) {
+        if took > limit + SLACK {
             self.violate(Kind::LateGrant, format!("after {took:?}, not {limit:?}"));
         }
         token

@@ -14,7 +14,7 @@ fn clients_killed(round: &mut Round<'_>) {
     const TIME: Duration = Duration::from_millis(1_500);
     let mut storm = [Kill::Normal, Kill::Pubsub].into_iter().cycle();
     let mut last = Instant::now();
-    round.hammer(3, Duration::from_secs(2), TIME, |round| {
+    round.hammer(3, LONG, TIME, |round| {
         if last.elapsed() >= Duration::from_millis(100) {
             last = Instant::now();
             kill(round, storm.next().expect("it goes on"));
@@ -81,7 +81,7 @@ fn push_doubled(round: &mut Round<'_>) {
 pub(super) const PUSH_LATE: Row = Row::new("push_late", Class::E, push_late);
 
 fn push_late(round: &mut Round<'_>) {
-    const WAIT: Duration = Duration::from_millis(300);
+    const WAIT: Duration = Duration::from_secs(1);
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());

@@ -18,7 +18,7 @@ fn reply_late(round: &mut Round<'_>) {
     round.release(&mut late);
     round
         .lock
-        .command::<()>(&["CLIENT", "PAUSE", "1500", "WRITE"]);
+        .command::<()>(&["CLIENT", "PAUSE", "10000", "WRITE"]);
     let answer = round.attempt(&mut late, LONG, Duration::ZERO);
     assert!(answer.starts_with("failed Unavailable "), "{answer}");
     round.lock.command::<()>(&["CLIENT", "UNPAUSE"]);

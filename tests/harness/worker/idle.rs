@@ -1,6 +1,8 @@
 //! What a process knows about itself.
 
+use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::Handle;
@@ -23,13 +25,25 @@ pub(crate) fn wall_clock() -> u64 {
     time.map_or(0, |time| time.as_secs())
 }
 
-/// As Linux lists them; 0 where there is no /proc.
+/// Those of TCP, as Linux lists them; 0 where there is no /proc. A runtime that was built with
+/// support for signals, which another package of the build may ask for, has some of its own.
 fn sockets() -> usize {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return 0;
     };
+    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(fs::read_to_string);
+    let tables = tables.map(Result::unwrap_or_default);
+    let lines = tables.iter().flat_map(|table| table.lines());
+    let inodes: HashSet<&str> = lines
+        .filter_map(|line| line.split_whitespace().nth(9))
+        .collect();
+    let is_tcp = |target: &Path| {
+        let target = target.to_string_lossy();
+        let inode = target.strip_prefix("socket:[");
+        inode.is_some_and(|inode| inodes.contains(inode.trim_end_matches(']')))
+    };
     descriptors
         .filter_map(|descriptor| fs::read_link(descriptor.ok()?.path()).ok())
-        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .filter(|target| is_tcp(target))
         .count()
 }

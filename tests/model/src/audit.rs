@@ -24,10 +24,16 @@ pub(crate) enum Breach {
     Unflagged,
     /// A client sent an acquire of an owner that it had ended.
     AcquiredAfterEnd,
+    /// A body began under a token that is not above those of all bodies before it.
+    TurnToken,
+    /// More bodies of one process began before the head of the queue than a grant has tokens.
+    Bypassed,
+    /// A turn began with less than two thirds of its caller's ttl.
+    ShortTurn,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 9] = [
+    pub(crate) const ALL: [Breach; 12] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -37,6 +43,9 @@ impl Breach {
         Breach::Remained,
         Breach::Unflagged,
         Breach::AcquiredAfterEnd,
+        Breach::TurnToken,
+        Breach::Bypassed,
+        Breach::ShortTurn,
     ];
 }
 

@@ -2,7 +2,6 @@
 //! are.
 
 use crate::client::{Client, Phase};
-use crate::configuration::TURNS;
 use crate::network::Down;
 use crate::server::{Answer, Owner, Records, Token, Value};
 use crate::world::World;
@@ -10,8 +9,8 @@ use crate::world::World;
 /// Renames. Any renaming of clients is sound, since all clients follow the same rules, and any
 /// renaming of tokens that keeps their order, since they are only compared. (Gaps between grants
 /// become the least that there may be, which is the worst case.)
-pub(crate) fn reduce(world: &mut World) {
-    compact_tokens(world);
+pub(crate) fn reduce(world: &mut World, turns: Token) {
+    compact_tokens(world, turns);
     sort_clients(world);
 }
 
@@ -31,6 +30,9 @@ fn sort_clients(world: &mut World) {
     if let Some(replica) = &mut world.replica {
         owners(replica, rename);
     }
+    if let Some((owner, _)) = &mut world.waits {
+        rename(owner);
+    }
 }
 
 fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
@@ -44,26 +46,24 @@ fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
     }
 }
 
-fn compact_tokens(world: &mut World) {
-    let mut tokens = vec![0];
-    each_token(world, |token| tokens.push(*token));
-    tokens.sort_unstable();
-    tokens.dedup();
-    if tokens
-        .iter()
-        .zip(0..)
-        .all(|(&token, rank)| token == rank * TURNS)
-    {
+/// A token is a grant's place in the order of grants, times the tokens of a grant, plus the turn.
+fn compact_tokens(world: &mut World, turns: Token) {
+    let mut grants = vec![0];
+    each_token(world, |token| grants.push(*token / turns));
+    grants.sort_unstable();
+    grants.dedup();
+    if grants.iter().zip(0..).all(|(&grant, rank)| grant == rank) {
         return;
     }
     each_token(world, |token| {
-        let rank = tokens.binary_search(token).expect("all were listed");
-        *token = rank as Token * TURNS;
+        let rank = grants.binary_search(&(*token / turns));
+        *token = rank.expect("all were listed") as Token * turns + *token % turns;
     });
 }
 
 fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
     see(&mut world.last);
+    see(&mut world.highest);
     of_records(&mut world.records, &mut see);
     if let Some(replica) = &mut world.replica {
         of_records(replica, &mut see);

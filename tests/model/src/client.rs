@@ -13,9 +13,10 @@ pub(crate) struct Client {
     pub(crate) heard: bool,
     /// Calls that have not begun.
     pub(crate) to_come: u8,
-    /// Somebody heads the line, and so many wait behind.
+    /// Somebody heads the line.
     pub(crate) headed: bool,
-    pub(crate) line: u8,
+    /// The ttls of those who wait behind.
+    pub(crate) line: Vec<Ticks>,
     /// The next owner's number.
     pub(crate) next: u8,
     pub(crate) episodes: Vec<Episode>,
@@ -26,6 +27,8 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Episode {
     pub(crate) number: u8,
+    /// The ttl of the caller that has it now.
+    pub(crate) ttl: Ticks,
     /// It heads the line, and owes the next one its turn.
     pub(crate) heads: bool,
     /// A command of its chain is under way.
@@ -67,6 +70,10 @@ pub(crate) struct Hold {
     pub(crate) contended: bool,
     /// A renewal is under way.
     pub(crate) renewing: bool,
+    /// How often it was passed on since the grant.
+    pub(crate) turn: u8,
+    /// How long ago the grant was; kept up to where it matters.
+    pub(crate) since: Ticks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,14 +97,15 @@ pub(crate) enum Step {
 pub(crate) enum Turn {
     Start,
     Queued(Episode),
-    /// Granted so long ago.
+    /// Granted for the episode's ttl, with flag and token, so long ago.
     Granted(Episode, Token, bool, Ticks),
 }
 
 impl Episode {
-    pub(crate) fn new(number: u8, heads: bool, phase: Phase) -> Episode {
+    pub(crate) fn new(number: u8, ttl: Ticks, heads: bool, phase: Phase) -> Episode {
         Episode {
             number,
+            ttl,
             heads,
             waiting: false,
             chain: Chain::default(),
@@ -152,11 +160,14 @@ impl Client {
         !self.alive || self.to_come == 0 && !self.headed && self.episodes.is_empty()
     }
 
-    pub(crate) fn tick(&mut self, oldest: Ticks) {
+    pub(crate) fn tick(&mut self, oldest: Ticks, spell: Ticks) {
         self.link.tick(oldest);
         for episode in &mut self.episodes {
             match &mut episode.phase {
-                Phase::Held(hold) => hold.deadline = (hold.deadline - 1).max(0),
+                Phase::Held(hold) => {
+                    hold.deadline = (hold.deadline - 1).max(0);
+                    hold.since = (hold.since + 1).min(spell);
+                }
                 Phase::Ending {
                     step: Step::Settle,
                     left,

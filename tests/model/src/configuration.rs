@@ -4,6 +4,7 @@ use stateright::{Model, Property};
 
 use crate::audit::Breach;
 use crate::canonical;
+use crate::conduct::Terms;
 use crate::faults::Budget;
 use crate::properties;
 use crate::seeded::Seeded;
@@ -46,6 +47,12 @@ pub struct Configuration {
     pub late: Ticks,
     /// How long a tainted owner is ended again.
     pub window: Ticks,
+    /// Tokens that one grant owns.
+    pub turns: Token,
+    /// A lease is passed on inside a process, and for so long after the grant while others queue.
+    pub local_turns: Option<Ticks>,
+    /// Every other caller's ttl is longer by so much.
+    pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
     pub short_renewal: Option<Ticks>,
     /// `PUBLISH` counts subscribers; in a cluster it need not.
@@ -63,9 +70,30 @@ impl Configuration {
         Rules {
             claim: self.claim,
             live: self.live,
-            turns: TURNS,
+            turns: self.turns,
             seeded: self.seeded,
         }
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            ttls: [self.ttl, self.ttl + self.mixed],
+            window: self.window,
+            turns: self.turns,
+            spell: self.local_turns,
+            claim: self.claim,
+            synchronous: self.synchronous,
+            seeded: self.seeded,
+        }
+    }
+
+    pub(crate) fn longest(&self) -> Ticks {
+        self.ttl + self.mixed
+    }
+
+    /// How far the time since a grant is counted.
+    pub(crate) fn spell(&self) -> Ticks {
+        self.local_turns.unwrap_or(0)
     }
 
     /// The same with a mistake in it.
@@ -87,9 +115,6 @@ impl Configuration {
     }
 }
 
-/// Tokens that one grant owns.
-pub(crate) const TURNS: Token = 2;
-
 impl Model for Configuration {
     type State = World;
     type Action = Action;
@@ -99,14 +124,14 @@ impl Model for Configuration {
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        world.actions(self, actions);
+        world.choices(self, actions);
         world.faults(self, actions);
     }
 
     fn next_state(&self, world: &World, action: Action) -> Option<World> {
         let mut next = world.clone();
         next.step(action, self);
-        canonical::reduce(&mut next);
+        canonical::reduce(&mut next, self.turns);
         Some(next)
     }
 
@@ -128,6 +153,9 @@ impl Breach {
             Breach::Remained => "whoever was ended neither holds nor queues",
             Breach::Unflagged => "a lock that somebody queues for says so",
             Breach::AcquiredAfterEnd => "no owner acquires after its end",
+            Breach::TurnToken => "tokens rise with every body",
+            Breach::Bypassed => "no process goes before others more often than a grant has tokens",
+            Breach::ShortTurn => "a turn has two thirds of its caller's ttl before it",
         }
     }
 }

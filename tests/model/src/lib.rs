@@ -12,7 +12,7 @@
 //!   and on a real server, and compares answers, announcements and records.
 //! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
 //!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
-//!   clock, release, hand-off to the next in line, settling.
+//!   clock, release, hand-off to the next in line, settling; and, ahead of the runtime, local turns.
 //! - `network`: one connection for each client, in order both ways. When it is torn down, what it
 //!   had to bring is lost or arrives late, in order.
 //! - `faults`, `strike`: what goes wrong.
@@ -25,8 +25,8 @@
 //!
 //! # Bounds
 //!
-//! Up to three clients, up to two calls each, and as many faults of each kind as a configuration
-//! says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
+//! Up to three clients, up to four calls of one client, and as many faults of each kind as a
+//! configuration says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
 //! client may be as slow as it likes at every point, which is what a pause is. Leases, claims,
 //! heartbeats and windows are a few steps long, in the proportions of the real ones. A command
 //! arrives within `delay` steps on a live connection and `late` steps on a dead one, or never;
@@ -65,6 +65,10 @@
 //! | release unanswered past the deadline | lost, late |
 //! | shutdown with a running sync body | shutdown, shutdown sync |
 //! | restart with and without data | restart, empty restart |
+//! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss in mid-chain | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
+//!
+//! Local turns are ahead of the runtime, which does not pass leases on yet: `conduct::turns` states
+//! the rule, to the letter.
 //!
 //! Where no lease can exclude (`Class::Fenced`), what must hold is that tokens rise with every grant
 //! and that the server's holder has the highest token of all who run: a resource that refuses
@@ -79,10 +83,12 @@
 mod audit;
 mod canonical;
 mod chain;
+mod choices;
 mod client;
 mod conduct;
 mod configuration;
 pub mod configurations;
+mod delivery;
 mod explore;
 mod faults;
 pub mod frames;

@@ -45,7 +45,12 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     if configuration.recovers.is_some() {
         properties.push(Property::always(RECOVERY, recovery::recovers));
     }
-    properties.extend(Breach::ALL.map(never));
+    let mut rules = Breach::ALL.to_vec();
+    if configuration.class == Class::Fenced {
+        // Whoever lost a lock without knowing may begin a body, with a token that is refused.
+        rules.retain(|&rule| rule != Breach::TurnToken && rule != Breach::Bypassed);
+    }
+    properties.extend(rules.into_iter().map(never));
     properties
 }
 
@@ -68,7 +73,10 @@ fn never(breach: Breach) -> Property<Configuration> {
         Overtook,
         Remained,
         Unflagged,
-        AcquiredAfterEnd
+        AcquiredAfterEnd,
+        TurnToken,
+        Bypassed,
+        ShortTurn
     );
     Property::always(breach.rule(), condition)
 }

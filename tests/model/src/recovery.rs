@@ -43,7 +43,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
             return true;
         }
         one_tick(&mut world, configuration);
-        canonical::reduce(&mut world);
+        canonical::reduce(&mut world, configuration.turns);
     }
     false
 }

@@ -30,11 +30,23 @@ pub enum Seeded {
     TurnKept,
     /// A token is one more than the fence, and nothing more than that.
     TokenFromFence,
+    /// A lease is passed on whether or not it is still held.
+    TurnUnchecked,
+    /// A lease is passed on to a caller that asked for another ttl, or with little of it left.
+    TurnUnfit,
+    /// A lease that is passed on keeps its token.
+    TokenReused,
+    /// A lease is passed on more often than its grant has tokens.
+    RangeUnbounded,
+    /// A lease that is passed on counts from when it is.
+    LeaseFromTurn,
+    /// The next one named in an end is not ended if its caller is gone when it turns out to hold.
+    HeirOrphaned,
 }
 
 impl Seeded {
     /// All of them.
-    pub const ALL: [Seeded; 13] = [
+    pub const ALL: [Seeded; 19] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -48,5 +60,11 @@ impl Seeded {
         Seeded::HeirForgotten,
         Seeded::TurnKept,
         Seeded::TokenFromFence,
+        Seeded::TurnUnchecked,
+        Seeded::TurnUnfit,
+        Seeded::TokenReused,
+        Seeded::RangeUnbounded,
+        Seeded::LeaseFromTurn,
+        Seeded::HeirOrphaned,
     ];
 }

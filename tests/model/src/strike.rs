@@ -1,7 +1,7 @@
 //! Which faults may come next, and what each of them does.
 
 use crate::client::{Body, Phase};
-use crate::conduct::AcquiredAfterEnd;
+use crate::conduct::Sent;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::network::{Down, Kind};
@@ -62,7 +62,7 @@ impl World {
             if may(Fault::Double) && !client.link.up.is_empty() {
                 actions.push(Action::Double(id));
             }
-            if may(Fault::GiveUp) && client.line > 0 {
+            if may(Fault::GiveUp) && !client.line.is_empty() {
                 actions.push(Action::LeaveLine(id));
             }
             for episode in &client.episodes {
@@ -118,11 +118,7 @@ impl World {
         }
     }
 
-    pub(crate) fn fault(
-        &mut self,
-        action: Action,
-        configuration: &Configuration,
-    ) -> Result<(), AcquiredAfterEnd> {
+    pub(crate) fn fault(&mut self, action: Action, configuration: &Configuration) -> Sent {
         let terms = configuration.terms();
         match action {
             Action::GiveUp(id, number) => {
@@ -131,7 +127,7 @@ impl World {
             }
             Action::LeaveLine(id) => {
                 self.budget.spend(Fault::GiveUp);
-                self.client(id).line -= 1;
+                self.client(id).line.pop();
                 Ok(())
             }
             Action::TimeOut(id, number) => {
@@ -190,7 +186,7 @@ impl World {
         kind: Kind,
         wanted: bool,
         configuration: &Configuration,
-    ) -> Result<(), AcquiredAfterEnd> {
+    ) -> Sent {
         let client = self.client(id);
         if let Kind::Renew { .. } = kind {
             if let Some(index) = client.find(number)
@@ -207,12 +203,7 @@ impl World {
         }
     }
 
-    fn strike(
-        &mut self,
-        fault: Fault,
-        id: u8,
-        configuration: &Configuration,
-    ) -> Result<(), AcquiredAfterEnd> {
+    fn strike(&mut self, fault: Fault, id: u8, configuration: &Configuration) -> Sent {
         let terms = configuration.terms();
         let client = self.client(id);
         match fault {
@@ -224,7 +215,8 @@ impl World {
                 client.link.tear(configuration.late);
                 client.episodes.clear();
                 (client.alive, client.headed) = (false, false);
-                (client.to_come, client.line) = (0, 0);
+                client.to_come = 0;
+                client.line.clear();
                 Ok(())
             }
             Fault::Tear => client.tear(configuration.late, &terms),
@@ -241,11 +233,7 @@ impl World {
         }
     }
 
-    fn happen(
-        &mut self,
-        fault: Fault,
-        configuration: &Configuration,
-    ) -> Result<(), AcquiredAfterEnd> {
+    fn happen(&mut self, fault: Fault, configuration: &Configuration) -> Sent {
         let foreign = |rest| {
             Some(Lock {
                 value: Value::Foreign,
@@ -278,7 +266,7 @@ impl World {
     }
 
     /// Every connection breaks, and the new process knows no script.
-    fn break_all(&mut self, configuration: &Configuration) -> Result<(), AcquiredAfterEnd> {
+    fn break_all(&mut self, configuration: &Configuration) -> Sent {
         self.scripts = 0;
         for client in &mut self.clients {
             if client.alive {

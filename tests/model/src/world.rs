@@ -1,12 +1,11 @@
-//! Everything at one moment, and every step that may come next.
+//! Everything at one moment, and what each step makes of it.
 
-use crate::audit::{Breach, Breaches, Step};
-use crate::client::{Body, Client, Phase};
-use crate::conduct::{AcquiredAfterEnd, Terms};
+use crate::audit::{Breach, Breaches};
+use crate::client::{Body, Client, Hold};
+use crate::conduct::Sent;
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
-use crate::network::{Down, Kind, Reply, Request};
-use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Site, Ticks, Token, Value};
+use crate::server::{Mode, Owner, Records, Ticks, Token};
 
 /// Everything at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +18,10 @@ pub struct World {
     pub(crate) behind: bool,
     /// The highest token that was ever granted.
     pub(crate) last: Token,
+    /// The highest token under which a body began.
+    pub(crate) highest: Token,
+    /// The live head of the queue, and how many bodies began while it waited.
+    pub(crate) waits: Option<(Owner, u8)>,
     pub(crate) replica: Option<Records>,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
@@ -86,6 +89,8 @@ impl World {
             mode: Mode::Normal,
             behind: false,
             last: 0,
+            highest: 0,
+            waits: None,
             replica: None,
             clients: configuration
                 .calls
@@ -97,78 +102,6 @@ impl World {
         }
     }
 
-    /// What may come next, faults aside.
-    pub(crate) fn actions(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
-        if self.time_may_pass(configuration) {
-            actions.push(Action::Tick);
-        }
-        for (id, client) in (0..).zip(&self.clients) {
-            if !client.link.up.is_empty() {
-                actions.push(Action::Deliver(id));
-            }
-            if !client.link.stray.is_empty() {
-                actions.push(Action::DeliverStray(id));
-            }
-            if !client.alive {
-                if client.heard {
-                    actions.push(Action::Notice(id));
-                }
-                continue;
-            }
-            if client.to_come > 0 {
-                actions.push(Action::Arrive(id));
-            }
-            if !client.link.down.is_empty() {
-                actions.push(Action::Receive(id));
-            }
-            for episode in &client.episodes {
-                let number = episode.number;
-                match &episode.phase {
-                    Phase::Competing { .. } if !episode.waiting => {
-                        actions.push(Action::Poll(id, number));
-                    }
-                    Phase::Ending {
-                        step: crate::client::Step::Settle,
-                        ..
-                    } if !episode.waiting => actions.push(Action::EndAgain(id, number)),
-                    Phase::Held(hold) => {
-                        let synchronous = configuration.terms().synchronous;
-                        let inside = hold.body == Body::Inside;
-                        if !inside && hold.is_valid() {
-                            actions.push(Action::Start(id, number));
-                        }
-                        if inside && (hold.is_valid() || synchronous) {
-                            actions.push(Action::Finish(id, number));
-                        }
-                        if hold.deadline == 0 && !hold.lost {
-                            actions.push(Action::Lose(id, number));
-                        }
-                        let ttl = configuration.ttl;
-                        if hold.is_valid() && hold.deadline < ttl && !hold.renewing {
-                            if self.budget.allows(Fault::Renew) {
-                                actions.push(Action::Renew(id, number, ttl));
-                            }
-                            if let Some(short) = configuration.short_renewal
-                                && self.budget.allows(Fault::Renew)
-                            {
-                                actions.push(Action::Renew(id, number, short));
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// A command takes only so long to arrive, or it is lost. Clients may be as slow as they like.
-    fn time_may_pass(&self, configuration: &Configuration) -> bool {
-        self.clients.iter().all(|client| {
-            let mut up = client.link.up.iter();
-            up.all(|request| request.age < configuration.delay)
-        })
-    }
-
     /// Does one step.
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
         let terms = configuration.terms();
@@ -178,11 +111,16 @@ impl World {
                 Ok(())
             }
             Action::Arrive(id) => self.client(id).arrive(&terms),
-            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, &terms)),
-            Action::Start(id, number) => self.on(id, number, |client, index| {
-                client.start(index);
-                Ok(())
-            }),
+            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i)),
+            Action::Start(id, number) => {
+                if configuration.local_turns.is_some() {
+                    self.witness(id, number);
+                }
+                self.on(id, number, |client, index| {
+                    client.start(index);
+                    Ok(())
+                })
+            }
             Action::Finish(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
             Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &terms)),
             Action::Renew(id, number, ttl) => {
@@ -208,11 +146,52 @@ impl World {
             fault => self.fault(fault, configuration),
         };
         self.note(sent);
+        self.look_at_head(configuration);
     }
 
-    pub(crate) fn note(&mut self, sent: Result<(), AcquiredAfterEnd>) {
-        if sent.is_err() {
-            self.breaches.add(Breach::AcquiredAfterEnd);
+    fn note(&mut self, sent: Sent) {
+        if let Err(breach) = sent {
+            self.breaches.add(breach);
+        }
+    }
+
+    /// A body begins.
+    fn witness(&mut self, id: u8, number: u8) {
+        let client = &self.clients[usize::from(id)];
+        let mut holds = client.holds();
+        let (_, hold) = holds.find(|&(of, _)| of == number).expect("it is held");
+        let token = hold.token;
+        if token <= self.highest {
+            self.breaches.add(Breach::TurnToken);
+        }
+        self.highest = self.highest.max(token);
+        if let Some((head, bodies)) = &mut self.waits
+            && head.client != id
+        {
+            *bodies += 1;
+        }
+    }
+
+    /// Who waits at the head of the queue, and whether too many went before.
+    fn look_at_head(&mut self, configuration: &Configuration) {
+        if configuration.local_turns.is_none() {
+            return;
+        }
+        let is_live = |owner: Owner| {
+            let client = &self.clients[usize::from(owner.client)];
+            client.alive && client.heard
+        };
+        let mut queue = self.records.queue.iter();
+        let head = queue.find(|entry| entry.live > 0 && is_live(entry.owner));
+        let head = head.map(|entry| entry.owner);
+        if head != self.waits.map(|(owner, _)| owner) {
+            self.waits = head.map(|owner| (owner, 0));
+        }
+        if self
+            .waits
+            .is_some_and(|(_, bodies)| Token::from(bodies) > configuration.turns)
+        {
+            self.breaches.add(Breach::Bypassed);
         }
     }
 
@@ -224,8 +203,8 @@ impl World {
         &mut self,
         id: u8,
         number: u8,
-        act: impl FnOnce(&mut Client, usize) -> Result<(), AcquiredAfterEnd>,
-    ) -> Result<(), AcquiredAfterEnd> {
+        act: impl FnOnce(&mut Client, usize) -> Sent,
+    ) -> Sent {
         let client = self.client(id);
         let index = client.find(number).expect("the action names an owner");
         act(client, index)
@@ -236,117 +215,17 @@ impl World {
         if let Some(replica) = &mut self.replica {
             replica.tick();
         }
-        let oldest = configuration.ttl.max(configuration.delay);
+        let oldest = configuration.longest().max(configuration.delay);
+        let spell = configuration.spell();
         for client in &mut self.clients {
-            client.tick(oldest);
+            client.tick(oldest, spell);
         }
-    }
-
-    /// The server runs a command and sends the answer, and what it announces.
-    pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
-        let script = match request.kind {
-            Kind::Acquire { .. } => 1,
-            Kind::Renew { .. } => 2,
-            Kind::Release => 4,
-            Kind::End { .. } => 8,
-        };
-        if request.whole {
-            self.scripts |= script;
-        }
-        let answer = (self.scripts & script != 0).then(|| self.run(id, &request, configuration));
-        let client = self.client(id);
-        if request.wanted && client.alive {
-            let counts = matches!(answer, Some(Answer::Held { .. }));
-            client.link.down.push(Down::Reply(Reply {
-                number: request.number,
-                kind: request.kind,
-                answer: answer.map(plain),
-                age: if counts { request.age } else { 0 },
-            }));
-        }
-    }
-
-    fn run(&mut self, id: u8, request: &Request, configuration: &Configuration) -> Answer {
-        let name = |number| Owner { client: id, number };
-        let owner = name(request.number);
-        let command = match request.kind {
-            Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
-            Kind::Renew { ttl } => Command::Renew { owner, ttl },
-            Kind::Release => Command::Release { owner },
-            Kind::End { next } => Command::End {
-                owner,
-                next: next.map(|(number, ttl)| (name(number), ttl)),
-            },
-        };
-        let rules = configuration.rules();
-        let now = if self.behind {
-            0
-        } else {
-            self.last + rules.turns
-        };
-        let counted = |(id, client): (u8, &Client)| u8::from(client.heard) << id;
-        let receivers = (0..).zip(&self.clients).map(counted).sum();
-        let site = Site {
-            now,
-            receivers: if configuration.publish_counts {
-                receivers
-            } else {
-                0
-            },
-            mode: self.mode,
-        };
-        let before = self.records.clone();
-        let run = self.records.run(command, &rules, &site);
-        let step = Step {
-            before: &before,
-            command,
-            after: &self.records,
-            mode: self.mode,
-            last: self.last,
-            turns: rules.turns,
-        };
-        step.audit(&mut self.breaches);
-        if let Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) = self.records.lock
-        {
-            self.last = self.last.max(token);
-        }
-        for owner in run.told {
-            let client = self.client(owner.client);
-            if client.alive && client.heard {
-                client.link.down.push(Down::Push(owner.number));
-            }
-        }
-        run.answer
-    }
-}
-
-/// An answer without what clients only use to choose when to ask again.
-fn plain(answer: Answer) -> Answer {
-    match answer {
-        Answer::Waiting { .. } => Answer::Waiting { position: 0 },
-        answer => answer,
     }
 }
 
 /// Who of `client` may rely on the lock and is doing so.
-pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &crate::client::Hold)> {
+pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Hold)> {
     client
         .holds()
         .filter(|(_, hold)| hold.body == Body::Inside && hold.deadline > 0)
-}
-
-/// The terms of a client under this configuration.
-impl Configuration {
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
-            ttl: self.ttl,
-            window: self.window,
-            claim: self.claim,
-            synchronous: self.synchronous,
-            seeded: self.seeded,
-        }
-    }
 }

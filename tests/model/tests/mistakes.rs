@@ -7,6 +7,9 @@ use lock_model::{Seeded, configurations, explore_for};
 
 const KEPT_PLACE: &str = "a waiter that polls keeps its place";
 const TOKENS_RISE: &str = "tokens rise with every grant";
+const TOKEN_A_BODY: &str = "tokens rise with every body";
+const TWO_THIRDS: &str = "a turn has two thirds of its caller's ttl before it";
+const BYPASS: &str = "no process goes before others more often than a grant has tokens";
 const SHORTENED: &str = "no lease is shortened";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
@@ -28,6 +31,15 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::TurnKept, "a line", RECOVERY),
     (Seeded::TokenFromFence, "empty restart", TOKENS_RISE),
     (Seeded::TokenFromFence, "empty restart", FENCED),
+    (Seeded::TurnUnchecked, "turns", TOKEN_A_BODY),
+    (Seeded::TurnUnfit, "turns of mixed ttls", TWO_THIRDS),
+    (Seeded::TurnUnfit, "turns", TWO_THIRDS),
+    (Seeded::TokenReused, "turns", TOKEN_A_BODY),
+    (Seeded::RangeUnbounded, "turns", TOKEN_A_BODY),
+    (Seeded::RangeUnbounded, "turns", BYPASS),
+    (Seeded::LeaseFromTurn, "turns", DEADLINE),
+    (Seeded::LeaseFromTurn, "turns", EXCLUSION),
+    (Seeded::HeirOrphaned, "turns, giving up", PHANTOM),
 ];
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod destructors;
+mod distance;
 mod late;
 mod memory;
 mod nesting;

@@ -77,6 +77,24 @@ pub(crate) struct Connection {
     driver: AbortHandle,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
+    /// When the server last answered anything, at first in setting this up.
+    heard: Mutex<Instant>,
+}
+
+impl Connection {
+    fn answered(&self) {
+        self.unanswered.store(0, Ordering::Relaxed);
+        *self.heard_at() = Instant::now();
+    }
+
+    /// How long nothing was answered.
+    fn silence(&self) -> Duration {
+        self.heard_at().elapsed()
+    }
+
+    fn heard_at(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Why there is no answer.
@@ -176,7 +194,7 @@ impl Link {
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
-                connection.unanswered.store(0, Ordering::Relaxed);
+                connection.answered();
                 Ok(answer)
             }
             Ok(Err(error)) => {
@@ -185,7 +203,9 @@ impl Link {
             }
             Err(_) => {
                 let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-                if unanswered >= TIMEOUTS {
+                // One command may have had little time left when it was sent, and many may be too
+                // many at once. Neither says anything of a connection on which others are answered.
+                if unanswered >= TIMEOUTS && connection.silence() >= self.shared.patience {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(Silence::TimedOut)
@@ -321,6 +341,7 @@ impl Shared {
             commands,
             driver: driver.keep(),
             unanswered: AtomicU32::new(0),
+            heard: Mutex::new(Instant::now()),
         }))
     }
 }

@@ -8,6 +8,7 @@ mod script;
 mod socket;
 mod target;
 mod tls;
+mod window;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub(crate) use target::Target;
 use self::link::{Connection, Link, Silence};
 use self::reply::{Verdict, judge};
 use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
+use self::window::Window;
 use crate::backend::chain::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
@@ -39,6 +41,9 @@ const CHANNEL: &str = "lock:";
 /// A server that keeps locks.
 pub(crate) struct Server {
     link: Link,
+    /// Two windows, so that giving back does not wait for those who ask.
+    acquiring: Window,
+    ending: Window,
 }
 
 impl Server {
@@ -52,6 +57,8 @@ impl Server {
         let channel = format!("{CHANNEL}{}", process.as_str());
         Server {
             link: Link::new(target, channel, keeper, command_timeout, on_signal),
+            acquiring: Window::new(command_timeout),
+            ending: Window::new(command_timeout),
         }
     }
 
@@ -59,12 +66,22 @@ impl Server {
     /// and `Sent` carries the time before the sending that was answered.
     async fn run(
         &self,
+        window: &Window,
         lua: &Lua,
         arguments: impl Fn(&mut Cmd),
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
-        let connection = self.link.connection(until).await?;
+        let mut connection = self.link.connection(until).await?;
+        let _place = match window.try_enter() {
+            Some(place) => place,
+            None => {
+                let place = window.enter(until).await?;
+                // It may be another one by now.
+                connection = self.link.connection(until).await?;
+                place
+            }
+        };
         let mut call = lua.by_digest();
         let mut sent_whole = false;
         loop {
@@ -185,7 +202,7 @@ impl Wire for Server {
             Step::Sending(on) => chain.sending(on.incarnation, ttl, queue),
             Step::Answered(on) => chain.answered(on.incarnation),
         };
-        let sent = self.run(&ACQUIRE, arguments, note).await?;
+        let sent = self.run(&self.acquiring, &ACQUIRE, arguments, note).await?;
         let answer = script::acquired(sent.answer)?;
         Ok(Sent {
             at: sent.at,
@@ -237,7 +254,7 @@ impl Wire for Server {
                 chain.ending(on.incarnation);
             }
         };
-        let sent = self.run(&RELEASE, arguments, note).await?;
+        let sent = self.run(&self.ending, &RELEASE, arguments, note).await?;
         script::released(&sent.answer)
     }
 
@@ -271,7 +288,7 @@ impl Wire for Server {
                 }
             }
         };
-        let sent = self.run(&END, arguments, note).await?;
+        let sent = self.run(&self.ending, &END, arguments, note).await?;
         let answer = script::ended(&sent.answer)?;
         Ok(Sent {
             at: sent.at,

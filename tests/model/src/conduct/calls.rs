@@ -3,45 +3,47 @@
 use super::{Sent, Terms, count_from};
 use crate::client::{Client, Episode, Phase, Turn};
 use crate::network::Kind;
+use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks};
 
 impl Client {
     /// A caller comes: it heads the line, or waits in it.
     pub(crate) fn arrive(&mut self, terms: &Terms) -> Sent {
         self.to_come -= 1;
+        let ttl = terms.ttls[usize::from(self.to_come % 2)];
         if self.headed {
-            self.line += 1;
+            self.line.push(ttl);
             return Ok(());
         }
         self.headed = true;
-        let index = self.begin(true, false);
-        self.poll(index, terms)
+        let index = self.begin(ttl, true, false);
+        self.poll(index)
     }
 
     /// A caller that does not wait comes.
     pub(crate) fn try_once(&mut self, terms: &Terms) -> Sent {
         let heads = !self.headed;
         self.headed = true;
-        let index = self.begin(heads, true);
-        self.poll(index, terms)
+        let index = self.begin(terms.ttls[0], heads, true);
+        self.poll(index)
     }
 
-    pub(super) fn begin(&mut self, heads: bool, once: bool) -> usize {
+    pub(super) fn begin(&mut self, ttl: Ticks, heads: bool, once: bool) -> usize {
         let phase = Phase::Competing {
             once,
             contended: false,
         };
         let number = self.new_number();
-        self.episodes.push(Episode::new(number, heads, phase));
+        self.episodes.push(Episode::new(number, ttl, heads, phase));
         self.episodes.len() - 1
     }
 
-    pub(crate) fn poll(&mut self, index: usize, terms: &Terms) -> Sent {
+    pub(crate) fn poll(&mut self, index: usize) -> Sent {
         let queue = !matches!(
             self.episodes[index].phase,
             Phase::Competing { once: true, .. }
         );
-        let ttl = terms.ttl;
+        let ttl = self.episodes[index].ttl;
         self.send(index, Kind::Acquire { ttl, queue }, false)
     }
 
@@ -57,8 +59,9 @@ impl Client {
         match answer {
             Answer::Held { flagged, token } => {
                 let age = count_from(age, terms);
-                if age < terms.ttl {
-                    let hold = self.new_hold(token, terms.ttl - age, flagged || contended);
+                let ttl = self.episodes[index].ttl;
+                if age < ttl {
+                    let hold = self.new_hold(token, ttl - age, flagged || contended);
                     self.episodes[index].phase = Phase::Held(hold);
                 }
                 Ok(())
@@ -110,38 +113,42 @@ impl Client {
 
     /// Hands the head of the line to the next one.
     pub(super) fn pass_turn(&mut self, turn: Turn, terms: &Terms) -> Sent {
-        if self.line == 0 {
+        if self.line.is_empty() {
             self.headed = false;
             return match turn {
+                Turn::Granted(..) if terms.seeded == Some(Seeded::HeirOrphaned) => Ok(()),
                 Turn::Start => Ok(()),
                 Turn::Queued(episode) | Turn::Granted(episode, ..) => self.end(episode, terms),
             };
         }
-        self.line -= 1;
+        let ttl = self.line.remove(0);
         let competing = Phase::Competing {
             once: false,
             contended: false,
         };
         let (mut episode, phase) = match turn {
             Turn::Start => {
-                self.begin(true, false);
+                self.begin(ttl, true, false);
                 return Ok(());
             }
             Turn::Queued(episode) => (episode, competing),
-            Turn::Granted(episode, token, flagged, age) if age < terms.ttl => {
-                let hold = self.new_hold(token, terms.ttl - age, flagged);
+            // A lease of another length is confirmed first: that brings it to the caller's.
+            Turn::Granted(episode, token, flagged, age) if episode.ttl == ttl && age < ttl => {
+                let hold = self.new_hold(token, ttl - age, flagged);
                 (episode, Phase::Held(hold))
             }
             Turn::Granted(episode, ..) => (episode, competing),
         };
         (episode.heads, episode.waiting, episode.phase) = (true, false, phase);
+        episode.ttl = ttl;
         self.episodes.push(episode);
         Ok(())
     }
 
     /// Refuses new work, and gives back what can be.
     pub(crate) fn shut_down(&mut self, terms: &Terms) -> Sent {
-        (self.to_come, self.line) = (0, 0);
+        self.to_come = 0;
+        self.line.clear();
         for number in self.numbers() {
             let Some(index) = self.find(number) else {
                 continue;

@@ -15,7 +15,7 @@ impl Client {
         (episode.heads, episode.waiting) = (false, false);
         episode.phase = Phase::Ending {
             step: Step::End,
-            left: terms.window + terms.ttl,
+            left: terms.window + terms.longest(),
             unanswered: false,
             late: false,
         };
@@ -25,7 +25,7 @@ impl Client {
 
     pub(crate) fn end_again(&mut self, index: usize, terms: &Terms) -> Sent {
         if let Phase::Ending { left, late, .. } = &mut self.episodes[index].phase {
-            *late = *left <= terms.ttl;
+            *late = *left <= terms.longest();
         }
         self.send(index, Kind::End { next: None }, false)
     }
@@ -100,7 +100,7 @@ impl Client {
             unreachable!("it is being ended");
         };
         let over = if terms.seeded == Some(Seeded::ForgottenInTime) {
-            left <= terms.ttl
+            left <= terms.longest()
         } else {
             left == 0 || late && !silent
         };

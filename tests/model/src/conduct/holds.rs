@@ -15,6 +15,8 @@ impl Client {
             lost: false,
             contended,
             renewing: false,
+            turn: 0,
+            since: 0,
         }
     }
 
@@ -84,11 +86,16 @@ impl Client {
         let Phase::Held(hold) = self.episodes[index].phase else {
             unreachable!("only a hold is given back");
         };
-        let inherits = self.episodes[index].heads && self.line > 0;
-        let (step, kind) = if inherits {
+        if self.take_turn(index, terms)? {
+            return Ok(());
+        }
+        let next = self.line.first().copied();
+        let next = next.filter(|_| self.episodes[index].heads);
+        let (step, kind) = if let Some(ttl) = next {
             let heir = self.new_number();
-            self.episodes.push(Episode::new(heir, false, Phase::Named));
-            let next = Some((heir, terms.ttl));
+            let named = Episode::new(heir, ttl, false, Phase::Named);
+            self.episodes.push(named);
+            let next = Some((heir, ttl));
             (Step::Bequeath(heir), Kind::End { next })
         } else if hold.contended {
             (Step::End, Kind::End { next: None })
@@ -97,7 +104,7 @@ impl Client {
         };
         self.episodes[index].phase = Phase::Ending {
             step,
-            left: terms.window + terms.ttl,
+            left: terms.window + terms.longest(),
             unanswered: false,
             late: false,
         };

@@ -3,29 +3,40 @@
 mod calls;
 mod endings;
 mod holds;
+mod turns;
 
+use crate::audit::Breach;
 use crate::client::{Client, Episode, Phase};
 use crate::network::{Down, Kind, Reply};
 use crate::seeded::Seeded;
-use crate::server::Ticks;
+use crate::server::{Ticks, Token};
 
 /// What the clients of one exploration want, and how they are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    pub(crate) ttl: Ticks,
+    /// The ttls that callers want, by turns.
+    pub(crate) ttls: [Ticks; 2],
     /// How long something of an owner can be under way.
     pub(crate) window: Ticks,
     pub(crate) claim: Ticks,
+    /// Tokens that one grant owns.
+    pub(crate) turns: Token,
+    /// For how long after a grant a lease is passed on inside a process while others queue; `None`
+    /// is not at all.
+    pub(crate) spell: Option<Ticks>,
     /// Bodies that nothing can stop.
     pub(crate) synchronous: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
-/// Something that a client must never do, and did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AcquiredAfterEnd;
+/// What a client did, or the rule that it broke by that.
+pub(crate) type Sent = Result<(), Breach>;
 
-pub(crate) type Sent = Result<(), AcquiredAfterEnd>;
+impl Terms {
+    fn longest(&self) -> Ticks {
+        self.ttls[0].max(self.ttls[1])
+    }
+}
 
 impl Client {
     /// Sends a command of an owner's chain, or a renewal.
@@ -36,7 +47,7 @@ impl Client {
         match kind {
             Kind::Acquire { queue, .. } => {
                 if episode.chain.ended {
-                    sent = Err(AcquiredAfterEnd);
+                    sent = Err(Breach::AcquiredAfterEnd);
                 }
                 episode.chain.sending(queue);
                 episode.waiting = true;
@@ -71,7 +82,7 @@ impl Client {
     pub(super) fn called(&mut self, number: u8, terms: &Terms) -> Sent {
         let Some(index) = self.find(number) else {
             let phase = Phase::Named;
-            let mut stranger = Episode::new(number, false, phase);
+            let mut stranger = Episode::new(number, terms.ttls[0], false, phase);
             stranger.chain.stands = true;
             return self.end(stranger, terms);
         };

@@ -6,6 +6,7 @@ mod network;
 mod outsiders;
 mod processes;
 mod server;
+mod turns;
 
 use crate::configuration::{Class, Configuration};
 use crate::faults::{Budget, Fault};
@@ -18,6 +19,7 @@ pub fn all() -> Vec<Configuration> {
         network::all(),
         server::all(),
         outsiders::all(),
+        turns::all(),
     ]
     .concat()
 }
@@ -49,6 +51,9 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         delay: 1,
         late: 2,
         window: 3,
+        turns: 2,
+        local_turns: None,
+        mixed: 0,
         short_renewal: None,
         publish_counts: true,
         synchronous: false,

@@ -1,0 +1,141 @@
+//! Code of others that listens to what locks tell, and misbehaves.
+//!
+//! One subscriber serves the whole process, as in an application: the background tells it, too.
+
+use std::fmt::Debug;
+use std::future::pending;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use harness::{RedisServer, ms, soon};
+use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
+use tokio::sync::oneshot;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Listens to events that carry a template.
+struct Listener;
+
+/// What the listener for `asks:<id>` asks.
+static ASKED: OnceLock<LockClient> = OnceLock::new();
+
+impl Subscriber for Listener {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && metadata.target() == "lock_runtime"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut told = Told::default();
+        event.record(&mut told);
+        match (told.message.as_str(), told.template.as_str()) {
+            ("lock_lost", "asks:<id>") => {
+                let client = ASKED.get().expect("it was set before");
+                drop(client.lock("asks:1").try_acquire_blocking());
+            }
+            ("lock_lost", "panics:<id>") => panic!("a listener that fails"),
+            ("lock_lost", "sleeps:<id>") => std::thread::sleep(ms(1500)),
+            _ => {}
+        }
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[derive(Default)]
+struct Told {
+    message: String,
+    template: String,
+}
+
+impl Visit for Told {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "template" {
+            value.clone_into(&mut self.template);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
+
+fn listen() {
+    static LISTENING: OnceLock<()> = OnceLock::new();
+    LISTENING.get_or_init(|| {
+        tracing::subscriber::set_global_default(Listener).expect("this is the only one");
+    });
+}
+
+#[distributed_lock(key = "asks:<id>", client = locks)]
+async fn asks(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    pending().await
+}
+
+#[distributed_lock(key = "panics:<id>", ttl = "300ms", renew = false, client = locks)]
+async fn panics(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    pending().await
+}
+
+#[distributed_lock(key = "sleeps:<id>", ttl = "300ms", renew = false, client = locks)]
+async fn sleeps(
+    locks: &LockClient,
+    id: u64,
+    stopped: oneshot::Sender<()>,
+) -> Result<(), LockError> {
+    let _stopped = stopped;
+    pending().await
+}
+
+#[tokio::test]
+async fn one_that_asks_for_the_lock_does_not_wait_for_itself() {
+    listen();
+    let client = LockClient::memory();
+    ASKED.set(client.clone()).expect("it is set once");
+    let body = asks(&client, 1);
+    let lose = async {
+        while testing::lose(&client, "asks:1").is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (body, ()) = soon(async { tokio::join!(body, lose) }).await;
+    assert_eq!(body.unwrap_err().kind(), LockErrorKind::Lost);
+}
+
+#[tokio::test]
+async fn one_that_panics_stops_no_renewal() {
+    listen();
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let renewed = client.lock("renewed").ttl(ms(5000)).acquire();
+    let renewed = renewed.await.unwrap();
+    let lost = soon(panics(&client, 1)).await;
+    assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
+    // Longer than a lease that nobody renews.
+    tokio::time::sleep(ms(6000)).await;
+    renewed.release().await.expect("it was renewed");
+}
+
+#[tokio::test]
+async fn a_body_is_stopped_before_one_that_sleeps_is_told() {
+    listen();
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let started = Instant::now();
+    let (stopped, stops) = oneshot::channel();
+    let call = tokio::spawn(async move { sleeps(&client, 1, stopped).await });
+    // Dropped with the body.
+    let _ = stops.await;
+    assert!(started.elapsed() < ms(1400), "{:?}", started.elapsed());
+    let lost = soon(call).await.expect("it does not panic");
+    assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
+}

@@ -1,0 +1,27 @@
+//! A server far away.
+//!
+//! Making the connection takes several round trips, so those who waited for it had too little of
+//! their time left for an answer. Two of them were enough to have it torn down again, and so on.
+
+use harness::{LONG, Proxy, RedisServer, ms};
+use lock_runtime::LockClient;
+use tokio::task::JoinSet;
+
+const CALLERS: usize = 8;
+
+#[tokio::test]
+async fn several_callers_reach_a_server_that_is_far_away() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    // Two round trips make a connection, and the time of a command is up before the third.
+    proxy.replies(harness::Mode::Delay(ms(420)));
+    let client = LockClient::builder().url(proxy.url()).build().unwrap();
+    let mut callers = JoinSet::new();
+    for n in 0..CALLERS {
+        let lock = client.lock(format!("far:{n}")).ttl(LONG).wait(LONG);
+        callers.spawn(async move { lock.acquire().await });
+    }
+    for guard in callers.join_all().await {
+        drop(guard.expect("the server answers within the time of a command"));
+    }
+}
