@@ -379,6 +379,9 @@ impl Acquire {
     fn may_reenter(&self) -> Result<(), LockError> {
         // The hold's own terms apply, but a mistake is one wherever the call is made from.
         self.terms()?;
+        // In a forked child the hold is but a memory of its parent's.
+        let same = self.client.engine().check_process();
+        same.map_err(|error| error.with_key(&self.key))?;
         if self.reentrant {
             return Ok(());
         }

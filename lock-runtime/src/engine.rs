@@ -104,16 +104,26 @@ impl Engine {
         each!(self, backend => backend.settled().await);
     }
 
-    /// Sleeps by the clock that this backend's callers go by.
+    /// Whether this is still the process that the backend works in.
+    pub(crate) fn check_process(&self) -> Result<(), LockError> {
+        match self {
+            Engine::Memory(_) => Ok(()),
+            Engine::Redis(remote) => remote.check_process(),
+        }
+    }
+
+    /// Sleeps by the clock that this backend's callers go by. Not at all where nobody keeps time, as
+    /// in a forked child: what is waited for there will not come either.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
             Engine::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {
                 tokio::time::sleep(span).await;
             }
-            _ => match Keeper::get() {
-                Ok(keeper) => keeper.sleep(span).await,
-                Err(_) => std::future::pending().await,
-            },
+            _ => {
+                if let Ok(keeper) = Keeper::get() {
+                    keeper.sleep(span).await;
+                }
+            }
         }
     }
 }

@@ -100,6 +100,11 @@ impl<W: Wire> Remote<W> {
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether this is still the process that the keeper runs in.
+    pub(crate) fn check_process(&self) -> Result<(), LockError> {
+        self.keeper.check_process()
+    }
+
     /// A new owner.
     pub(crate) fn episode(
         &self,
@@ -151,7 +156,7 @@ impl<W: Wire> Remote<W> {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, LockError> {
-        self.keeper.check_process()?;
+        self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let task = self.keeper.spawn(task).ok_or_else(gone)?;
         task.await.map_err(|_| gone())
@@ -241,7 +246,7 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn acquire(self: Arc<Self>, request: Request) -> Result<Delivery<Self>, LockError> {
-        self.keeper.check_process()?;
+        self.check_process()?;
         let (reply, outcome) = oneshot::channel();
         let gone = || LockError::new(LockErrorKind::Shutdown);
         // Counted here and not in the task: a shutdown may look before that is run.
@@ -283,7 +288,7 @@ impl<W: Wire> Remote<W> {
     /// does it in a forked child, which must not even look: the keeper may have held the roster's
     /// mutex when the process was forked.
     fn give_back(self: &Arc<Self>, hold: &Hold, reply: Option<oneshot::Sender<Released>>) {
-        if self.keeper.check_process().is_err() {
+        if self.check_process().is_err() {
             return;
         }
         let counted = self.unsettled.one();

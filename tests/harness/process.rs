@@ -17,6 +17,11 @@ pub(crate) fn cont(child: &Child) {
     signal("CONT", child);
 }
 
+/// Tells the process to end (SIGTERM).
+pub(crate) fn terminate(child: &Child) {
+    signal("TERM", child);
+}
+
 /// Kills the process (SIGKILL) and reaps it; fine if it has ended already.
 pub(crate) fn kill9(child: &mut Child) {
     child.kill().expect("a child can be killed");

@@ -116,6 +116,11 @@ impl Worker {
         status.expect("it has ended")
     }
 
+    /// Tells the process to end (SIGTERM).
+    pub fn terminate(&self) {
+        process::terminate(&self.child);
+    }
+
     /// Kills the process (SIGKILL).
     pub fn kill9(&mut self) {
         process::kill9(&mut self.child);

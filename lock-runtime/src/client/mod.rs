@@ -171,6 +171,11 @@ impl LockClient {
             ..
         } = &*self.inner;
         gate.close();
+        // A forked child has nothing to wait for, and nobody to do it: its parent's locks are its
+        // parent's.
+        if engine.check_process().is_err() {
+            return;
+        }
         let ended = self.within(options.shutdown_grace, gate.empty()).await;
         if !ended {
             for hold in engine.live() {

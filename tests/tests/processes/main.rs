@@ -7,6 +7,7 @@
 //! | a process that stood still goes on as if it held the lock | `pause` |
 //! | whoever came later is served first | `order` |
 //! | a process ends while its guard is on its way back | `leave` |
+//! | a service that is told to end leaves its locks to their ttls | `terminate` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 
 mod crash;
@@ -16,3 +17,4 @@ mod leave;
 mod order;
 mod pause;
 mod scene;
+mod terminate;

@@ -1,0 +1,45 @@
+//! The only unsafe code of this workspace.
+
+use std::io;
+
+/// What became of the child.
+#[derive(Debug)]
+pub(crate) enum Forked {
+    Child,
+    Parent { child: libc::pid_t },
+}
+
+/// A child that hangs is ended after so many seconds: its parent may be gone by then.
+const LONGEST: libc::c_uint = 60;
+
+/// Makes a copy of this process. Of its threads, the copy has the one that calls this.
+#[expect(unsafe_code, reason = "there is no safe `fork`")]
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: it takes no arguments. What makes `fork` dangerous are locks that other threads hold
+    // at that moment, which is what this program is about; those of the allocator are taken care of
+    // by libc.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // SAFETY: it takes a number and cannot fail.
+            unsafe { libc::alarm(LONGEST) };
+            Ok(Forked::Child)
+        }
+        child => Ok(Forked::Parent { child }),
+    }
+}
+
+/// Waits until `child` has ended. Whether it ended by itself, and well.
+#[expect(
+    unsafe_code,
+    reason = "there is no safe `waitpid`, and the standard one needs a `Child`"
+)]
+pub(crate) fn ended_well(child: libc::pid_t) -> io::Result<bool> {
+    let mut status = 0;
+    // SAFETY: `status` is a place to write to for as long as the call takes.
+    if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
+        Ok(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

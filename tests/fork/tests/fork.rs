@@ -1,0 +1,40 @@
+//! A forked child has its parent's memory and not its threads. It must neither wait for what only
+//! those could bring, nor touch what is the parent's.
+
+use harness::{KEY, LOCK, PATIENCE, RedisServer, Worker, ask};
+
+#[test]
+fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
+    let server = RedisServer::start();
+    let mut monitor = server.monitor();
+    let mut parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &[&server.url()]);
+    let line = || parent.line(PATIENCE).expect("it does not hang");
+    for refused in [
+        "takes a lock",
+        "tries a lock",
+        "takes its parent's",
+        "makes a client",
+        "makes a store in memory",
+        "awaits a lock",
+        "renews its parent's",
+        "enters its parent's",
+    ] {
+        assert_eq!(line(), format!("child {refused}: Shutdown"));
+    }
+    assert_eq!(line(), "child shuts down: done");
+    assert_eq!(line(), "parent's child: ended well");
+    assert_eq!(line(), "parent's lock: held");
+    assert_eq!(line(), "parent releases: ()");
+    assert!(parent.ended(PATIENCE).success());
+
+    let left: i64 = ask(&mut server.connection(), &["EXISTS", LOCK]);
+    assert_eq!(left, 0);
+    // One owner, and no other key.
+    let scripts = monitor.take();
+    let sent = scripts
+        .iter()
+        .filter(|command| command.name.starts_with("EVAL"));
+    assert!(sent.clone().count() > 3, "it was not renewed");
+    let strange: Vec<_> = sent.filter(|command| !command.text.contains(KEY)).collect();
+    assert!(strange.is_empty(), "{strange:#?}");
+}

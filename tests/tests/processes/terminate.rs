@@ -1,0 +1,90 @@
+//! SIGTERM: a service that shuts its client down leaves no lock to its ttl.
+
+use std::time::Instant;
+
+use harness::{PATIENCE, Worker, wait_until};
+
+use crate::scene::{KEY, SLACK, Scene, served};
+
+const SERVICE: &str = env!("CARGO_BIN_EXE_lock-service");
+
+/// Longer than anything here takes: whoever has to wait for it has failed.
+const TTL: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Locks that one service holds.
+const HELD: [&str; 3] = [KEY, "order:43", "order:44"];
+
+/// A service that works for `body` ms and may finish for `grace` ms, inside all of its locks.
+fn service(scene: &Scene, grace: &str, body: &str) -> Worker {
+    let url = scene.server.url();
+    let service = Worker::spawn(SERVICE, &[&[&*url, grace, body], &HELD[..]].concat());
+    let mut entered: Vec<_> = HELD.map(|_| line(&service)).to_vec();
+    entered.sort();
+    assert_eq!(entered, HELD.map(|key| format!("entered {key}")));
+    service
+}
+
+fn line(service: &Worker) -> String {
+    service.line(PATIENCE).expect("it says how it goes")
+}
+
+/// What it says of its calls before it is down.
+fn last_words(service: &mut Worker) -> Vec<String> {
+    let mut words: Vec<_> = HELD.map(|_| line(service)).to_vec();
+    assert_eq!(line(service), "down");
+    let status = service.ended(PATIENCE);
+    assert!(status.success(), "{status}");
+    words.sort();
+    words
+}
+
+fn locks(scene: &mut Scene) -> Vec<String> {
+    scene.lock.command(&["KEYS", "lock:*"])
+}
+
+#[test]
+fn a_terminated_service_finishes_its_work_and_frees_its_locks() {
+    let mut scene = Scene::new();
+    let mut service = service(&scene, "20000", "700");
+    let next = scene.waiter(TTL);
+    service.terminate();
+    let finished = HELD.map(|key| format!("{key} finished"));
+    assert_eq!(last_words(&mut service), finished);
+    served(&next, PATIENCE);
+    drop(next);
+    assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
+}
+
+#[test]
+fn work_that_outlasts_the_grace_is_ended_and_its_locks_are_freed() {
+    let mut scene = Scene::new();
+    let mut service = service(&scene, "100", "60000");
+    let next = scene.waiter(TTL);
+    service.terminate();
+    let terminated = Instant::now();
+    let lost = HELD.map(|key| format!("{key} failed Lost"));
+    assert_eq!(last_words(&mut service), lost);
+    served(&next, PATIENCE);
+    assert!(
+        terminated.elapsed() < SLACK * 2,
+        "{:?}",
+        terminated.elapsed()
+    );
+    assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
+}
+
+#[test]
+fn a_terminated_waiter_leaves_the_queue() {
+    let mut scene = Scene::new();
+    let (_holder, _) = scene.holder(TTL);
+    let url = scene.server.url();
+    let mut waiter = Worker::spawn(SERVICE, &[&url, "100", "0", KEY]);
+    wait_until("waiter in the queue", PATIENCE, || {
+        scene.lock.queue().len() == 1
+    });
+    waiter.terminate();
+    assert_eq!(line(&waiter), format!("{KEY} failed Shutdown"));
+    assert_eq!(line(&waiter), "down");
+    assert_eq!(scene.lock.queue(), "", "before its heartbeat is over");
+    assert!(waiter.ended(PATIENCE).success());
+}
