@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 use std::future::pending;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use harness::{RedisServer, ms, soon};
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
@@ -38,7 +38,7 @@ impl Subscriber for Listener {
                 drop(client.lock("asks:1").try_acquire_blocking());
             }
             ("lock_lost", "panics:<id>") => panic!("a listener that fails"),
-            ("lock_lost", "sleeps:<id>") => std::thread::sleep(ms(1500)),
+            ("lock_lost", "sleeps:<id>") => blocks(),
             _ => {}
         }
     }
@@ -47,6 +47,11 @@ impl Subscriber for Listener {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is what it must not do")]
+fn blocks() {
+    std::thread::sleep(ms(1500));
 }
 
 #[derive(Default)]
