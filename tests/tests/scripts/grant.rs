@@ -208,7 +208,8 @@ fn a_refused_publish_skips_the_waiter() {
     let _b = Listener::new(&server, 'B');
     lock.acquire('B', TTL).unwrap();
     expire(&mut lock);
-    let _: () = lock.command(&["ACL", "SETUSER", "default", "resetchannels"]);
+    let user: String = lock.command(&["ACL", "WHOAMI"]);
+    let _: () = lock.command(&["ACL", "SETUSER", &user, "resetchannels"]);
     lock.acquire('C', TTL).unwrap().token();
     assert_eq!(lock.queue(), "B");
 }
