@@ -14,6 +14,10 @@ pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 /// How long one attempt to reach the server may take.
 pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The callers that one grant of the server can serve, since it owns so many tokens: a constant of
+/// the protocol, which the scripts have too.
+pub(crate) const TURNS: u32 = 16;
+
 /// Longer waits than this are as good as this: it keeps sums of times within range.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -30,6 +34,12 @@ pub(crate) struct Options {
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::certificates::Certificates,
     pub(crate) shutdown_grace: Duration,
+    /// How many callers in a row may have one grant of the server; 1 to [`TURNS`].
+    pub(crate) local_turns: u32,
+    /// Whether a release waits for its answer.
+    pub(crate) await_release: bool,
+    /// Whether the connection never leaves the background thread.
+    pub(crate) background_only: bool,
 }
 
 impl Default for Options {
@@ -44,6 +54,9 @@ impl Default for Options {
             #[cfg(feature = "tls")]
             certificates: Default::default(),
             shutdown_grace: DEFAULT_TTL,
+            local_turns: TURNS,
+            await_release: true,
+            background_only: false,
         }
     }
 }
@@ -65,6 +78,12 @@ impl Options {
             return Err(LockError::invalid_options(
                 "a command_timeout must be at least 10 ms",
             ));
+        }
+        if !(1..=TURNS).contains(&self.local_turns) {
+            return Err(LockError::invalid_options(format!(
+                "local_turns must be between 1 and {TURNS}, not {}",
+                self.local_turns
+            )));
         }
         Ok(())
     }
@@ -158,6 +177,8 @@ mod tests {
         refuse(|o| o.prefix = "{a}".to_owned(), "slot");
         refuse(|o| o.prefix = "x".repeat(129), "128 bytes");
         refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
+        refuse(|o| o.local_turns = 0, "between 1 and 16");
+        refuse(|o| o.local_turns = 17, "between 1 and 16");
         assert!(check_max_hold(Duration::from_millis(19)).is_err());
     }
 

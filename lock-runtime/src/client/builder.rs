@@ -91,6 +91,38 @@ impl LockClientBuilder {
         self
     }
 
+    /// How many callers of this client, 1 to 16, may have a lock in turn before it goes to another
+    /// process that waits for it; 16 if not said, and 1 for a strict order of arrival.
+    ///
+    /// Such a turn costs no command: the lease passes inside the process, with a fencing token of
+    /// its own. It only does so between callers with the same ttl while two thirds of the lease are
+    /// left, in the order of their arrival, and for no longer than a second while others wait.
+    pub fn local_turns(mut self, turns: u32) -> LockClientBuilder {
+        self.options.local_turns = turns;
+        self
+    }
+
+    /// Whether a release waits for the server's answer; it does if not said.
+    ///
+    /// Without that, a call over a network costs one round trip instead of two. The release is sent
+    /// before the call returns and repeated in the background if need be. What is given up is the
+    /// server's word that the lock was ours to the end: `Ok` then means that the deadline had not
+    /// passed and nothing had disproved the lease so far.
+    pub fn await_release(mut self, wait: bool) -> LockClientBuilder {
+        self.options.await_release = wait;
+        self
+    }
+
+    /// Whether the connection stays on the background thread at all times; it does not if not said.
+    ///
+    /// Otherwise it is driven by the tokio runtime that the client was made in, while that runtime
+    /// uses locks: this spares a switch of threads for each command. The background thread takes it
+    /// back for renewals, and whenever the runtime is busy, idle or gone.
+    pub fn background_only(mut self, only: bool) -> LockClientBuilder {
+        self.options.background_only = only;
+        self
+    }
+
     /// Makes the client without talking to anybody; it connects when it is first used. Needs no
     /// runtime. For `rediss://` it reads the certificates, the system's unless others are given.
     ///
