@@ -105,6 +105,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 mod acquire;
+mod alarm;
 mod backend;
 #[cfg(feature = "tls")]
 mod certificates;

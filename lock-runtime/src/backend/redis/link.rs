@@ -7,17 +7,18 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{sleep_until, timeout};
 
 use super::reply::judge_setup;
 use super::target::Target;
 use super::{eviction, socket, tls};
+use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
 use crate::keeper::Keeper;
@@ -150,7 +151,8 @@ impl Link {
                 }
             }
         };
-        let outcome = timeout_at(until, attempt.wait_for(Option::is_some)).await;
+        let connected = attempt.wait_for(Option::is_some);
+        let outcome = self.alarms().timeout_at(until, connected).await;
         match outcome {
             Ok(Ok(outcome)) => outcome.clone().expect("it was waited for"),
             Ok(Err(_)) => {
@@ -170,7 +172,8 @@ impl Link {
         until: Instant,
     ) -> Result<Value, Silence> {
         let mut commands = connection.commands.clone();
-        let answer = timeout_at(until, commands.send_packed_command(command)).await;
+        let sending = commands.send_packed_command(command);
+        let answer = self.alarms().timeout_at(until, sending).await;
         self.heard(connection, answer)
     }
 
@@ -183,14 +186,14 @@ impl Link {
     ) -> Result<Vec<Value>, Silence> {
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
-        let answers = timeout_at(until, sending).await;
+        let answers = self.alarms().timeout_at(until, sending).await;
         self.heard(connection, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
+        answer: Result<RedisResult<T>, Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
@@ -211,6 +214,11 @@ impl Link {
                 Err(Silence::TimedOut)
             }
         }
+    }
+
+    /// Timers for whoever sends: commands are waited for on their callers' tasks.
+    pub(crate) fn alarms(&self) -> &Alarms {
+        self.shared.keeper.alarms()
     }
 
     pub(crate) fn slow(&self) -> Fault {
@@ -275,7 +283,7 @@ impl Shared {
         outcome: watch::Sender<Option<Attempt>>,
     ) {
         if let Some(time) = not_before {
-            sleep_until(time).await;
+            sleep_until(time.into()).await;
         }
         let attempt = match timeout(self.patience, self.open()).await {
             Ok(attempt) => attempt,

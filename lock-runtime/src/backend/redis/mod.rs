@@ -11,10 +11,9 @@ mod tls;
 mod window;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::{Cmd, Value};
-use tokio::time::Instant;
 
 pub(crate) use link::{OnSignal, Signal};
 pub(crate) use target::Target;
@@ -76,7 +75,7 @@ impl Server {
         let _place = match window.try_enter() {
             Some(place) => place,
             None => {
-                let place = window.enter(until).await?;
+                let place = window.enter(self.link.alarms(), until).await?;
                 // It may be another one by now.
                 connection = self.link.connection(until).await?;
                 place
