@@ -5,14 +5,17 @@
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::backend::Released;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
+use crate::hold::Hold;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::random;
@@ -22,6 +25,7 @@ use crate::tally::Counted;
 use crate::telemetry;
 use crate::wait::contender::Turn;
 use crate::wait::episode::Episode;
+use crate::wait::poll::backoff;
 
 /// The time between two ends of one owner.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -35,10 +39,141 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Gives a lock back, tells the caller how that went, and calls the next in line.
-pub(crate) async fn give_back<W: Wire>(
+/// Gives a lock back, and says how that went. Where nobody waits for the lock that is one command,
+/// sent from where the caller is. Dropped at any time it goes on in the background.
+pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) -> Released {
+    let until = patience(&tenure.hold);
+    let mut failures = 0;
+    let mut parting = Parting::new(remote, tenure);
+    if let Some(episode) = parting.alone() {
+        let Episode {
+            ticket,
+            names,
+            chain,
+            ..
+        } = episode;
+        let release = remote.wire().release(chain, ticket.owner, names);
+        match remote.alarms().timeout_at(until, release).await {
+            Ok(Ok(Ended::Contended)) => {}
+            Ok(Err(Fault::Unavailable(_))) => failures = 1,
+            Ok(outcome) => return parting.end(&outcome),
+            Err(_) => return parting.end(&Err(Fault::unavailable("no answer in time"))),
+        }
+    }
+    let (reply, answer) = oneshot::channel();
+    if let Some(tenure) = parting.tenure.take() {
+        in_background(remote, tenure, until, failures, Some(reply));
+    }
+    drop(parting);
+    answer.await.unwrap_or(Released::Unconfirmed)
+}
+
+/// As [`release`], without waiting for the answer: the command is under way when this returns, and
+/// what the same caller sends next comes after it.
+pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenure) -> Released {
+    if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
+        tenure.heads_line = false;
+    }
+    let until = patience(&tenure.hold);
+    let counted = remote.unsettled.one();
+    let mut giving = Box::pin(giving_back(remote.clone(), tenure, until, 0, None, counted));
+    let mut context = Context::from_waker(Waker::noop());
+    if giving.as_mut().poll(&mut context).is_pending() {
+        remote.spawn(giving);
+    }
+    Released::Unheard
+}
+
+/// Gives a lock back in the background.
+pub(crate) fn give_back<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
+    let until = patience(&tenure.hold);
+    in_background(remote, tenure, until, 0, None);
+}
+
+fn in_background<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    tenure: Tenure,
+    until: Instant,
+    failures: u32,
+    reply: Option<oneshot::Sender<Released>>,
+) {
+    // Counted here and not in the task: a shutdown may look before that is run.
+    let counted = remote.unsettled.one();
+    remote.spawn(giving_back(remote.clone(), tenure, until, failures, reply, counted));
+}
+
+/// Until when a caller waits for the answer to a release. That the lease ends meanwhile is no loss:
+/// what counts is what was known when the holder was done.
+fn patience(hold: &Hold) -> Instant {
+    Instant::now() + PATIENCE.min(hold.remaining())
+}
+
+/// A lock that its caller gives back. Dropped before it is over, the background goes on with it.
+struct Parting<'a, W: Wire> {
+    remote: &'a Arc<Remote<W>>,
+    /// `None` once it is over, or left to the background.
+    tenure: Option<Tenure>,
+    was_held: bool,
+    counted: Option<Counted>,
+}
+
+impl<'a, W: Wire> Parting<'a, W> {
+    fn new(remote: &'a Arc<Remote<W>>, tenure: Tenure) -> Parting<'a, W> {
+        Parting {
+            remote,
+            was_held: !tenure.hold.is_known_lost(),
+            tenure: Some(tenure),
+            counted: Some(remote.unsettled.one()),
+        }
+    }
+
+    /// What is to be released, if nobody is known to wait for it. The keeper ends what was lost: it
+    /// says so first, and the holder's error should not be known before the reason for it.
+    fn alone(&mut self) -> Option<&mut Episode> {
+        let tenure = self.tenure.as_mut().filter(|_| self.was_held)?;
+        let lock = &tenure.episode.names.lock;
+        let is_followed = tenure.heads_line && self.remote.lines().peek(lock).is_some();
+        (!tenure.contended && !is_followed).then_some(&mut tenure.episode)
+    }
+
+    /// The release came to this. The next one in line has the turn, whatever it was.
+    fn end(mut self, outcome: &Result<Ended, Fault>) -> Released {
+        let released = verdict(outcome);
+        let Some(tenure) = self.tenure.take() else {
+            return released;
+        };
+        let episode = tenure.episode;
+        if tenure.heads_line {
+            self.remote.pass_turn(&episode.names.lock, Turn::Start);
+        }
+        if released == Released::Unconfirmed && self.was_held {
+            telemetry::release_unconfirmed(&tenure.hold);
+        }
+        let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
+        if unanswered || episode.chain.is_tainted() {
+            let (remote, counted) = (self.remote.clone(), self.counted.take());
+            self.remote
+                .spawn(async move { finish(&remote, episode, unanswered, counted).await });
+        }
+        released
+    }
+}
+
+impl<W: Wire> Drop for Parting<'_, W> {
+    fn drop(&mut self) {
+        if let Some(tenure) = self.tenure.take() {
+            give_back(self.remote, tenure);
+        }
+    }
+}
+
+/// Gives a lock back, tells whoever waits for it by `until` how that went, and calls the next in line.
+/// `failures` is how often that was tried in vain.
+async fn giving_back<W: Wire>(
     remote: Arc<Remote<W>>,
     tenure: Tenure,
+    until: Instant,
+    mut failures: u32,
     mut reply: Option<oneshot::Sender<Released>>,
     counted: Counted,
 ) {
@@ -51,7 +186,6 @@ pub(crate) async fn give_back<W: Wire>(
     } = tenure;
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
     let was_held = !hold.is_known_lost();
-    let patience = PATIENCE.min(hold.remaining());
     let mut told = false;
     let mut tell = |released| {
         if std::mem::replace(&mut told, true) {
@@ -65,9 +199,9 @@ pub(crate) async fn give_back<W: Wire>(
         }
     };
     let outcome = {
-        let first = first_end(&remote, &mut episode, contended, heads_line);
-        let mut first = std::pin::pin!(first);
-        match tokio::time::timeout(patience, first.as_mut()).await {
+        let first = first_end(&remote, &mut episode, contended, heads_line, until, &mut failures);
+        let mut first = pin!(first);
+        match remote.alarms().timeout_at(until, first.as_mut()).await {
             Ok(outcome) => outcome,
             Err(_) => {
                 tell(Released::Unconfirmed);
@@ -75,54 +209,73 @@ pub(crate) async fn give_back<W: Wire>(
             }
         }
     };
-    tell(match &outcome {
+    tell(match verdict(&outcome) {
+        // What was not answered may have freed it.
+        Released::NotOurs if failures > 0 => Released::Unconfirmed,
+        released => released,
+    });
+    let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
+    if unanswered || episode.chain.is_tainted() {
+        // In a task of its own: this one may have begun where there are no timers.
+        let ending = remote.clone();
+        remote.spawn(async move { finish(&ending, episode, unanswered, Some(counted)).await });
+    }
+}
+
+fn verdict(outcome: &Result<Ended, Fault>) -> Released {
+    match outcome {
         Ok(Ended::NotOurs | Ended::Left) => Released::NotOurs,
         Ok(_) => Released::Freed,
         Err(_) => Released::Unconfirmed,
-    });
-    finish(&remote, episode, outcome, counted).await;
+    }
 }
 
-/// Ends a holder for the first time. Whoever is next in its line gets the turn, whatever came of
-/// it.
+/// Ends a holder, trying again until `until` where there is no answer: others wait for the lock, and
+/// a connection that broke is made anew in no time. Whoever is next in its line gets the turn, whatever
+/// came of it.
 async fn first_end<W: Wire>(
     remote: &Arc<Remote<W>>,
     episode: &mut Episode,
-    contended: bool,
+    mut contended: bool,
     heads_line: bool,
+    until: Instant,
+    failures: &mut u32,
 ) -> Result<Ended, Fault> {
-    let owner = episode.ticket.owner;
     if heads_line {
         let next = remote
             .lines()
             .peek(&episode.names.lock)
-            .map(|seat| (seat.label.clone(), seat.ttl));
+            .map(|seat| &seat.request)
+            .map(|request| (request.label.clone(), request.terms.first_ttl()));
         let heir =
             next.and_then(|(label, ttl)| Some((remote.episode(&label, &episode.names).ok()?, ttl)));
         if let Some((heir, ttl)) = heir {
             return bequeath(remote, episode, heir, ttl).await;
         }
     }
-    let mut baton = heads_line.then(|| Baton {
+    let _baton = heads_line.then(|| Baton {
         remote,
         lock: episode.names.lock.clone(),
     });
-    if !contended {
-        match remote
-            .wire()
-            .release(&mut episode.chain, owner, &episode.names)
-            .await
-        {
-            Ok(Ended::Contended) => {}
+    loop {
+        let (wire, chain) = (remote.wire(), &mut episode.chain);
+        let outcome = if contended {
+            let ended = wire.end(chain, &episode.ticket, &episode.names, None).await;
+            ended.map(|sent| sent.answer)
+        } else {
+            let owner = episode.ticket.owner;
+            wire.release(chain, owner, &episode.names).await
+        };
+        match outcome {
+            Ok(Ended::Contended) => contended = true,
+            Err(Fault::Unavailable(_)) if Instant::now() < until => {
+                *failures += 1;
+                let again = Instant::now() + backoff(*failures, random::jitter());
+                remote.alarms().sleep_until(again.min(until)).await;
+            }
             outcome => return outcome,
         }
     }
-    let ended = remote
-        .wire()
-        .end(&mut episode.chain, &episode.ticket, &episode.names, None)
-        .await;
-    drop(baton.take());
-    ended.map(|sent| sent.answer)
 }
 
 /// Ends a holder in favour of the next one in its line.
@@ -203,7 +356,8 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
         drop(first);
-        finish(&ending, episode, ended.map(|sent| sent.answer), counted).await;
+        let unanswered = matches!(ended, Err(Fault::Unavailable(_)));
+        finish(&ending, episode, unanswered, Some(counted)).await;
     });
     done
 }
@@ -212,18 +366,17 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
 async fn finish<W: Wire>(
     remote: &Arc<Remote<W>>,
     mut episode: Episode,
-    first: Result<Ended, Fault>,
-    counted: Counted,
+    mut unanswered: bool,
+    counted: Option<Counted>,
 ) {
     let often = Instant::now() + LONG_ENOUGH;
     let long_enough = LONG_ENOUGH.max(episode.chain.longest());
     // After this nothing of it can arrive. After that time once more nothing of it can be left.
     let until = Instant::now() + long_enough;
     let gone = until + long_enough;
-    let mut unanswered = matches!(first, Err(Fault::Unavailable(_)));
     // Others wait for an answer and not for more than that: a tainted owner is ended again for
     // seconds, but it holds nothing as far as anyone knows.
-    let mut counted = unanswered.then_some(counted);
+    let mut counted = counted.filter(|_| unanswered);
     while (unanswered || episode.chain.is_tainted()) && Instant::now() < gone {
         let pause = if Instant::now() < often {
             AGAIN
