@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -131,10 +131,18 @@ impl Alarms {
         true
     }
 
-    /// Takes an alarm down.
+    /// Takes an alarm down. In a forked child the mutex may be held for ever, by a thread that was
+    /// not copied; whoever finds it held looks in which process that is.
     fn unset(&self, until: Instant, number: u64) {
-        // Dropped after the mutex is free: it may be of somebody's own making.
-        let waker = self.board().set.remove(&(until, number));
+        let mut board = match self.board.try_lock() {
+            Ok(board) => board,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) if std::process::id() == self.process => self.board(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let waker = board.set.remove(&(until, number));
+        drop(board);
+        // It may be of somebody's own making: it is dropped while the mutex is free.
         drop(waker);
     }
 
@@ -176,11 +184,7 @@ impl Future for Alarm<'_> {
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
-        // In a forked child the keeper may hold the mutex for ever: it did so when the process was
-        // forked, and was not copied.
-        if let Some(number) = self.set
-            && std::process::id() == self.alarms.process
-        {
+        if let Some(number) = self.set {
             self.alarms.unset(self.until, number);
         }
     }

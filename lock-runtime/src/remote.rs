@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 
 use crate::alarm::Alarms;
-use crate::backend::redis::{self, Server, Signal, Target};
+use crate::backend::redis::{self, Homes, Server, Signal, Target};
 use crate::backend::wire::{Fault, Wire};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
@@ -53,10 +53,18 @@ pub(crate) struct Remote<W: Wire> {
 
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
+    ///
+    /// # Panics
+    ///
+    /// In a runtime without I/O, unless `options` are for the background alone.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
         let target = Target::parse(url, options)?;
         let process = random::process_id()?;
         let keeper = Keeper::get()?;
+        let guest = match options.background_only {
+            true => None,
+            false => redis::guest(),
+        };
         let sooner = Arc::new(Notify::new());
         let remote = Arc::new_cyclic(|remote: &Weak<Remote<Server>>| {
             let remote = remote.clone();
@@ -69,7 +77,7 @@ impl Remote<Server> {
                 wire: Server::new(
                     target,
                     process,
-                    keeper.clone(),
+                    Homes::new(keeper.clone(), guest),
                     options.command_timeout,
                     on_signal,
                 ),

@@ -104,6 +104,8 @@ impl<W: Wire> Contender<W> {
     /// Competes until the lock is had or the wait is over. Must run on the keeper, whose timers
     /// it uses, and which nobody's body can hold up.
     pub(crate) async fn compete(&mut self, mut step: Step) -> Result<Won, LockError> {
+        // A grant is announced while nobody here sends anything.
+        let _at_hand = self.remote.wire().at_hand();
         loop {
             step = match step {
                 Step::Won(won) => return Ok(won),

@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{sleep_until, timeout};
 
+use super::driver::Driver;
+use super::homes::{Homes, Need};
 use super::reply::judge_setup;
+use super::roaming::Place;
 use super::target::Target;
 use super::{eviction, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
@@ -53,7 +55,7 @@ pub(crate) struct Link {
 struct Shared {
     target: Target,
     channel: String,
-    keeper: Keeper,
+    homes: Arc<Homes>,
     /// Bounds a command, and also an attempt to connect.
     patience: Duration,
     on_signal: OnSignal,
@@ -75,7 +77,7 @@ type Attempt = Result<Arc<Connection>, Fault>;
 pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     commands: MultiplexedConnection,
-    driver: AbortHandle,
+    driver: Arc<Driver>,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
     /// When the server last answered anything, at first in setting this up.
@@ -98,6 +100,12 @@ impl Connection {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
 /// Why there is no answer.
 pub(crate) enum Silence {
     /// The time was up.
@@ -110,7 +118,7 @@ impl Link {
     pub(crate) fn new(
         target: Target,
         channel: String,
-        keeper: Keeper,
+        homes: Homes,
         patience: Duration,
         on_signal: OnSignal,
     ) -> Link {
@@ -118,7 +126,7 @@ impl Link {
         let shared = Shared {
             target,
             channel,
-            keeper,
+            homes: Arc::new(homes),
             patience,
             on_signal,
             state,
@@ -143,7 +151,7 @@ impl Link {
                 State::Down { not_before } => {
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.keeper.spawn(connecting).is_none() {
+                    if self.shared.keeper().spawn(connecting).is_none() {
                         return Err(Fault::unavailable("this process was forked"));
                     }
                     *state = State::Connecting(attempt.clone());
@@ -171,6 +179,7 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
+        let _attendance = connection.driver.attend();
         let mut commands = connection.commands.clone();
         let sending = commands.send_packed_command(command);
         let answer = self.alarms().timeout_at(until, sending).await;
@@ -184,6 +193,7 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
+        let _attendance = connection.driver.attend();
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
         let answers = self.alarms().timeout_at(until, sending).await;
@@ -218,7 +228,17 @@ impl Link {
 
     /// Timers for whoever sends: commands are waited for on their callers' tasks.
     pub(crate) fn alarms(&self) -> &Alarms {
-        self.shared.keeper.alarms()
+        self.shared.keeper().alarms()
+    }
+
+    /// Keeps the connection on the keeper until what is returned is dropped: what comes unasked then
+    /// arrives whatever any other runtime does.
+    pub(crate) fn at_hand(&self) -> Need {
+        let need = self.shared.homes.need();
+        if let State::Up(connection) = &*self.shared.state() {
+            connection.driver.call_home();
+        }
+        need
     }
 
     pub(crate) fn slow(&self) -> Fault {
@@ -238,6 +258,10 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        // In a forked child the mutex may be held for ever.
+        if self.shared.keeper().check_process().is_err() {
+            return;
+        }
         let mut state = self.shared.state();
         if let State::Up(connection) = &*state {
             connection.driver.abort();
@@ -247,6 +271,10 @@ impl Drop for Link {
 }
 
 impl Shared {
+    fn keeper(&self) -> &Keeper {
+        &self.homes.keeper
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -306,7 +334,8 @@ impl Shared {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
-        let stream = socket::open(address).await?;
+        let place = Place::default();
+        let stream = socket::open(address, &place).await?;
         let on_signal = self.on_signal.clone();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
@@ -324,7 +353,7 @@ impl Shared {
             }
             None => judge_setup(&error),
         };
-        let (mut commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
+        let (commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await
             .map_err(refused)?;
         // A weak reference: a connection that nobody uses any more must not keep its link.
@@ -337,37 +366,20 @@ impl Shared {
                 (link.on_signal)(Signal::Down);
             }
         };
-        let driver = self.keeper.spawn(driving);
-        let driver = driver.ok_or_else(|| Fault::unavailable("this process was forked"))?;
-        let driver = AbortUnlessKept(Some(driver.abort_handle()));
+        let connection = Connection {
+            incarnation,
+            driver: Driver::start(driving, place, self.homes.clone(), self.patience)?,
+            commands,
+            unanswered: AtomicU32::new(0),
+            heard: Mutex::new(Instant::now()),
+        };
         // Both travel together: the look at the server takes no time of its own.
+        let mut commands = connection.commands.clone();
         let looking = eviction::look(address, commands.clone());
         let (subscribed, ()) = tokio::join!(commands.subscribe(&self.channel), looking);
         subscribed.map_err(refused)?;
-        Ok(Arc::new(Connection {
-            incarnation,
-            commands,
-            driver: driver.keep(),
-            unanswered: AtomicU32::new(0),
-            heard: Mutex::new(Instant::now()),
-        }))
-    }
-}
-
-/// Ends the driver of a connection that is given up half-made.
-struct AbortUnlessKept(Option<AbortHandle>);
-
-impl AbortUnlessKept {
-    fn keep(mut self) -> AbortHandle {
-        self.0.take().expect("it is taken once")
-    }
-}
-
-impl Drop for AbortUnlessKept {
-    fn drop(&mut self) {
-        if let Some(driver) = &self.0 {
-            driver.abort();
-        }
+        connection.answered();
+        Ok(Arc::new(connection))
     }
 }
 

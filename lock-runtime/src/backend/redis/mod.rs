@@ -1,13 +1,17 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
+mod driver;
 mod eviction;
+mod homes;
 mod link;
 mod once;
 mod reply;
+mod roaming;
 mod script;
 mod socket;
 mod target;
 mod tls;
+mod watch;
 mod window;
 
 use std::sync::Arc;
@@ -15,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, Value};
 
+pub use driver::departures;
+pub(crate) use homes::{Homes, guest};
 pub(crate) use link::{OnSignal, Signal};
 pub(crate) use target::Target;
 
@@ -25,7 +31,6 @@ use self::window::Window;
 use crate::backend::chain::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
-use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Grant;
@@ -49,13 +54,13 @@ impl Server {
     pub(crate) fn new(
         target: Target,
         process: ProcessId,
-        keeper: Keeper,
+        homes: Homes,
         command_timeout: Duration,
         on_signal: OnSignal,
     ) -> Server {
         let channel = format!("{CHANNEL}{}", process.as_str());
         Server {
-            link: Link::new(target, channel, keeper, command_timeout, on_signal),
+            link: Link::new(target, channel, homes, command_timeout, on_signal),
             acquiring: Window::new(command_timeout),
             ending: Window::new(command_timeout),
         }
@@ -293,6 +298,10 @@ impl Wire for Server {
             at: sent.at,
             answer,
         })
+    }
+
+    fn at_hand(&self) -> impl Send + 'static {
+        self.link.at_hand()
     }
 
     async fn ping(&self) -> Result<(), Fault> {
