@@ -5,7 +5,6 @@
 //! a runtime shuts down is still released, and one client serves a new runtime in every test.
 //! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.
 
-use std::cell::Cell;
 use std::future::{Future, pending};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -127,35 +126,5 @@ impl<T> Drop for AbortOnDrop<T> {
 /// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used
 /// up its cooperative budget would spin here for ever: nothing renews the budget while it blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let _blocking = Blocking::begin();
     pollster::block_on(tokio::task::coop::unconstrained(future))
-}
-
-thread_local! {
-    static BLOCKING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is inside [`block_on`]: if a runtime is entered here, it may have no other
-/// thread that polls its tasks meanwhile.
-pub(crate) fn is_blocking() -> bool {
-    BLOCKING.get()
-}
-
-/// The time of a [`block_on`].
-struct Blocking {
-    before: bool,
-}
-
-impl Blocking {
-    fn begin() -> Blocking {
-        Blocking {
-            before: BLOCKING.replace(true),
-        }
-    }
-}
-
-impl Drop for Blocking {
-    fn drop(&mut self) {
-        BLOCKING.set(self.before);
-    }
 }

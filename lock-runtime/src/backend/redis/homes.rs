@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::runtime::Handle;
 
-use crate::keeper::{self, Keeper};
+use crate::keeper::Keeper;
 
 /// The two runtimes of a client, and who needs its connection to be on the keeper.
 pub(crate) struct Homes {
@@ -17,7 +17,7 @@ pub(crate) struct Homes {
 
 /// Where somebody is who sends a command.
 pub(super) enum Here<'a> {
-    /// On the keeper, or blocking a thread that may be the only one of the client's runtime.
+    /// On the keeper.
     Keeper,
     /// On the client's runtime.
     Guest(&'a Handle),
@@ -42,10 +42,8 @@ impl Homes {
         };
         match Handle::try_current().map(|handle| handle.id()) {
             Ok(id) if id == self.keeper.id() => Here::Keeper,
-            Ok(id) if id != guest.id() => Here::Elsewhere,
-            Ok(_) if keeper::is_blocking() => Here::Keeper,
-            Ok(_) => Here::Guest(guest),
-            Err(_) => Here::Elsewhere,
+            Ok(id) if id == guest.id() => Here::Guest(guest),
+            _ => Here::Elsewhere,
         }
     }
 
