@@ -99,7 +99,14 @@ fn in_background<W: Wire>(
 ) {
     // Counted here and not in the task: a shutdown may look before that is run.
     let counted = remote.unsettled.one();
-    remote.spawn(giving_back(remote.clone(), tenure, until, failures, reply, counted));
+    remote.spawn(giving_back(
+        remote.clone(),
+        tenure,
+        until,
+        failures,
+        reply,
+        counted,
+    ));
 }
 
 /// Until when a caller waits for the answer to a release. That the lease ends meanwhile is no loss:
@@ -199,7 +206,14 @@ async fn giving_back<W: Wire>(
         }
     };
     let outcome = {
-        let first = first_end(&remote, &mut episode, contended, heads_line, until, &mut failures);
+        let first = first_end(
+            &remote,
+            &mut episode,
+            contended,
+            heads_line,
+            until,
+            &mut failures,
+        );
         let mut first = pin!(first);
         match remote.alarms().timeout_at(until, first.as_mut()).await {
             Ok(outcome) => outcome,
