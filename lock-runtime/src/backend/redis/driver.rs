@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::homes::{Here, Homes, Need};
+use super::homes::{Here, Homes};
 use super::roaming::Place;
 use super::watch::{Glance, LOOK, REST, Verdict, judge};
 use crate::backend::wire::Fault;
@@ -106,32 +106,27 @@ impl Driver {
         }
     }
 
-    /// Has the driver where a command is served best that its caller is about to send, and for as
-    /// long as the answer is waited for.
+    /// A command is sent by whoever calls this, and waited for as long as what is returned lives. If
+    /// that is on the client's runtime, the driver goes there unless the keeper needs it.
     pub(super) fn attend(self: &Arc<Driver>) -> Attendance<'_> {
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        let need = match self.homes.here() {
-            Here::Keeper => {
-                let need = self.homes.need();
-                self.call_home();
-                Some(need)
-            }
-            Here::Guest(runtime) => {
-                self.visit(runtime);
-                None
-            }
-            Here::Elsewhere => None,
-        };
-        Attendance {
-            driver: self,
-            _need: need,
+        if let Here::Guest(runtime) = self.homes.here() {
+            self.visit(runtime);
         }
+        Attendance(self)
     }
 
-    /// Brings it back to the keeper.
+    /// Brings it back to the keeper. If that is where this is called, it is polled as well: should
+    /// the server be gone, this is known afterwards.
     pub(super) fn call_home(&self) {
-        self.come_home(|_| true, None);
+        let Some(keeper) = self.come_home(|_| true, None) else {
+            return;
+        };
+        if let Here::Keeper = self.homes.here() {
+            let _ = self.poll_at(None, &mut Context::from_waker(&keeper));
+        }
+        keeper.wake();
     }
 
     /// Ends it: the socket is closed now, or as soon as a poll is over that is under way. In a forked
@@ -178,18 +173,20 @@ impl Driver {
         wake(wakers);
     }
 
-    /// Brings it home from a stay that `which` is true for.
-    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) {
+    /// Brings it home from a stay that `which` is true for, and returns the keeper's waker, which is
+    /// to be woken. It has none if it was woken already to look after this stay.
+    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) -> Option<Waker> {
         let mut berth = self.berth();
         if berth.gone || !berth.away.is_some_and(which) {
-            return;
+            return None;
         }
         berth.arrive();
         berth.rests_until = rest.map(|rest| Instant::now() + rest);
         self.is_away.store(false, Ordering::Relaxed);
-        let wakers = berth.wakers();
+        let [keeper, guest] = berth.wakers();
         drop(berth);
-        wake(wakers);
+        wake([None, guest]);
+        keeper
     }
 
     /// The keeper's part: drives it while it is at home, and looks after it while it is away.
@@ -212,7 +209,8 @@ impl Driver {
                 Verdict::Well => {}
                 Verdict::Asleep => self.wake_guest(),
                 Verdict::Idle => self.call_home(),
-                Verdict::Blocked => self.come_home(|_| true, Some(REST)),
+                // This is the task that would be woken, and it is awake.
+                Verdict::Blocked => drop(self.come_home(|_| true, Some(REST))),
             }
         }
     }
@@ -360,19 +358,17 @@ impl Future for Stay {
 impl Drop for Stay {
     fn drop(&mut self) {
         if self.is_ours() {
-            self.driver.come_home(|stay| stay == self.stay, None);
+            let keeper = self.driver.come_home(|stay| stay == self.stay, None);
+            wake([keeper, None]);
         }
     }
 }
 
 /// A command that is under way.
-pub(super) struct Attendance<'a> {
-    driver: &'a Driver,
-    _need: Option<Need>,
-}
+pub(super) struct Attendance<'a>(&'a Driver);
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
-        self.driver.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
 use super::driver::Driver;
-use super::homes::{Homes, Need};
+use super::homes::{Here, Homes, Need};
 use super::reply::judge_setup;
 use super::roaming::Place;
 use super::target::Target;
@@ -235,10 +235,22 @@ impl Link {
     /// arrives whatever any other runtime does.
     pub(crate) fn at_hand(&self) -> Need {
         let need = self.shared.homes.need();
-        if let State::Up(connection) = &*self.shared.state() {
+        // Called without the mutex: what is found out at home may be that the connection is gone.
+        let connection = match &*self.shared.state() {
+            State::Up(connection) => Some(connection.clone()),
+            _ => None,
+        };
+        if let Some(connection) = connection {
             connection.driver.call_home();
         }
         need
+    }
+
+    /// The same for a command, if it is the keeper's. It comes before the connection is asked for: one
+    /// that was away may be found broken.
+    pub(crate) fn at_hand_for_keeper(&self) -> Option<Need> {
+        let here = self.shared.homes.here();
+        matches!(here, Here::Keeper).then(|| self.at_hand())
     }
 
     pub(crate) fn slow(&self) -> Fault {

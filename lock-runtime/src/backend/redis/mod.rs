@@ -76,6 +76,7 @@ impl Server {
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let mut connection = self.link.connection(until).await?;
         let _place = match window.try_enter() {
             Some(place) => place,
@@ -216,6 +217,7 @@ impl Wire for Server {
 
     async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let connection = match self.link.connection(until).await {
             Ok(connection) => connection,
             Err(fault) => return renewals.iter().map(|_| Err(fault.clone())).collect(),
@@ -306,6 +308,7 @@ impl Wire for Server {
 
     async fn ping(&self) -> Result<(), Fault> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link

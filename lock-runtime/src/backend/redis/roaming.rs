@@ -4,6 +4,7 @@
 //! it. This one is registered anew when it is first polled after its driver has moved.
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,14 +48,29 @@ pub(super) trait Movable: AsyncRead + AsyncWrite + Unpin + Sized {
 
 impl Movable for TcpStream {
     fn register_here(self) -> io::Result<TcpStream> {
-        TcpStream::from_std(self.into_std()?)
+        let socket = self.into_std()?;
+        check(&socket2::SockRef::from(&socket))?;
+        TcpStream::from_std(socket)
     }
 }
 
 #[cfg(unix)]
 impl Movable for UnixStream {
     fn register_here(self) -> io::Result<UnixStream> {
-        UnixStream::from_std(self.into_std()?)
+        let socket = self.into_std()?;
+        check(&socket2::SockRef::from(&socket))?;
+        UnixStream::from_std(socket)
+    }
+}
+
+/// Fails if the other side has closed the connection. A reactor would say so as well, but only when it
+/// is asked the next time, and by then a command may be written that fails for nothing.
+fn check(socket: &socket2::Socket) -> io::Result<()> {
+    match socket.peek(&mut [MaybeUninit::uninit()]) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
