@@ -1,0 +1,141 @@
+//! Counts what cannot be counted without a part in each allocation. `lock-bench` runs it:
+//!
+//! - `attribute URL`: the allocations of a call by attribute, and by hand
+//! - `held URL COUNT MILLIS`: with so many locks held, the bytes of each that were allocated for it,
+//!   and by which the process grew; and for so long, the part of a core that its background thread uses
+
+#[path = "../shipping.rs"]
+mod shipping;
+
+use std::alloc::System;
+use std::env;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use lock_runtime::{LockClient, LockGuard};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use tokio::task::JoinSet;
+
+#[global_allocator]
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Calls over which the mean is taken.
+const CALLS: u32 = 1_000;
+
+/// How many callers take many locks between them.
+const CALLERS: usize = 100;
+
+const TTL: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_secs(120);
+
+#[tokio::main]
+async fn main() {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["attribute", url] => attribute(&client(url).await).await,
+        ["held", url, count, millis] => {
+            let count = count.parse().expect("it is a number");
+            held(&client(url).await, count, time(millis)).await;
+        }
+        _ => panic!("lock-bench knows how to ask"),
+    }
+}
+
+async fn client(url: &str) -> LockClient {
+    let builder = LockClient::builder().url(url).ttl(TTL).wait(WAIT);
+    builder.connect().await.expect("the server is there")
+}
+
+async fn attribute(client: &LockClient) {
+    let by_attribute = allocations(async || {
+        let shipped = shipping::by_attribute(client, 42).await;
+        shipped.expect("the lock is free");
+    });
+    let by_attribute = by_attribute.await;
+    let by_hand = allocations(async || {
+        let shipped = shipping::by_hand(client, 42).await;
+        shipped.expect("the lock is free");
+    });
+    println!("{by_attribute} {}", by_hand.await);
+}
+
+/// How many a call makes, on whatever thread.
+async fn allocations(call: impl AsyncFn()) -> f64 {
+    for _ in 0..CALLS {
+        call().await;
+    }
+    let region = Region::new(COUNTING);
+    for _ in 0..CALLS {
+        call().await;
+    }
+    let made = region.change();
+    let made = u32::try_from(made.allocations + made.reallocations).expect("they are few");
+    f64::from(made) / f64::from(CALLS)
+}
+
+async fn held(client: &LockClient, count: usize, watch: Duration) {
+    // What is only made once, and what holds the guards.
+    take(client, "before", CALLERS).await;
+    let mut guards = Vec::with_capacity(count);
+    let (region, resident) = (Region::new(COUNTING), resident());
+    guards.extend(take(client, "held", count).await);
+    let change = region.change();
+    let allocated = change.bytes_allocated - change.bytes_deallocated;
+    let grown = self::resident().saturating_sub(resident);
+
+    let (start, busy) = (Instant::now(), keeper_time());
+    tokio::time::sleep(watch).await;
+    let busy = (keeper_time() - busy).as_secs_f64() / start.elapsed().as_secs_f64();
+    let valid = guards.iter().all(LockGuard::is_valid);
+    assert!(valid, "a lock was lost while it was held");
+    println!("{} {} {busy}", allocated / count, grown / count);
+    client.shutdown().await;
+}
+
+/// So many locks, `NAME:0` and so on.
+async fn take(client: &LockClient, name: &'static str, count: usize) -> Vec<LockGuard> {
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS.min(count) {
+        let client = client.clone();
+        callers.spawn(async move {
+            let mut own = Vec::with_capacity(count.div_ceil(CALLERS));
+            for n in (caller..count).step_by(CALLERS) {
+                let guard = client.lock(format!("{name}:{n}")).acquire().await;
+                own.push(guard.expect("the lock is free"));
+            }
+            own
+        });
+    }
+    callers.join_all().await.into_iter().flatten().collect()
+}
+
+/// The memory of this process, in bytes.
+fn resident() -> usize {
+    let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let mut fields = status.lines().filter_map(|line| line.split_once(':'));
+    let resident = fields.find(|(name, _)| *name == "VmRSS");
+    let (_, size) = resident.expect("a process has memory");
+    let kilobytes = size.trim().trim_end_matches(" kB");
+    kilobytes.parse::<usize>().expect("it is a number") * 1024
+}
+
+/// How long the background thread has run on a core so far.
+fn keeper_time() -> Duration {
+    let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
+    let tasks = tasks.map(|task| task.expect("a folder can be read").path());
+    let named = |task: &std::path::PathBuf| {
+        let name = fs::read_to_string(task.join("comm"));
+        name.is_ok_and(|name| name.trim() == "lock-keeper")
+    };
+    let keeper = tasks
+        .into_iter()
+        .find(named)
+        .expect("there is a background thread");
+    let stat = fs::read_to_string(keeper.join("schedstat")).expect("a thread is scheduled");
+    let nanos = stat.split(' ').next().expect("it begins with the time");
+    Duration::from_nanos(nanos.parse().expect("it is a number"))
+}
+
+fn time(millis: &str) -> Duration {
+    Duration::from_millis(millis.parse().expect("it is a number"))
+}

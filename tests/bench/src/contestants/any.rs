@@ -1,0 +1,100 @@
+//! One of them, chosen when the program runs.
+
+use lock_runtime::LockGuard;
+
+use super::rslock::Rslock;
+use super::{Contestant, Ours};
+
+/// Which one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Ours, strictly in the order of arrival.
+    InOrder,
+    /// Ours, as it comes: local turns, at most 16.
+    Ours,
+    Rslock,
+    RslockTuned,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 4] = [Kind::InOrder, Kind::Ours, Kind::Rslock, Kind::RslockTuned];
+    pub(crate) const PEERS: [Kind; 2] = [Kind::Rslock, Kind::RslockTuned];
+
+    /// What the tables call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::InOrder => "lock-runtime, local turns off",
+            Kind::Ours => "lock-runtime",
+            Kind::Rslock => "rslock",
+            Kind::RslockTuned => "rslock, tuned",
+        }
+    }
+
+    /// The kind with this name.
+    pub(crate) fn parse(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub(crate) fn is_ours(self) -> bool {
+        matches!(self, Kind::InOrder | Kind::Ours)
+    }
+
+    /// The commands that it sends, to be told from those that its scripts run inside the server.
+    pub(crate) fn commands(self) -> &'static [&'static str] {
+        if self.is_ours() {
+            &["evalsha", "eval"]
+        } else {
+            &["set", "evalsha", "eval"]
+        }
+    }
+
+    /// A client of this kind, in the runtime that it will be used in.
+    pub(crate) async fn connect(self, url: &str) -> Any {
+        match self {
+            Kind::InOrder => Any::Ours(Ours::with(url, |builder| builder.local_turns(1)).await),
+            Kind::Ours => Any::Ours(Ours::connect(url).await),
+            Kind::Rslock => Any::Rslock(Rslock::new(url)),
+            Kind::RslockTuned => Any::Rslock(Rslock::tuned(url)),
+        }
+    }
+}
+
+/// A client of any kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Any {
+    Ours(Ours),
+    Rslock(Rslock),
+}
+
+/// A lock of any kind.
+#[derive(Debug)]
+pub(crate) enum Held {
+    Ours(LockGuard),
+    Rslock(rslock::LockGuard),
+}
+
+impl Contestant for Any {
+    type Held = Held;
+
+    async fn acquire(&self, key: &str) -> Held {
+        match self {
+            Any::Ours(ours) => Held::Ours(ours.acquire(key).await),
+            Any::Rslock(rslock) => Held::Rslock(rslock.acquire(key).await),
+        }
+    }
+
+    async fn release(&self, held: Held) {
+        match (self, held) {
+            (Any::Ours(ours), Held::Ours(held)) => ours.release(held).await,
+            (Any::Rslock(rslock), Held::Rslock(held)) => rslock.release(held).await,
+            (_, held) => unreachable!("somebody else's: {held:?}"),
+        }
+    }
+
+    fn token(held: &Held) -> u64 {
+        match held {
+            Held::Ours(held) => Ours::token(held),
+            Held::Rslock(held) => Rslock::token(held),
+        }
+    }
+}

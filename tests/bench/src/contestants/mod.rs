@@ -1,0 +1,48 @@
+//! Ways to have a lock, all measured by the same code.
+//!
+//! Peers are crates that wait for a lock of one Redis server and have an async interface that works:
+//!
+//! - `rslock` 0.10, as it comes and with short retries.
+//!
+//! Left out, as of November 2026, with what was found in their sources:
+//!
+//! - `async-redis-lock` 0.4 and 0.3 ask for Rust 1.89, and for a `uuid` that does, which would take
+//!   the place of lock-runtime's in the same lock file. 0.2 makes a connection for each release, and
+//!   blocks its thread for that.
+//! - `distributed-lock-redis` 0.2 does not wait on a single server: its `acquire` tries once.
+//! - `redisson` 0.1 links OpenSSL; its fair lock looks at the queue every 100 ms.
+//! - `redis-lock` 0.5 has no guard: it runs a closure, under a ttl that nothing renews. It needs
+//!   redis 0.27.
+//! - `redlock` 2.0 and `rust_redlock` 0.4 block.
+
+mod any;
+mod ours;
+mod raw;
+mod rslock;
+
+pub(crate) use any::{Any, Kind};
+pub(crate) use ours::Ours;
+pub(crate) use raw::Raw;
+
+use std::time::Duration;
+
+/// The lease that all of them take; only a crash would see its end.
+pub(crate) const TTL: Duration = Duration::from_secs(30);
+
+/// A wait that no measurement sees the end of.
+pub(crate) const WAIT: Duration = Duration::from_secs(120);
+
+/// A client of locks.
+pub(crate) trait Contestant: Clone + Send + Sync + 'static {
+    /// A lock that is held.
+    type Held: Send + 'static;
+
+    /// Waits for the lock.
+    fn acquire(&self, key: &str) -> impl Future<Output = Self::Held> + Send;
+
+    /// Gives it back, and waits until that is done.
+    fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
+
+    /// The fencing token; 0 where there is no such thing.
+    fn token(held: &Self::Held) -> u64;
+}

@@ -1,0 +1,41 @@
+//! The crate `rslock`, on one server.
+
+use std::time::Duration;
+
+use rslock::{LockGuard, LockManager};
+
+use super::{Contestant, TTL};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rslock(LockManager);
+
+impl Rslock {
+    /// As it comes: three tries, with up to 200 ms between two of them, again and again.
+    pub(crate) fn new(url: &str) -> Rslock {
+        Rslock(LockManager::new(vec![url]))
+    }
+
+    /// With retries as short as they can be: it waits a whole number of milliseconds below this.
+    pub(crate) fn tuned(url: &str) -> Rslock {
+        let mut manager = LockManager::new(vec![url]);
+        manager.set_retry(u32::MAX, Duration::from_millis(2));
+        Rslock(manager)
+    }
+}
+
+impl Contestant for Rslock {
+    type Held = LockGuard;
+
+    async fn acquire(&self, key: &str) -> LockGuard {
+        let acquire = self.0.acquire(key, TTL);
+        acquire.await.expect("the lock can be had")
+    }
+
+    async fn release(&self, held: LockGuard) {
+        held.release().await;
+    }
+
+    fn token(_held: &LockGuard) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,80 @@
+//! How much is measured.
+
+use std::time::Duration;
+
+/// How often, how many and how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Rounds of everything that is compared with a floor; medians are of these.
+    pub(crate) rounds: usize,
+    /// Cycles of a round.
+    pub(crate) cycles: usize,
+    /// Cycles of a round over a network.
+    pub(crate) far_cycles: usize,
+    /// The time of a round where many tasks are at work.
+    pub(crate) slice: Duration,
+    /// Rounds of peers where they wait, and their time: their waits are longer than ours.
+    pub(crate) peer_rounds: usize,
+    pub(crate) peer_slice: Duration,
+    /// Hand-offs from a release to a grant.
+    pub(crate) handoffs: usize,
+    pub(crate) peer_handoffs: usize,
+    /// Holders that are killed.
+    pub(crate) crashes: u32,
+    /// Waiters on one key, and how long its holder sleeps.
+    pub(crate) waiters: usize,
+    pub(crate) sleep: Duration,
+    /// Locks that are held by one process, and how long it is watched while it holds them.
+    pub(crate) held: usize,
+    pub(crate) watch: Duration,
+    /// The most waiters of one process.
+    pub(crate) crowd: u32,
+}
+
+impl Effort {
+    /// Minutes.
+    pub(crate) const FULL: Effort = Effort {
+        rounds: 5,
+        cycles: 30_000,
+        far_cycles: 1_500,
+        slice: Duration::from_millis(400),
+        peer_rounds: 3,
+        peer_slice: Duration::from_secs(1),
+        handoffs: 500,
+        peer_handoffs: 50,
+        crashes: 20,
+        waiters: 1_000,
+        sleep: Duration::from_secs(5),
+        held: 100_000,
+        // Longer than the time between two renewals of a lease of 30 s.
+        watch: Duration::from_secs(11),
+        crowd: 10_000,
+    };
+
+    /// What is put beside: less of it, since nothing rests on it.
+    pub(crate) const BESIDE: Effort = Effort {
+        cycles: 5_000,
+        far_cycles: 300,
+        peer_slice: Duration::from_millis(500),
+        handoffs: 200,
+        ..Effort::FULL
+    };
+
+    /// Seconds: whether all of it works, and no figure to rely on.
+    pub(crate) const QUICK: Effort = Effort {
+        rounds: 2,
+        cycles: 200,
+        far_cycles: 50,
+        slice: Duration::from_millis(100),
+        peer_rounds: 1,
+        peer_slice: Duration::from_millis(200),
+        handoffs: 20,
+        peer_handoffs: 5,
+        crashes: 2,
+        waiters: 100,
+        sleep: Duration::from_secs(1),
+        held: 1_000,
+        watch: Duration::from_secs(1),
+        crowd: 200,
+    };
+}

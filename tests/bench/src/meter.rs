@@ -1,0 +1,88 @@
+//! What a server says it has done.
+
+use harness::RedisServer;
+use redis::Connection;
+
+/// A connection that asks.
+pub(crate) struct Meter(Connection);
+
+impl Meter {
+    pub(crate) fn new(server: &RedisServer) -> Meter {
+        Meter(server.connection())
+    }
+
+    /// How often it has run these commands, for clients or inside of scripts.
+    pub(crate) fn calls(&mut self, names: &[&str]) -> u64 {
+        let info = self.info("commandstats");
+        names.iter().map(|name| calls(&info, name)).sum()
+    }
+
+    /// How many bytes it has received, those of this question included.
+    pub(crate) fn received(&mut self) -> u64 {
+        let info = self.info("stats");
+        let bytes = field(&info, "total_net_input_bytes");
+        bytes
+            .expect("every server counts them")
+            .parse()
+            .expect("it is a number")
+    }
+
+    /// Its name and version.
+    pub(crate) fn version(&mut self) -> String {
+        version(&self.info("server"))
+    }
+
+    fn info(&mut self, section: &str) -> String {
+        let mut info = redis::cmd("INFO");
+        let answer = info.arg(section).query(&mut self.0);
+        answer.expect("the server answers")
+    }
+}
+
+fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
+    let mut fields = info.lines().filter_map(|line| line.split_once(':'));
+    let found = fields.find(|(field, _)| *field == name);
+    found.map(|(_, value)| value)
+}
+
+fn calls(info: &str, name: &str) -> u64 {
+    let stats = field(info, &format!("cmdstat_{name}")).unwrap_or("calls=0,");
+    let calls = stats
+        .strip_prefix("calls=")
+        .and_then(|rest| rest.split(',').next());
+    calls
+        .and_then(|calls| calls.parse().ok())
+        .expect("it is `calls=` and a number")
+}
+
+/// Valkey says which Redis it is compatible with, and its own version elsewhere.
+fn version(info: &str) -> String {
+    let named = |name, version| field(info, version).map(|version| format!("{name} {version}"));
+    named("Valkey", "valkey_version")
+        .or_else(|| named("Redis", "redis_version"))
+        .unwrap_or_else(|| "a server without a version".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATS: &str = "# Commandstats\r\ncmdstat_evalsha:calls=12,usec=40,usec_per_call=3.3\r\n\
+                         cmdstat_evalsha_ro:calls=5,usec=1\r\n";
+
+    #[test]
+    fn calls_are_those_of_this_command_and_none_where_it_was_never_run() {
+        assert_eq!(calls(STATS, "evalsha"), 12);
+        assert_eq!(calls(STATS, "eval"), 0);
+    }
+
+    #[test]
+    fn a_server_is_named_by_what_it_is() {
+        assert_eq!(
+            version("# Server\r\nredis_version:7.0.15\r\n"),
+            "Redis 7.0.15"
+        );
+        let valkey = "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n";
+        assert_eq!(version(valkey), "Valkey 8.1.1");
+    }
+}

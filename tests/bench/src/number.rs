@@ -1,0 +1,100 @@
+//! Numbers as people read them.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A number with three digits that count, and a gap between thousands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number(pub(crate) f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Number(value) = *self;
+        match value {
+            10_000.0.. => f.write_str(&grouped(round_to(value, 100.0))),
+            1_000.0.. => f.write_str(&grouped(round_to(value, 10.0))),
+            100.0.. => write!(f, "{value:.0}"),
+            10.0.. => write!(f, "{value:.1}"),
+            0.1.. => write!(f, "{value:.2}"),
+            _ if value == 0.0 => f.write_str("0"),
+            _ => write!(f, "{value:.3}"),
+        }
+    }
+}
+
+fn round_to(value: f64, step: f64) -> f64 {
+    (value / step).round() * step
+}
+
+fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time in the unit that suits it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short(pub(crate) Duration);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.as_secs_f64() * 1e6;
+        if micros < 10.0 {
+            write!(f, "{micros:.2} µs")
+        } else if micros < 10_000.0 {
+            write!(f, "{micros:.0} µs")
+        } else if micros < 10_000_000.0 {
+            write!(f, "{:.0} ms", micros / 1e3)
+        } else {
+            write!(f, "{:.0} s", micros / 1e6)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        let shown: Vec<String> = [
+            0.0,
+            0.0162,
+            0.5,
+            1.234,
+            25.26,
+            325.4,
+            8_514.0,
+            77_642.0,
+            1_648_000.0,
+        ]
+        .map(|value| Number(value).to_string())
+        .into();
+        let expected = [
+            "0",
+            "0.016",
+            "0.50",
+            "1.23",
+            "25.3",
+            "325",
+            "8 510",
+            "77 600",
+            "1 648 000",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn times_have_the_unit_that_suits_them() {
+        let shown: Vec<String> = [400, 21_300, 1_200_000, 54_000_000, 12_000_000_000]
+            .map(|nanos| Short(Duration::from_nanos(nanos)).to_string())
+            .into();
+        assert_eq!(shown, ["0.40 µs", "21 µs", "1200 µs", "54 ms", "12 s"]);
+    }
+}

@@ -1,0 +1,105 @@
+//! The attribute beside the guard that somebody writes by hand, and a call inside of another one.
+
+use std::time::{Duration, Instant};
+
+use harness::RedisServer;
+use lock_runtime::{LockClient, LockError, distributed_lock};
+
+use super::Setting;
+use crate::contestants::Ours;
+use crate::counting;
+use crate::findings::{Findings, Goal, Value};
+use crate::number::Short;
+use crate::pair::{Work, pair};
+use crate::runtimes::Flavour;
+use crate::shipping;
+use crate::stats::{Times, float};
+
+const ID: u64 = 42;
+
+/// Nested calls that are timed together: one alone is too short for a clock.
+const NESTED: u32 = 1_000;
+
+struct Attribute(LockClient);
+struct Guard(LockClient);
+
+impl Work for Attribute {
+    async fn once(&self) {
+        let shipped = shipping::by_attribute(&self.0, ID).await;
+        shipped.expect("the lock is free");
+    }
+}
+
+impl Work for Guard {
+    async fn once(&self) {
+        let shipped = shipping::by_hand(&self.0, ID).await;
+        shipped.expect("the lock is free");
+    }
+}
+
+pub(super) fn measure(findings: &mut Findings, setting: Setting) {
+    let server = RedisServer::start();
+    let url = server.url();
+    let pair = Flavour::CurrentThread.run(async move {
+        let Ours(client) = Ours::connect(&url).await;
+        let works = (Attribute(client.clone()), Guard(client));
+        pair(
+            setting.effort.rounds,
+            setting.effort.cycles / 2,
+            works.0,
+            works.1,
+        )
+        .await
+    });
+    findings.figure(
+        "attribute, p50 to the hand-written guard",
+        Value::new(Goal::AtMost(1.02), pair.ratio).of(Short(pair.ours)),
+        Short(pair.floor),
+    );
+    if setting.beside {
+        return;
+    }
+    let [attribute, hand] = counting::ask(&["attribute", &server.url()]);
+    findings.figure(
+        "attribute, allocations more than the guard's, key included in both",
+        Value::new(Goal::AtMost(0.0), (attribute - hand).round())
+            .shown(format!("{:.0} ({attribute:.0})", attribute - hand)),
+        format!("{hand:.0}"),
+    );
+    nested(findings, &server);
+}
+
+/// The inner calls find the lock held by their caller.
+#[distributed_lock(key = "order:<id>", client = client)]
+async fn outer(client: &LockClient, id: u64, calls: u32) -> Result<Duration, LockError> {
+    let start = Instant::now();
+    for _ in 0..calls {
+        shipping::by_attribute(client, id).await?;
+    }
+    Ok(start.elapsed() / calls)
+}
+
+fn nested(findings: &mut Findings, server: &RedisServer) {
+    let (url, mut monitor) = (server.url(), server.monitor());
+    let (commands, time) = Flavour::CurrentThread.run(async move {
+        let Ours(client) = Ours::connect(&url).await;
+        let mut times = Vec::new();
+        monitor.take();
+        for _ in 0..10 {
+            let time = outer(&client, ID, NESTED).await;
+            times.push(time.expect("the lock is free"));
+        }
+        // Each outer call has two of its own.
+        let commands = monitor.take().len().abs_diff(2 * times.len());
+        (commands, Times::new(times).median())
+    });
+    findings.figures(
+        "nested call, commands / µs",
+        &[
+            Value::new(Goal::AtMost(0.0), float(commands)),
+            Value::new(Goal::AtMost(1.0), time.as_secs_f64() * 1e6),
+        ],
+        "0 / 0",
+    );
+    findings.demand(commands == 0, "a nested call is no command");
+}

@@ -1,0 +1,112 @@
+//! What is measured: a file for each part, whose figures need the same scene.
+
+mod attribute;
+mod contest;
+mod crash;
+mod crowd;
+mod curve;
+mod cycle;
+mod growth;
+mod handoff;
+mod held;
+mod network;
+mod processes;
+mod spread;
+mod transfers;
+
+use crate::effort::Effort;
+use crate::findings::Findings;
+
+/// A part of the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Cycle,
+    Network,
+    Attribute,
+    Spread,
+    Transfers,
+    Processes,
+    Curve,
+    Handoff,
+    Crash,
+    Crowd,
+    Held,
+    Growth,
+}
+
+/// How a part is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) effort: Effort,
+    /// Whether this is what is put beside the figures, which peers are no part of.
+    pub(crate) beside: bool,
+}
+
+impl Part {
+    pub(crate) const ALL: [Part; 12] = [
+        Part::Cycle,
+        Part::Network,
+        Part::Attribute,
+        Part::Spread,
+        Part::Transfers,
+        Part::Processes,
+        Part::Curve,
+        Part::Handoff,
+        Part::Crash,
+        Part::Crowd,
+        Part::Held,
+        Part::Growth,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Part::Cycle => "cycle",
+            Part::Network => "network",
+            Part::Attribute => "attribute",
+            Part::Spread => "spread",
+            Part::Transfers => "transfers",
+            Part::Processes => "processes",
+            Part::Curve => "curve",
+            Part::Handoff => "handoff",
+            Part::Crash => "crash",
+            Part::Crowd => "crowd",
+            Part::Held => "held",
+            Part::Growth => "growth",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Part> {
+        Part::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// Whether it changes with the number of cores, so that it is worth measuring on all of them, too.
+    pub(crate) fn is_put_beside(self) -> bool {
+        !matches!(
+            self,
+            Part::Curve | Part::Crash | Part::Crowd | Part::Held | Part::Growth
+        )
+    }
+
+    /// Whether it needs the program that counts allocations.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Part::Attribute | Part::Held)
+    }
+
+    pub(crate) fn measure(self, findings: &mut Findings, setting: Setting) {
+        let measure = match self {
+            Part::Cycle => cycle::measure,
+            Part::Network => network::measure,
+            Part::Attribute => attribute::measure,
+            Part::Spread => spread::measure,
+            Part::Transfers => transfers::measure,
+            Part::Processes => processes::measure,
+            Part::Curve => curve::measure,
+            Part::Handoff => handoff::measure,
+            Part::Crash => crash::measure,
+            Part::Crowd => crowd::measure,
+            Part::Held => held::measure,
+            Part::Growth => growth::measure,
+        };
+        measure(findings, setting);
+    }
+}

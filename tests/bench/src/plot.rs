@@ -1,0 +1,253 @@
+//! The plot of transfers a second against the number of waiters, as SVG.
+//!
+//! Made by hand: two logarithmic axes, colours for light and dark pages, and text that does not
+//! depend on a font. The crates that plot have the one or the other.
+
+use std::fmt::Write;
+
+use crate::findings::Point;
+use crate::number::Number;
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 420.0;
+const LEFT: f64 = 90.0;
+const RIGHT: f64 = 540.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 366.0;
+
+/// Between the names of two curves.
+const LINE: f64 = 17.0;
+
+/// Curves keep these in the order in which they come: they can be told apart on white and on black,
+/// and by those who see red and green alike.
+const STYLE: &str = "\
+text { font: 13px system-ui, sans-serif; fill: #24292f } \
+.grid { stroke: #8c959f; stroke-opacity: .35 } \
+.curve { fill: none; stroke-width: 2 } \
+.c0 { stroke: #6e7781; stroke-dasharray: 6 4 } .c1 { stroke: #56b4e9 } .c2 { stroke: #0072b2 } \
+.c3 { stroke: #e69f00 } .c4 { stroke: #d55e00 } .c5 { stroke: #cc79a7 } \
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .c2 { stroke: #3d9be0 } }";
+
+/// The picture; the same for the same points.
+pub(crate) fn svg(points: &[Point]) -> String {
+    let scale = Scale::of(points);
+    let mut picture = String::new();
+    let mut put =
+        |line: std::fmt::Arguments<'_>| writeln!(picture, "{line}").expect("it is a string");
+    put(format_args!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="title">"#
+    ));
+    put(format_args!(
+        r#"<title id="title">Transfers a second against the number of waiters</title>"#
+    ));
+    put(format_args!("<style>{STYLE}</style>"));
+    for rate in scale.rates() {
+        let (y, text) = (scale.y(rate), Number(rate).to_string());
+        put(format_args!(
+            r#"<path class="grid" d="M{LEFT} {y:.1}H{RIGHT}"/>"#
+        ));
+        let (x, y) = (LEFT - 8.0, y + 4.5);
+        put(format_args!(
+            r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#,
+            digits(&text)
+        ));
+    }
+    for waiters in waiters(points) {
+        let (x, y) = (scale.x(waiters), BOTTOM + 20.0);
+        put(format_args!(
+            r#"<text x="{x:.1}" y="{y}" text-anchor="middle">{waiters}</text>"#
+        ));
+    }
+    let (x, y) = (f64::midpoint(LEFT, RIGHT), HEIGHT - 10.0);
+    put(format_args!(
+        r#"<text x="{x}" y="{y}" text-anchor="middle">waiters</text>"#
+    ));
+    put(format_args!(
+        r#"<text x="8" y="14">transfers a second</text>"#
+    ));
+    let curves = curves(points);
+    let ends: Vec<f64> = curves
+        .iter()
+        .map(|(_, of)| scale.y(of.last().map_or(1.0, |p| p.rate)))
+        .collect();
+    for (n, ((name, of), label)) in curves.iter().zip(apart(&ends)).enumerate() {
+        let line: Vec<String> = of
+            .iter()
+            .map(|point| format!("{:.1} {:.1}", scale.x(point.waiters), scale.y(point.rate)))
+            .collect();
+        put(format_args!(
+            r#"<path class="curve c{n}" d="M{}"/>"#,
+            line.join("L")
+        ));
+        let (from, to, x) = (RIGHT + 10.0, RIGHT + 30.0, RIGHT + 36.0);
+        put(format_args!(
+            r#"<path class="curve c{n}" d="M{from} {label:.1}H{to}"/>"#
+        ));
+        let y = label + 4.5;
+        put(format_args!(
+            r#"<text x="{x}" y="{y:.1}">{}</text>"#,
+            escaped(name)
+        ));
+    }
+    put(format_args!("</svg>"));
+    picture
+}
+
+/// Logarithms of what is shown, and where that is.
+struct Scale {
+    waiters: (f64, f64),
+    rates: (f64, f64),
+}
+
+impl Scale {
+    /// From the fewest waiters to the most, and for rates whole powers of ten.
+    fn of(points: &[Point]) -> Scale {
+        let (least, most) = limits(points.iter().map(|point| f64::from(point.waiters).log2()));
+        let rates = limits(points.iter().map(|point| point.rate.max(1.0).log10()));
+        let (low, high) = (rates.0.floor(), rates.1.ceil());
+        Scale {
+            waiters: (least, most.max(least + 1.0)),
+            rates: (low, high.max(low + 1.0)),
+        }
+    }
+
+    fn x(&self, waiters: u32) -> f64 {
+        let (least, most) = self.waiters;
+        LEFT + (f64::from(waiters).log2() - least) / (most - least) * (RIGHT - LEFT)
+    }
+
+    fn y(&self, rate: f64) -> f64 {
+        let (low, high) = self.rates;
+        BOTTOM - (rate.max(1.0).log10() - low) / (high - low) * (BOTTOM - TOP)
+    }
+
+    /// Those that have a line across.
+    fn rates(&self) -> impl Iterator<Item = f64> {
+        let (low, high) = self.rates;
+        let powers = (0..20)
+            .map(f64::from)
+            .filter(move |power| (low..=high).contains(power));
+        powers.map(|power| 10_f64.powf(power))
+    }
+}
+
+fn limits(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let ends = values.fold(
+        (f64::INFINITY, f64::NEG_INFINITY),
+        |(least, most), value| (least.min(value), most.max(value)),
+    );
+    if ends.0 <= ends.1 { ends } else { (0.0, 1.0) }
+}
+
+fn waiters(points: &[Point]) -> Vec<u32> {
+    let mut waiters: Vec<u32> = points.iter().map(|point| point.waiters).collect();
+    waiters.sort_unstable();
+    waiters.dedup();
+    waiters
+}
+
+/// The points of each contestant, in the order in which they come.
+fn curves(points: &[Point]) -> Vec<(&str, Vec<&Point>)> {
+    let mut curves: Vec<(&str, Vec<&Point>)> = Vec::new();
+    for point in points {
+        match curves
+            .iter_mut()
+            .find(|(name, _)| *name == point.contestant)
+        {
+            Some((_, of)) => of.push(point),
+            None => curves.push((&point.contestant, vec![point])),
+        }
+    }
+    curves
+}
+
+/// Moves names that would lie upon each other down, and up again where there is no room.
+fn apart(wanted: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|&one, &other| wanted[one].total_cmp(&wanted[other]));
+    let mut places = wanted.to_vec();
+    let mut free = f64::NEG_INFINITY;
+    for &name in &order {
+        places[name] = wanted[name].max(free);
+        free = places[name] + LINE;
+    }
+    let mut free = BOTTOM + LINE / 2.0;
+    for &name in order.iter().rev() {
+        places[name] = places[name].min(free);
+        free = places[name] - LINE;
+    }
+    places
+}
+
+/// Without the decimals of a small number: lines across are whole ones.
+fn digits(text: &str) -> &str {
+    text.split('.').next().unwrap_or_default()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(contestant: &str, waiters: u32, rate: f64) -> Point {
+        Point {
+            contestant: contestant.to_owned(),
+            waiters,
+            rate,
+        }
+    }
+
+    #[test]
+    fn names_are_text_and_not_markup() {
+        let picture = svg(&[point("a<b> & c", 1, 10.0)]);
+        assert!(picture.contains(">a&lt;b&gt; &amp; c</text>"), "{picture}");
+        assert!(!picture.contains("a<b>"), "{picture}");
+    }
+
+    #[test]
+    fn more_is_higher_and_further_to_the_right_and_within_the_frame() {
+        let points = [point("a", 1, 25.0), point("a", 1024, 830_000.0)];
+        let scale = Scale::of(&points);
+        assert_eq!((scale.x(1), scale.x(1024)), (LEFT, RIGHT));
+        assert!(scale.x(32) > LEFT && scale.x(32) < RIGHT);
+        assert!(scale.y(25.0) > scale.y(830_000.0));
+        assert!(scale.y(25.0) < BOTTOM && scale.y(830_000.0) > TOP);
+        let lines: Vec<f64> = scale.rates().collect();
+        assert_eq!(lines.len(), 6, "{lines:?}");
+    }
+
+    #[test]
+    fn names_never_lie_upon_each_other() {
+        let places = apart(&[100.0, 101.0, 40.0, BOTTOM, BOTTOM]);
+        let mut sorted = places.clone();
+        sorted.sort_by(f64::total_cmp);
+        let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(gaps.into_iter().all(|gap| gap >= LINE - 1e-9), "{places:?}");
+        assert!(sorted[4] <= BOTTOM + LINE / 2.0, "{places:?}");
+        // Each stays on its side of the others.
+        assert!(places[2] < places[0] && places[0] < places[1], "{places:?}");
+    }
+
+    #[test]
+    fn each_contestant_has_one_curve_through_all_its_points() {
+        let points = [
+            point("a", 1, 10.0),
+            point("b", 1, 20.0),
+            point("a", 2, 30.0),
+            point("b", 2, 40.0),
+        ];
+        let picture = svg(&points);
+        assert_eq!(picture.matches("L540.0").count(), 2, "{picture}");
+        assert_eq!(picture, svg(&points));
+    }
+
+    #[test]
+    fn nothing_measured_is_an_empty_frame() {
+        assert!(svg(&[]).ends_with("</svg>\n"));
+    }
+}

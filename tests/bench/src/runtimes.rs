@@ -1,0 +1,48 @@
+//! The runtimes that services have.
+
+use std::thread;
+
+use tokio::runtime::{Builder, Runtime};
+
+/// Which one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavour {
+    CurrentThread,
+    /// As `#[tokio::main]` makes it: a thread for each core that the process may use.
+    MultiThread,
+}
+
+impl Flavour {
+    pub(crate) const ALL: [Flavour; 2] = [Flavour::CurrentThread, Flavour::MultiThread];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Flavour::CurrentThread => "current-thread",
+            Flavour::MultiThread => "multi-thread",
+        }
+    }
+
+    /// Completes `work` on a new runtime, as a task: that is where services call from.
+    pub(crate) fn run<T: Send + 'static>(
+        self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let runtime = self.runtime();
+        let outcome = runtime.block_on(runtime.spawn(work));
+        outcome.expect("nothing panics while it is measured")
+    }
+
+    pub(crate) fn runtime(self) -> Runtime {
+        let mut builder = match self {
+            Flavour::CurrentThread => Builder::new_current_thread(),
+            Flavour::MultiThread => Builder::new_multi_thread(),
+        };
+        let runtime = builder.enable_all().build();
+        runtime.expect("a runtime can be made")
+    }
+}
+
+/// The cores that this process may use.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
