@@ -5,7 +5,7 @@
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
@@ -15,7 +15,6 @@ use tokio::time::sleep;
 
 use crate::backend::Released;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
-use crate::hold::Hold;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::random;
@@ -39,32 +38,21 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Gives a lock back, and says how that went. Where nobody waits for the lock that is one command,
-/// sent from where the caller is. Dropped at any time it goes on in the background.
+/// Gives a lock back, and says how that went. The commands are sent from where the caller is, and by
+/// the background from where it leaves. A hold that is lost is ended there at once: the background
+/// says so first, and the holder's error should not be known before the reason for it.
 pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) -> Released {
-    let until = patience(&tenure.hold);
-    let mut failures = 0;
-    let mut parting = Parting::new(remote, tenure);
-    if let Some(episode) = parting.alone() {
-        let Episode {
-            ticket,
-            names,
-            chain,
-            ..
-        } = episode;
-        let release = remote.wire().release(chain, ticket.owner, names);
-        match remote.alarms().timeout_at(until, release).await {
-            Ok(Ok(Ended::Contended)) => {}
-            Ok(Err(Fault::Unavailable(_))) => failures = 1,
-            Ok(outcome) => return parting.end(&outcome),
-            Err(_) => return parting.end(&Err(Fault::unavailable("no answer in time"))),
+    let is_lost = tenure.hold.is_known_lost();
+    let (reply, mut answer) = oneshot::channel();
+    let mut giving = Lent::new(remote, giving_back(remote, tenure, Some(reply)));
+    if !is_lost {
+        tokio::select! {
+            biased;
+            released = &mut answer => return released.unwrap_or(Released::Unconfirmed),
+            () = giving.poll_here() => {}
         }
     }
-    let (reply, answer) = oneshot::channel();
-    if let Some(tenure) = parting.tenure.take() {
-        in_background(remote, tenure, until, failures, Some(reply));
-    }
-    drop(parting);
+    drop(giving);
     answer.await.unwrap_or(Released::Unconfirmed)
 }
 
@@ -74,165 +62,111 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
     }
-    let until = patience(&tenure.hold);
-    let counted = remote.unsettled.one();
-    let mut giving = Box::pin(giving_back(remote.clone(), tenure, until, 0, None, counted));
+    let mut giving = Lent::new(remote, giving_back(remote, tenure, None));
     let mut context = Context::from_waker(Waker::noop());
-    if giving.as_mut().poll(&mut context).is_pending() {
-        remote.spawn(giving);
-    }
+    let _ = pin!(giving.poll_here()).poll(&mut context);
     Released::Unheard
 }
 
 /// Gives a lock back in the background.
 pub(crate) fn give_back<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
-    let until = patience(&tenure.hold);
-    in_background(remote, tenure, until, 0, None);
+    drop(Lent::new(remote, giving_back(remote, tenure, None)));
 }
 
-fn in_background<W: Wire>(
+/// A task of the background's that is polled elsewhere until this is dropped.
+struct Lent<'a, W: Wire> {
+    remote: &'a Remote<W>,
+    /// `None` once it has ended.
+    task: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<'a, W: Wire> Lent<'a, W> {
+    fn new(remote: &'a Remote<W>, task: impl Future<Output = ()> + Send + 'static) -> Lent<'a, W> {
+        Lent {
+            remote,
+            task: Some(Box::pin(task)),
+        }
+    }
+
+    /// Completes when the task has.
+    async fn poll_here(&mut self) {
+        if let Some(task) = &mut self.task {
+            task.await;
+            self.task = None;
+        }
+    }
+}
+
+impl<W: Wire> Drop for Lent<'_, W> {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            self.remote.spawn(task);
+        }
+    }
+}
+
+/// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.
+fn giving_back<W: Wire>(
     remote: &Arc<Remote<W>>,
     tenure: Tenure,
-    until: Instant,
-    failures: u32,
-    reply: Option<oneshot::Sender<Released>>,
-) {
+    mut reply: Option<oneshot::Sender<Released>>,
+) -> impl Future<Output = ()> + Send + use<W> {
+    let remote = remote.clone();
     // Counted here and not in the task: a shutdown may look before that is run.
     let counted = remote.unsettled.one();
-    remote.spawn(giving_back(
-        remote.clone(),
-        tenure,
-        until,
-        failures,
-        reply,
-        counted,
-    ));
-}
-
-/// Until when a caller waits for the answer to a release. That the lease ends meanwhile is no loss:
-/// what counts is what was known when the holder was done.
-fn patience(hold: &Hold) -> Instant {
-    Instant::now() + PATIENCE.min(hold.remaining())
-}
-
-/// A lock that its caller gives back. Dropped before it is over, the background goes on with it.
-struct Parting<'a, W: Wire> {
-    remote: &'a Arc<Remote<W>>,
-    /// `None` once it is over, or left to the background.
-    tenure: Option<Tenure>,
-    was_held: bool,
-    counted: Option<Counted>,
-}
-
-impl<'a, W: Wire> Parting<'a, W> {
-    fn new(remote: &'a Arc<Remote<W>>, tenure: Tenure) -> Parting<'a, W> {
-        Parting {
-            remote,
-            was_held: !tenure.hold.is_known_lost(),
-            tenure: Some(tenure),
-            counted: Some(remote.unsettled.one()),
-        }
-    }
-
-    /// What is to be released, if nobody is known to wait for it. The keeper ends what was lost: it
-    /// says so first, and the holder's error should not be known before the reason for it.
-    fn alone(&mut self) -> Option<&mut Episode> {
-        let tenure = self.tenure.as_mut().filter(|_| self.was_held)?;
-        let lock = &tenure.episode.names.lock;
-        let is_followed = tenure.heads_line && self.remote.lines().peek(lock).is_some();
-        (!tenure.contended && !is_followed).then_some(&mut tenure.episode)
-    }
-
-    /// The release came to this. The next one in line has the turn, whatever it was.
-    fn end(mut self, outcome: &Result<Ended, Fault>) -> Released {
-        let released = verdict(outcome);
-        let Some(tenure) = self.tenure.take() else {
-            return released;
-        };
-        let episode = tenure.episode;
-        if tenure.heads_line {
-            self.remote.pass_turn(&episode.names.lock, Turn::Start);
-        }
-        if released == Released::Unconfirmed && self.was_held {
-            telemetry::release_unconfirmed(&tenure.hold);
-        }
-        let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
-        if unanswered || episode.chain.is_tainted() {
-            let (remote, counted) = (self.remote.clone(), self.counted.take());
-            self.remote
-                .spawn(async move { finish(&remote, episode, unanswered, counted).await });
-        }
-        released
-    }
-}
-
-impl<W: Wire> Drop for Parting<'_, W> {
-    fn drop(&mut self) {
-        if let Some(tenure) = self.tenure.take() {
-            give_back(self.remote, tenure);
-        }
-    }
-}
-
-/// Gives a lock back, tells whoever waits for it by `until` how that went, and calls the next in line.
-/// `failures` is how often that was tried in vain.
-async fn giving_back<W: Wire>(
-    remote: Arc<Remote<W>>,
-    tenure: Tenure,
-    until: Instant,
-    mut failures: u32,
-    mut reply: Option<oneshot::Sender<Released>>,
-    counted: Counted,
-) {
-    let Tenure {
-        hold,
-        mut episode,
-        contended,
-        heads_line,
-        ..
-    } = tenure;
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
-    let was_held = !hold.is_known_lost();
-    let mut told = false;
-    let mut tell = |released| {
-        if std::mem::replace(&mut told, true) {
-            return;
-        }
-        if released == Released::Unconfirmed && was_held {
-            telemetry::release_unconfirmed(&hold);
-        }
-        if let Some(reply) = reply.take() {
-            let _ = reply.send(released);
-        }
-    };
-    let outcome = {
-        let first = first_end(
-            &remote,
-            &mut episode,
+    let was_held = !tenure.hold.is_known_lost();
+    let until = Instant::now() + PATIENCE.min(tenure.hold.remaining());
+    async move {
+        let Tenure {
+            hold,
+            mut episode,
             contended,
             heads_line,
-            until,
-            &mut failures,
-        );
-        let mut first = pin!(first);
-        match remote.alarms().timeout_at(until, first.as_mut()).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                tell(Released::Unconfirmed);
-                first.await
+            ..
+        } = tenure;
+        let mut told = false;
+        let mut failures = 0;
+        let mut tell = |released| {
+            if std::mem::replace(&mut told, true) {
+                return;
             }
+            if released == Released::Unconfirmed && was_held {
+                telemetry::release_unconfirmed(&hold);
+            }
+            if let Some(reply) = reply.take() {
+                let _ = reply.send(released);
+            }
+        };
+        let outcome = {
+            let first = first_end(
+                &remote,
+                &mut episode,
+                contended,
+                heads_line,
+                until,
+                &mut failures,
+            );
+            let mut first = pin!(first);
+            match remote.alarms().timeout_at(until, first.as_mut()).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    tell(Released::Unconfirmed);
+                    first.await
+                }
+            }
+        };
+        tell(match verdict(&outcome) {
+            // What was not answered may have freed it.
+            Released::NotOurs if failures > 0 => Released::Unconfirmed,
+            released => released,
+        });
+        let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
+        if unanswered || episode.chain.is_tainted() {
+            // In a task of its own: this one may have begun where there are no timers.
+            let ending = remote.clone();
+            remote.spawn(async move { finish(&ending, episode, unanswered, Some(counted)).await });
         }
-    };
-    tell(match verdict(&outcome) {
-        // What was not answered may have freed it.
-        Released::NotOurs if failures > 0 => Released::Unconfirmed,
-        released => released,
-    });
-    let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
-    if unanswered || episode.chain.is_tainted() {
-        // In a task of its own: this one may have begun where there are no timers.
-        let ending = remote.clone();
-        remote.spawn(async move { finish(&ending, episode, unanswered, Some(counted)).await });
     }
 }
 
@@ -329,8 +263,8 @@ async fn bequeath<W: Wire>(
         Ok(Sent {
             answer: Ended::HandedOn,
             ..
-        })
-        | Err(_) => Turn::Queued(heir),
+        }) => Turn::Confirmed(heir),
+        Err(_) => Turn::Queued(heir),
         Ok(_) => {
             // It was named, so it has to be ended: a wire that sends a command twice may have
             // brought the answer to the second, after the first had put the heir in the queue.

@@ -176,7 +176,8 @@ impl<W: Wire> Remote<W> {
 
     /// Ends what nobody wants any more.
     pub(crate) fn decline(self: &Arc<Self>, turn: Turn) {
-        if let Turn::Queued(episode) | Turn::Granted(episode, ..) = turn {
+        if let Turn::Queued(episode) | Turn::Confirmed(episode) | Turn::Granted(episode, ..) = turn
+        {
             drop(reaper::end(self, episode));
         }
     }

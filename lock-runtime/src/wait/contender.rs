@@ -15,7 +15,7 @@ use crate::random;
 use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::episode::Episode;
-use crate::wait::poll::{backoff, next_poll};
+use crate::wait::poll::{LONGEST, backoff, next_poll};
 
 /// What the head of a line hands to the next one.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) enum Turn {
     Start,
     /// A place in the queue, to be kept up.
     Queued(Episode),
+    /// A place in the queue, which the server has just confirmed.
+    Confirmed(Episode),
     /// The lock, granted for so long.
     Granted(Episode, Sent<Grant>, Duration),
 }
@@ -89,6 +91,10 @@ impl<W: Wire> Contender<W> {
         match turn {
             Turn::Start => {}
             Turn::Queued(episode) => self.episode = Some(episode),
+            Turn::Confirmed(episode) => {
+                self.episode = Some(episode);
+                return Step::Wait(LONGEST);
+            }
             Turn::Granted(episode, grant, ttl) => {
                 self.episode = Some(episode);
                 // A lease of another length is confirmed first: that brings it to ours.
@@ -120,13 +126,23 @@ impl<W: Wire> Contender<W> {
     async fn pause(&self, pause: Duration) -> Step {
         let now = Instant::now();
         let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
-            return Step::Over;
+            return self.at_the_end();
         };
         let next = self.until.min(now + pause);
         tokio::select! {
             biased;
             () = episode.called() => Step::Ask,
-            () = sleep_until(next.into()) => if next == self.until { Step::Over } else { Step::Ask },
+            () = sleep_until(next.into()) => {
+                if next < self.until { Step::Ask } else { self.at_the_end() }
+            }
+        }
+    }
+
+    /// Whoever has never asked does so once: it may be had, and if not it is known who has it.
+    fn at_the_end(&self) -> Step {
+        match self.last {
+            Some(_) => Step::Over,
+            None => Step::Ask,
         }
     }
 
