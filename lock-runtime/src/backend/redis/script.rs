@@ -19,6 +19,7 @@ pub(super) struct Lua {
 pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
     Lua::new(
         concat!(
+            include_str!("lua/take.lua"),
             include_str!("lua/grant.lua"),
             include_str!("lua/acquire.lua")
         ),
