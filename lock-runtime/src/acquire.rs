@@ -305,7 +305,7 @@ impl Acquire {
             names: Arc::new(names),
             terms,
             wait: self.waiting_time(),
-            label: options.record_label(self.function),
+            label: self.client.labels().of(self.function),
             function: self.function,
             template: self.template,
         })

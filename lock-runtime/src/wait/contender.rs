@@ -34,7 +34,7 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Seat {
     pub(crate) ttl: Duration,
-    pub(crate) label: String,
+    pub(crate) label: Arc<str>,
     pub(crate) turn: oneshot::Sender<Turn>,
 }
 
