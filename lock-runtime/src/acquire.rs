@@ -132,11 +132,10 @@ impl Acquire {
     /// Dropping the future at any await gives up the place in line and leaves no key and no queue
     /// entry behind; a grant that arrives late is given back within half a second.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
-        let started = self.now();
         let client = self.client.clone();
         let frame = match self.find() {
             None => Frame::outermost(self.outermost().await?),
-            Some(found) => self.nested(found, started).await?,
+            Some(found) => self.nested(found).await?,
         };
         Ok(LockGuard::new(client, frame))
     }
@@ -305,7 +304,7 @@ impl Acquire {
             names: Arc::new(names),
             terms,
             wait: self.waiting_time(),
-            label: options.record_label(self.function),
+            label: self.client.labels().of(self.function),
             function: self.function,
             template: self.template,
         })
@@ -332,7 +331,8 @@ impl Acquire {
         }
     }
 
-    async fn nested(&self, found: Found, started: Moment) -> Result<Arc<Frame>, LockError> {
+    async fn nested(&self, found: Found) -> Result<Arc<Frame>, LockError> {
+        let started = self.now();
         self.may_reenter()?;
         let hold = found.frame.clone();
         let descended = {

@@ -120,6 +120,7 @@ mod held;
 mod hold;
 mod holds;
 mod keeper;
+mod labels;
 mod model;
 mod options;
 mod random;

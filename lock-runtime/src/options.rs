@@ -87,19 +87,6 @@ impl Options {
         }
         Ok(())
     }
-
-    /// The label of a record: who holds it, in words, or nothing.
-    pub(crate) fn record_label(&self, function: &str) -> String {
-        let Some(label) = &self.label else {
-            return String::new();
-        };
-        let process = std::process::id();
-        if function.is_empty() {
-            format!("{label} (pid {process})")
-        } else {
-            format!("{label} (pid {process}) {function}")
-        }
-    }
 }
 
 /// Refuses a ttl outside 20 ms to 24 h.
@@ -183,19 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn a_label_names_service_process_and_function() {
-        let mut options = Options {
-            label: Some("api-7".to_owned()),
-            ..Options::default()
-        };
-        let pid = std::process::id();
-        assert_eq!(
-            options.record_label("ship"),
-            format!("api-7 (pid {pid}) ship")
-        );
-        assert_eq!(options.record_label(""), format!("api-7 (pid {pid})"));
-        options.label = None;
-        assert_eq!(options.record_label("ship"), "");
+    fn a_label_has_no_control_characters_and_is_short() {
         assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
+        assert_eq!(clean_label(&"é".repeat(65)), "é".repeat(64));
     }
 }

@@ -9,6 +9,10 @@ pub(crate) fn process_id() -> Result<ProcessId, LockError> {
 }
 
 /// An owner that nobody had before and nobody can guess.
+///
+/// It is drawn when it is needed and never ahead: what is kept in store is copied with the process, by
+/// a fork and by the snapshot of a virtual machine, and of two holders with one owner each would be
+/// told that it has the lock.
 pub(crate) fn owner(process: ProcessId) -> Result<Owner, LockError> {
     Ok(Owner::from_random(process, bytes()?))
 }

@@ -354,7 +354,7 @@ mod tests {
             names: episode.names.clone(),
             terms,
             wait: TTL,
-            label: String::new(),
+            label: "".into(),
             function: "next",
             template: "key-<n>",
         }

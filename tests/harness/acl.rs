@@ -14,6 +14,7 @@ pub const RIGHTS: &[&str] = &[
     "+evalsha",
     "+eval",
     // and what the scripts call.
+    "+exists",
     "+time",
     "+get",
     "+set",

@@ -13,7 +13,8 @@ macro_rules! lua {
     };
 }
 
-static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "acquire.lua")));
+static ACQUIRE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(lua!("take.lua", "grant.lua", "acquire.lua")));
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
 static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 static END: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "end.lua")));

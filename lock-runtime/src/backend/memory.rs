@@ -76,7 +76,7 @@ pub(crate) struct Stranger(FencingToken);
 /// A place in line.
 #[derive(Debug)]
 struct Waiter {
-    label: String,
+    label: Arc<str>,
     terms: Terms,
     granted: Mutex<Option<Grant>>,
     /// It was granted the lock, or became the first in line, or the holder's lease changed.

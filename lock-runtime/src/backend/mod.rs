@@ -29,7 +29,7 @@ pub(crate) struct Request {
     /// Zero: one attempt, and no place in the queue.
     pub(crate) wait: Duration,
     /// Who asks, as others will read it.
-    pub(crate) label: String,
+    pub(crate) label: Arc<str>,
     pub(crate) function: &'static str,
     pub(crate) template: &'static str,
 }

@@ -122,11 +122,11 @@ impl fmt::Display for Fault {
 }
 
 /// An owner as it stands in a queue: followed by a space and its label.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) owner: Owner,
     /// Holds the owner whole: not for logs.
-    text: Arc<str>,
+    text: Box<str>,
 }
 
 impl Ticket {
@@ -137,7 +137,7 @@ impl Ticket {
         text.push_str(label);
         Ticket {
             owner,
-            text: text.into(),
+            text: text.into_boxed_str(),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::error::{LockError, LockErrorKind};
 use crate::gate::Gate;
 use crate::hold::Loss;
+use crate::labels::Labels;
 use crate::model::key::LockKey;
 use crate::options::Options;
 use crate::telemetry;
@@ -44,6 +45,7 @@ struct Inner {
     /// Tells clients apart in a call tree: a number is never given twice in a process.
     id: u64,
     options: Options,
+    labels: Labels,
     engine: Engine,
     gate: Arc<Gate>,
 }
@@ -103,6 +105,7 @@ impl LockClient {
         LockClient {
             inner: Arc::new(Inner {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),
+                labels: Labels::new(options.label.as_deref()),
                 options,
                 engine,
                 gate: Arc::default(),
@@ -202,6 +205,10 @@ impl LockClient {
 
     pub(crate) fn options(&self) -> &Options {
         &self.inner.options
+    }
+
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.inner.labels
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -35,6 +35,7 @@ async fn ended(monitor: &mut Monitor) -> String {
 /// Applies `acquire` for `ticket`, as a request does that was under way all the time.
 fn arrive_late(server: &RedisServer, ticket: &str) {
     let script = concat!(
+        include_str!("../../../lock-runtime/src/backend/redis/lua/take.lua"),
         include_str!("../../../lock-runtime/src/backend/redis/lua/grant.lua"),
         include_str!("../../../lock-runtime/src/backend/redis/lua/acquire.lua"),
     );

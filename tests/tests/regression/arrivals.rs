@@ -30,6 +30,7 @@ async fn ended(monitor: &mut Monitor) -> String {
 /// Applies the acquire of an owner that has left.
 fn arrive_late(server: &RedisServer, ticket: &str) {
     let script = concat!(
+        include_str!("../../../lock-runtime/src/backend/redis/lua/take.lua"),
         include_str!("../../../lock-runtime/src/backend/redis/lua/grant.lua"),
         include_str!("../../../lock-runtime/src/backend/redis/lua/acquire.lua"),
     );

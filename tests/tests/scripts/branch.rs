@@ -14,6 +14,7 @@ macro_rules! branches {
 }
 
 branches! {
+    AcquireTakesAtOnce
     AcquireTakes
     AcquireTakesAsHead
     AcquireTakesPastOthers

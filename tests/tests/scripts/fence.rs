@@ -1,6 +1,8 @@
 //! Tokens, and the fence that makes them rise.
 
-use harness::{Listener, PATIENCE, wait_until};
+use std::time::Duration;
+
+use harness::{Listener, PATIENCE, RawLock, RedisServer, wait_until};
 
 use crate::{TTL, assert_runs_down, expire, snapshot, start};
 
@@ -26,6 +28,21 @@ fn a_clock_just_past_the_second_keeps_its_zeros() {
     let token = lock.acquire('A', TTL).unwrap().token();
     let after = lock.now();
     assert!((before..=after).contains(&token), "{token}");
+}
+
+/// The seconds since 1970 have ten digits since September 2001.
+#[test]
+fn a_clock_of_fewer_digits_gives_a_token_of_as_many() {
+    let server = RedisServer::builder().own_clock().start();
+    let mut lock = RawLock::new(&server, "order:42");
+    let since_2001 = lock.now() - 978_307_200_000_000;
+    server.back(Duration::from_micros(since_2001.unsigned_abs()));
+    let before = lock.now();
+    let token = lock.acquire('A', TTL).unwrap().token();
+    let after = lock.now();
+    assert!(after < 999_999_999_999_999, "{after}");
+    assert!((before..=after).contains(&token), "{token}");
+    assert_eq!(lock.fence().unwrap(), format!("{token:016}"));
 }
 
 #[test]

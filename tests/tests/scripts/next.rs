@@ -100,6 +100,24 @@ fn next_that_queues_already_takes_its_own_turn() {
 }
 
 #[test]
+fn next_that_queues_beyond_the_walk_leaves_the_queue_with_the_lock() {
+    let (_server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    let q = lock.q.clone();
+    let now = lock.now();
+    let dead = (1..=200).flat_map(|n| [(now + n).to_string(), format!("waiter {n}")]);
+    redis::cmd("ZADD")
+        .arg(&q)
+        .arg(dead.collect::<Vec<_>>())
+        .exec(&mut lock.connection)
+        .unwrap();
+    assert_eq!(position(&lock.acquire('N', TTL).unwrap()), 201);
+    lock.end_with_next('A', 'N', TTL).unwrap().token();
+    let members = lock.queue_members();
+    assert_eq!(members.len(), 200 - 128, "{members:?}");
+}
+
+#[test]
 fn a_lost_lock_gives_next_nothing() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();

@@ -17,7 +17,7 @@ mod window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Value};
+use redis::{Cmd, RedisWrite, Value};
 
 pub use driver::departures;
 pub(crate) use homes::{Homes, guest};
@@ -186,7 +186,9 @@ impl Renewal {
 }
 
 fn all_keys(call: &mut Cmd, names: &RecordNames) {
-    call.arg(&*names.lock).arg(&names.fence).arg(&names.queue);
+    call.arg(&*names.lock);
+    call.write_arg_fmt(names.fence());
+    call.write_arg_fmt(names.queue());
 }
 
 impl Wire for Server {
@@ -271,9 +273,7 @@ impl Wire for Server {
         names: &RecordNames,
         mut heir: Option<Heir<'_>>,
     ) -> Result<Sent<Ended>, Fault> {
-        let heirs_arguments = heir
-            .as_ref()
-            .map(|heir| (heir.ticket.clone(), millis(heir.ttl)));
+        let heirs_arguments = heir.as_ref().map(|heir| (heir.ticket, millis(heir.ttl)));
         let arguments = |call: &mut Cmd| {
             all_keys(call, names);
             call.arg(ticket.as_str());

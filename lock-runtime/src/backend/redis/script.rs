@@ -16,9 +16,17 @@ pub(super) struct Lua {
     keys: usize,
 }
 
+/// The most arguments that a script takes.
+const ARGUMENTS: usize = 3;
+
+/// Room for the text of most calls besides the script's, so that putting one together does not move
+/// it about.
+const ROOM: usize = 208;
+
 pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
     Lua::new(
         concat!(
+            include_str!("lua/take.lua"),
             include_str!("lua/grant.lua"),
             include_str!("lua/acquire.lua")
         ),
@@ -57,8 +65,9 @@ impl Lua {
     }
 
     fn call(&self, command: &str, script: &str) -> Cmd {
-        let mut call = redis::cmd(command);
-        call.arg(script).arg(self.keys);
+        let words = 3 + self.keys + ARGUMENTS;
+        let mut call = Cmd::with_capacity(words, script.len() + ROOM);
+        call.arg(command).arg(script).arg(self.keys);
         call
     }
 }

@@ -1,6 +1,7 @@
 //! The name of a lock.
 
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 use super::KeyProblem;
 
@@ -28,14 +29,18 @@ const SHOWN: usize = 128;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct LockKey {
-    text: String,
+    /// Shared by the call, its hold and whatever is said of them.
+    text: Arc<str>,
     /// What went wrong while the key was written; reported when somebody acquires it.
     problem: Option<KeyProblem>,
 }
 
 impl LockKey {
-    pub(crate) fn new(text: String, problem: Option<KeyProblem>) -> LockKey {
-        LockKey { text, problem }
+    pub(crate) fn new(text: impl Into<Arc<str>>, problem: Option<KeyProblem>) -> LockKey {
+        LockKey {
+            text: text.into(),
+            problem,
+        }
     }
 
     /// A key that was written as plain text where a template was probably meant.
@@ -44,7 +49,7 @@ impl LockKey {
     /// order at once under one literal key.
     pub(crate) fn literal(text: &str) -> LockKey {
         let problem = placeholder_in(text).map(|name| KeyProblem::Template(name.into()));
-        LockKey::new(text.to_owned(), problem)
+        LockKey::new(text, problem)
     }
 
     /// The key as text, without the client's prefix.
@@ -59,7 +64,7 @@ impl LockKey {
 
 impl From<&str> for LockKey {
     fn from(text: &str) -> LockKey {
-        LockKey::new(text.to_owned(), None)
+        LockKey::new(text, None)
     }
 }
 
@@ -77,13 +82,13 @@ impl From<&String> for LockKey {
 
 impl From<Box<str>> for LockKey {
     fn from(text: Box<str>) -> LockKey {
-        LockKey::from(String::from(text))
+        LockKey::new(text, None)
     }
 }
 
 impl From<std::borrow::Cow<'_, str>> for LockKey {
     fn from(text: std::borrow::Cow<'_, str>) -> LockKey {
-        LockKey::from(text.into_owned())
+        LockKey::new(text, None)
     }
 }
 

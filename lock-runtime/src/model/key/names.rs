@@ -1,5 +1,6 @@
 //! Where a lock's records live.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::{KeyProblem, LockKey};
@@ -21,8 +22,8 @@ const QUEUE: &str = ":w";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordNames {
     pub(crate) lock: Arc<str>,
-    pub(crate) fence: String,
-    pub(crate) queue: String,
+    /// Whether the lock's name has a hash tag.
+    tagged: bool,
 }
 
 impl RecordNames {
@@ -43,17 +44,37 @@ impl RecordNames {
 
     /// The records of the lock that Redis knows by this name.
     pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
-        let (fence, queue) = if is_tagged(&name)? {
+        let tagged = is_tagged(&name)?;
+        if tagged {
             refuse_reserved(&name)?;
-            ([&*name, FENCE].concat(), [&*name, QUEUE].concat())
-        } else {
-            (wrapped(&name, FENCE), wrapped(&name, QUEUE))
-        };
+        }
         Ok(RecordNames {
             lock: name.into(),
-            fence,
-            queue,
+            tagged,
         })
+    }
+
+    pub(crate) fn fence(&self) -> Beside<'_> {
+        Beside(self, FENCE)
+    }
+
+    pub(crate) fn queue(&self) -> Beside<'_> {
+        Beside(self, QUEUE)
+    }
+}
+
+/// The name of a record beside a lock. It is written where it is sent, and kept nowhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'a>(&'a RecordNames, &'static str);
+
+impl fmt::Display for Beside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Beside(RecordNames { lock, tagged }, suffix) = self;
+        if *tagged {
+            write!(f, "{lock}{suffix}")
+        } else {
+            write!(f, "{{{lock}}}{suffix}")
+        }
     }
 }
 
@@ -83,10 +104,6 @@ fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
         Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
         None => Ok(()),
     }
-}
-
-fn wrapped(name: &str, suffix: &str) -> String {
-    ["{", name, "}", suffix].concat()
 }
 
 #[cfg(test)]
@@ -128,16 +145,16 @@ mod tests {
     fn an_untagged_lock_is_wrapped_by_its_neighbours() {
         let names = names("order:42").unwrap();
         assert_eq!(&*names.lock, "lock:order:42");
-        assert_eq!(names.fence, "{lock:order:42}:f");
-        assert_eq!(names.queue, "{lock:order:42}:w");
+        assert_eq!(names.fence().to_string(), "{lock:order:42}:f");
+        assert_eq!(names.queue().to_string(), "{lock:order:42}:w");
     }
 
     #[test]
     fn a_tagged_lock_is_appended_to() {
         let names = names("{order}:42").unwrap();
         assert_eq!(&*names.lock, "lock:{order}:42");
-        assert_eq!(names.fence, "lock:{order}:42:f");
-        assert_eq!(names.queue, "lock:{order}:42:w");
+        assert_eq!(names.fence().to_string(), "lock:{order}:42:f");
+        assert_eq!(names.queue().to_string(), "lock:{order}:42:w");
     }
 
     #[test]
@@ -155,8 +172,8 @@ mod tests {
             "}{a}",
         ] {
             let names = names(key).unwrap_or_else(|problem| panic!("{key}: {problem}"));
-            assert_eq!(slot(&names.lock), slot(&names.fence), "{key}");
-            assert_eq!(slot(&names.lock), slot(&names.queue), "{key}");
+            assert_eq!(slot(&names.lock), slot(&names.fence().to_string()), "{key}");
+            assert_eq!(slot(&names.lock), slot(&names.queue().to_string()), "{key}");
         }
     }
 
@@ -176,9 +193,9 @@ mod tests {
                 .map(|_| PIECES[below(PIECES.len())])
                 .collect();
             let Ok(names) = names(&key) else { continue };
-            assert_eq!(slot(&names.lock), slot(&names.fence), "{key}");
-            assert_eq!(slot(&names.lock), slot(&names.queue), "{key}");
-            *if names.fence.starts_with(&*names.lock) {
+            assert_eq!(slot(&names.lock), slot(&names.fence().to_string()), "{key}");
+            assert_eq!(slot(&names.lock), slot(&names.queue().to_string()), "{key}");
+            *if names.tagged {
                 &mut tagged
             } else {
                 &mut plain
@@ -190,7 +207,7 @@ mod tests {
     #[test]
     fn a_prefix_may_bring_the_tag() {
         let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
-        assert_eq!(names.fence, "{shop}:order:42:f");
+        assert_eq!(names.fence().to_string(), "{shop}:order:42:f");
         assert_eq!(slot(&names.lock), slot("shop"));
     }
 
@@ -217,8 +234,8 @@ mod tests {
                 .collect();
             for one in &named {
                 for other in &named {
-                    assert_ne!(*one.lock, *other.fence);
-                    assert_ne!(*one.lock, *other.queue);
+                    assert_ne!(*one.lock, *other.fence().to_string());
+                    assert_ne!(*one.lock, *other.queue().to_string());
                 }
             }
         }

@@ -168,6 +168,14 @@ impl Model {
         Expected::Held { flagged, token }
     }
 
+    /// Whether the next token is the time.
+    fn fence_is_behind(&self) -> bool {
+        match self.fence {
+            Fence::Token { token, .. } => token + TURNS <= self.now,
+            _ => true,
+        }
+    }
+
     fn give(&mut self, who: char, lease: i64) {
         let last = match self.fence {
             Fence::Token { token, .. } => token,

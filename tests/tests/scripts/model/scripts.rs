@@ -32,6 +32,7 @@ impl Model {
                 }
                 _ => {
                     self.taken.insert(match first {
+                        None if self.fence_is_behind() => Branch::AcquireTakesAtOnce,
                         None => Branch::AcquireTakes,
                         Some(first) if first == me => Branch::AcquireTakesAsHead,
                         Some(_) => Branch::AcquireTakesPastOthers,

@@ -1,49 +1,51 @@
--- KEYS K F Q, ARGV owner+label, ttl in ms (negative: do not queue).
+-- Comes after take.lua and grant.lua: somebody else holds K, or somebody queues.
 -- Answers flag+token when K is held by the caller, else { remaining ms, position, K's value }; the
--- position is 1 at the head and 0 outside the queue. It is also the poll of a waiter, and the
--- confirmation of a grant. Sent twice, it does what it does once.
+-- position is 1 at the head and 0 outside the queue. It is also the poll of a waiter. Sent twice, it
+-- does what it does once.
 local CAP = 16384   -- waiters of one lock
 
-local entry, ttl = ARGV[1], tonumber(ARGV[2])
-local me, queues = owner_of(entry), ttl > 0
-ttl = math.abs(ttl)
-
--- Touches K alone, and no memory: a grant can be confirmed whatever became of F, Q and the server.
-local value = call('GET', K)
-if held_by(value, me) then
-  return confirm(value, ttl)
-end
+-- A value of ours whose flag is not set: owner, space, sixteen digits, label.
+local UNFLAGGED = '^...................... %d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d '
 
 -- Read even if K is taken: a waiter that could never be served should learn it now.
 local fence, failure = read_fence()
 if not fence then
   return failure
 end
--- Most locks have no queue, and are spared everything that concerns one.
-local queue = call('ZCARD', Q) > 0
-local ticket = queue and call('ZSCORE', Q, entry)
+-- Twins included. While there is nobody, what concerns the others is not asked.
+local members = call('ZCARD', Q)
+local ticket = members > 0 and call('ZSCORE', Q, entry)
 
 if not value then
-  local head, gone
-  if queue then
-    head, gone = choose(me)
+  local head, gone = choose(queue(), me)
+  local served = head and owner_of(head) ~= me and head or entry
+  add(gone, served)
+  -- SET comes first: a server out of memory refuses it before anything is written.
+  local token = mint(fence)
+  call('ZREM', Q, unpack(gone))
+  if served == entry then
+    return give(entry, ttl, token):sub(23, 39)
   end
-  if not head or owner_of(head) == me then
-    return give(entry, ttl, fence, gone):sub(23, 39)
-  end
-  value = give(head, CLAIM_MS, fence, gone)
+  value = give(served, CLAIM_MS, token)
 end
 
-if queues then
-  if not ticket and call('ZCOUNT', Q, 0, '+inf') >= CAP then
-    return redis.error_reply('LOCKQUEUEFULL too many waiters')
+-- The ttl was given without a sign.
+if ttl == ARGV[2] then
+  if not ticket then
+    if members >= CAP and call('ZCOUNT', Q, '0', '+inf') >= CAP then
+      return redis.error_reply('LOCKQUEUEFULL too many waiters')
+    end
+    ticket = members > 0 and last_ticket() or now
   end
-  ticket = enqueue(entry)
-  -- How a value of ours looks while its flag is not set. A foreign one is never written to.
-  if value:match('^' .. ('.'):rep(22) .. ' ' .. ('%d'):rep(16) .. ' ') then
-    call('SETRANGE', K, 22, '+')
+  enqueue(entry, ticket)
+  -- A foreign value is never written to.
+  if value:match(UNFLAGGED) then
+    call('SETRANGE', K, '22', '+')
   end
 end
 
-local position = ticket and call('ZCOUNT', Q, 0, ticket) or 0
+local position = 0
+if ticket then
+  position = members > 0 and call('ZCOUNT', Q, '0', ticket) or 1
+end
 return { call('PTTL', K), position, value }

@@ -2,40 +2,48 @@
 -- Afterwards the owner neither holds nor queues. Answers 1 freed, 2 handed on (`next` queues),
 -- flag+token K is held by `next`; and when K was not the owner's: 3 left the queue, 0 K is absent,
 -- -1 K is another's.
-local entry, heir, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local entry, heir, ttl = ARGV[1], ARGV[2], ARGV[3]
 local owner, heir_owner = owner_of(entry), heir and owner_of(heir)
 
 local value = call('GET', K)
-if not held_by(value, owner) then
+if not value or owner_of(value) ~= owner then
   local left = call('ZREM', Q, entry, owner)
-  if heir and held_by(value, heir_owner) then
+  if heir and value and owner_of(value) == heir_owner then
     -- Sent twice: the first one made `next` the holder.
-    return confirm(value, ttl)
+    if call('PTTL', K) < tonumber(ttl) then
+      call('PEXPIRE', K, ttl)
+    end
+    return value:sub(23, 39)
   end
   return left > 0 and 3 or value and -1 or 0
 end
 
 -- Without a fence or a queue nobody can be served, but K must not stay.
-local fence = read_fence()
-if not fence or type(redis.pcall('ZSCORE', Q, entry)) == 'table' then
+local fence, waiters = read_fence(), queue()
+if not fence or waiters.err then
   call('DEL', K)
   return 1
 end
 
-local head, gone = choose(heir_owner, owner)
-
+local head, gone = choose(waiters, heir_owner, owner)
+local passed = heir and (not head or owner_of(head) == heir_owner)
+local served = passed and heir or head
+add(gone, entry)
+if served then
+  add(gone, served)
+end
 -- The first write is one that a server out of memory allows; it then allows the others, too.
-call('ZREM', Q, entry, owner, unpack(gone))
+call('ZREM', Q, unpack(gone))
 
-if head and owner_of(head) ~= heir_owner then
-  if heir then
-    enqueue(heir)
-  end
-  give(head, CLAIM_MS, fence, {})
-  return 2
+if not served then
+  call('DEL', K)
+  return 1
+end
+if passed then
+  return give(heir, ttl, mint(fence)):sub(23, 39)
 end
 if heir then
-  return give(heir, ttl, fence, {}):sub(23, 39)
+  enqueue(heir, call('ZSCORE', Q, heir) or last_ticket())
 end
-call('DEL', K)
-return 1
+give(head, CLAIM_MS, mint(fence))
+return 2

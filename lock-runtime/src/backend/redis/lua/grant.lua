@@ -1,17 +1,19 @@
--- Prepended to acquire.lua and end.lua: how a lock without a holder finds its next one.
+-- Part of acquire and end: how a lock without a holder finds its next one.
 --
 -- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while somebody queues, else ' '.
 -- F, the fence: the last token.
 -- Q, the queue: two members a waiter. `owner + label` is scored with its ticket (µs, in order of
 --   arrival); its twin, the bare `owner`, with minus the time (µs) until which the waiter counts as
 --   alive. So a range from 0 up sees the waiters alone, oldest first.
+--
+-- Constants for commands are text: a server needs up to 0.4 µs to make text of a number.
 local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
-local CLAIM_MS = 1500       -- how long a waiter has to confirm that it was served
+local CLAIM_MS = '1500'     -- how long a waiter has to confirm that it was served
 local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
-local QUEUE_MS = 7000       -- Q outlives its last heartbeat by a little, and nothing else
+local QUEUE_MS = '7000'     -- Q outlives its last heartbeat by a little, and nothing else
 local FENCE_MS = 86400000   -- F outlives its token by a day
 local TURNS = 16            -- tokens that one grant owns
-local WALK = 128            -- bounds the work of one script
+local WALK = '128'          -- bounds the work of one script
 local call = redis.call
 
 local time = call('TIME')
@@ -19,19 +21,6 @@ local now = time[1] * 1000000 + time[2]
 
 local function owner_of(text)
   return text:sub(1, 22)
-end
-
-local function held_by(value, owner)
-  return value and owner_of(value) == owner
-end
-
--- Lengthens the lease of K to `ttl` ms, never shortens it; also gives back an expiry that was
--- taken away. Answers flag and token.
-local function confirm(value, ttl)
-  if call('PTTL', K) < ttl then
-    call('PEXPIRE', K, ttl)
-  end
-  return value:sub(23, 39)
 end
 
 -- The last token, or nil and the error to answer. Beyond the bound a double would no longer hold
@@ -48,6 +37,17 @@ local function read_fence()
   return fence
 end
 
+-- The waiters, the head first, or what is wrong with Q.
+local function queue()
+  return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', WALK)
+end
+
+-- Adds the members of a waiter to `list`.
+local function add(list, entry)
+  list[#list + 1] = entry
+  list[#list + 1] = owner_of(entry)
+end
+
 -- Tells the process of a waiter. Nobody there is no proof of death: in a cluster, subscribers on
 -- other nodes are not counted. By pcall, because a refused PUBLISH must not end the script.
 local function tell(owner)
@@ -55,19 +55,18 @@ local function tell(owner)
   return type(receivers) == 'number' and receivers > 0
 end
 
--- Walks the queue from its head. Answers the entry to be served (nil: nobody; `me` needs no push)
+-- Walks the waiters from the head. Answers the entry to be served (nil: nobody; `me` needs no push)
 -- and the members to remove: those of waiters that are dead, or `ended`. Writes nothing.
-local function choose(me, ended)
+local function choose(waiters, me, ended)
   local gone = {}
-  for _, entry in ipairs(call('ZRANGEBYSCORE', Q, 0, '+inf', 'LIMIT', 0, WALK)) do
+  for _, entry in ipairs(waiters) do
     local owner = owner_of(entry)
     if owner == me then
       return entry, gone
     end
     local twin = call('ZSCORE', Q, owner)
     if owner == ended or not twin or -twin <= now then
-      gone[#gone + 1] = entry
-      gone[#gone + 1] = owner
+      add(gone, entry)
     elseif tell(owner) then
       return entry, gone
     end
@@ -75,33 +74,31 @@ local function choose(me, ended)
   return nil, gone
 end
 
--- Gives K to `entry` for `px` ms with a new token, and takes it and `gone` out of the queue (nil:
--- there is no queue). Answers K's value. SET comes first, so that a server out of memory refuses
--- before anything is written, unless the script wrote before.
-local function give(entry, px, fence, gone)
+-- Makes a new token and answers it.
+local function mint(fence)
   local token = math.max(fence + TURNS, now)
   -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
   call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
-  local flag = ' '
-  if gone then
-    call('ZREM', Q, entry, owner_of(entry), unpack(gone))
-    flag = call('ZCOUNT', Q, 0, '+inf') > 0 and '+' or ' '
-  end
-  local value = owner_of(entry) .. flag .. digits .. entry:sub(23)
+  return digits
+end
+
+-- Gives K to `entry`, which is out of the queue, for `px` ms. Answers K's value.
+local function give(entry, px, token)
+  local flag = call('ZCOUNT', Q, '0', '+inf') > 0 and '+' or ' '
+  local value = owner_of(entry) .. flag .. token .. entry:sub(23)
   call('SET', K, value, 'PX', px)
   return value
 end
 
--- Adds `entry` at the tail, or keeps its place; refreshes its heartbeat. Answers its ticket.
-local function enqueue(entry)
-  local ticket = call('ZSCORE', Q, entry)
-  if not ticket then
-    local last = call('ZREVRANGE', Q, 0, 0, 'WITHSCORES')[2] or 0
-    ticket = math.max(now, last + 1)
-    call('ZADD', Q, ticket, entry)
-  end
-  call('ZADD', Q, -(now + LIVE_US), owner_of(entry))
+-- The ticket of whoever comes now, behind all others.
+local function last_ticket()
+  local last = call('ZREVRANGE', Q, '0', '0', 'WITHSCORES')[2] or 0
+  return math.max(now, last + 1)
+end
+
+-- Puts `entry` in the queue, or keeps it there; refreshes its heartbeat.
+local function enqueue(entry, ticket)
+  call('ZADD', Q, ticket, entry, -(now + LIVE_US), owner_of(entry))
   call('PEXPIRE', Q, QUEUE_MS)
-  return ticket
 end

@@ -1,0 +1,91 @@
+//! What a call that nobody contends costs on a server, in what can be counted: commands, bytes and
+//! allocations. Time is the bench's.
+
+use std::alloc::System;
+
+use harness::{KEY, RedisServer, ask};
+use lock_runtime::LockClient;
+use redis::Connection;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use tokio::sync::Mutex;
+
+#[global_allocator]
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The tests take turns: what is counted is the whole process's.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+const CALLS: usize = 1_000;
+
+/// Bytes to the server, for a key of eight bytes and no label.
+const BYTES: usize = 300;
+
+/// Five of them are labels of metrics, which these tests are built with, and two are tokio's for large
+/// tasks where nothing is optimised.
+const ALLOCATIONS: usize = 33;
+
+async fn call(client: &LockClient) {
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    guard.release().await.unwrap();
+}
+
+/// A client that has connected, and whose scripts the server knows.
+async fn warm(server: &RedisServer, label: bool) -> LockClient {
+    let builder = LockClient::builder().url(server.url());
+    let builder = if label {
+        builder.label("a service")
+    } else {
+        builder.without_label()
+    };
+    let client = builder.connect().await.unwrap();
+    call(&client).await;
+    client
+}
+
+/// All bytes that a server has read so far.
+fn bytes_read(connection: &mut Connection) -> usize {
+    let stats: String = ask(connection, &["INFO", "stats"]);
+    let read = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("total_net_input_bytes:"));
+    read.expect("a server counts them").parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_two_commands_of_three_hundred_bytes() {
+    let _turn = TURN.lock().await;
+    let server = RedisServer::start();
+    let client = warm(&server, false).await;
+    let mut connection = server.connection();
+    // A look is counted as well.
+    let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
+
+    let before = bytes_read(&mut connection);
+    call(&client).await;
+    let bytes = bytes_read(&mut connection) - before - look;
+    assert!(bytes <= BYTES, "{bytes} bytes");
+
+    let mut monitor = server.monitor();
+    call(&client).await;
+    let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+    assert_eq!(names, ["EVALSHA", "EVALSHA"]);
+}
+
+#[tokio::test]
+async fn a_call_allocates_no_more_than_it_must_with_and_without_a_label() {
+    let _turn = TURN.lock().await;
+    let server = RedisServer::start();
+    for label in [false, true] {
+        let client = warm(&server, label).await;
+        let region = Region::new(COUNTING);
+        for _ in 0..CALLS {
+            call(&client).await;
+        }
+        let change = region.change();
+        let allocations = (change.allocations + change.reallocations) / CALLS;
+        assert!(
+            allocations <= ALLOCATIONS,
+            "{allocations} allocations a call, label: {label}"
+        );
+    }
+}
