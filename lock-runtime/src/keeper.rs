@@ -13,13 +13,18 @@ use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
 use crate::alarm::Alarms;
+use crate::errand::Errands;
 use crate::error::{LockError, LockErrorKind};
 
-/// The way to the keeper of this process.
+/// The keeper of this process.
 #[derive(Clone, Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Keeper(&'static Inner);
+
+#[derive(Debug)]
+struct Inner {
     handle: Handle,
     alarms: Arc<Alarms>,
+    errands: Errands,
     process: u32,
 }
 
@@ -31,8 +36,8 @@ impl Keeper {
     /// `Unavailable` when the thread cannot be started, `Shutdown` in a forked child: a thread
     /// does not survive a fork, and a connection must not be shared by two processes.
     pub(crate) fn get() -> Result<Keeper, LockError> {
-        static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
-        let keeper = KEEPER
+        static KEEPER: OnceLock<Result<Inner, String>> = OnceLock::new();
+        let inner = KEEPER
             .get_or_init(|| start().map_err(|error| error.to_string()))
             .as_ref()
             .map_err(|error| {
@@ -40,13 +45,14 @@ impl Keeper {
                     "the background thread could not be started: {error}"
                 ))
             })?;
+        let keeper = Keeper(inner);
         keeper.check_process()?;
-        Ok(keeper.clone())
+        Ok(keeper)
     }
 
     /// Whether this is still the process that the keeper runs in.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
-        if std::process::id() == self.process {
+        if std::process::id() == self.0.process {
             return Ok(());
         }
         Err(LockError::new(LockErrorKind::Shutdown).with_detail(
@@ -61,29 +67,34 @@ impl Keeper {
         F::Output: Send + 'static,
     {
         self.check_process().ok()?;
-        Some(self.handle.spawn(task))
+        Some(self.0.handle.spawn(task))
     }
 
     /// Which runtime it is.
     pub(crate) fn id(&self) -> Id {
-        self.handle.id()
+        self.0.handle.id()
     }
 
     /// Timers for callers that may have none. Nothing rings in a forked child.
     pub(crate) fn alarms(&self) -> &Alarms {
-        &self.alarms
+        &self.0.alarms
+    }
+
+    /// What callers do for it.
+    pub(crate) fn errands(&self) -> &Errands {
+        &self.0.errands
     }
 
     /// Sleeps, wherever this is called. For ever in a forked child, where nobody keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self.check_process() {
-            Ok(()) => self.alarms.sleep_until(Instant::now() + span).await,
+            Ok(()) => self.0.alarms.sleep_until(Instant::now() + span).await,
             Err(_) => pending().await,
         }
     }
 }
 
-fn start() -> std::io::Result<Keeper> {
+fn start() -> std::io::Result<Inner> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -93,9 +104,10 @@ fn start() -> std::io::Result<Keeper> {
     std::thread::Builder::new()
         .name("lock-keeper".to_owned())
         .spawn(move || runtime.block_on(ringing.run()))?;
-    Ok(Keeper {
+    Ok(Inner {
         handle,
         alarms,
+        errands: Errands::default(),
         process: std::process::id(),
     })
 }
@@ -103,7 +115,7 @@ fn start() -> std::io::Result<Keeper> {
 /// How many tasks the keeper has at this moment: for tests that look for what is left behind.
 #[doc(hidden)]
 pub fn background_tasks() -> usize {
-    Keeper::get().map_or(0, |keeper| keeper.handle.metrics().num_alive_tasks())
+    Keeper::get().map_or(0, |keeper| keeper.0.handle.metrics().num_alive_tasks())
 }
 
 /// A task that ends when whoever waits for it goes away.

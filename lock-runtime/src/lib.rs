@@ -113,6 +113,7 @@ mod client;
 mod clock;
 pub mod docs;
 mod engine;
+mod errand;
 mod error;
 mod gate;
 mod guard;

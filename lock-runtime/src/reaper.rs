@@ -5,7 +5,7 @@
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
 
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
@@ -38,22 +38,20 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Gives a lock back, and says how that went. The commands are sent from where the caller is, and by
-/// the background from where it leaves. A hold that is lost is ended there at once: the background
-/// says so first, and the holder's error should not be known before the reason for it.
+/// Gives a lock back, and says how that went. A hold that is lost is ended by the keeper at once: that
+/// one says so first, and the holder's error should not be known before the reason for it.
 pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) -> Released {
     let is_lost = tenure.hold.is_known_lost();
     let (reply, mut answer) = oneshot::channel();
-    let mut giving = Lent::new(remote, giving_back(remote, tenure, Some(reply)));
-    if !is_lost {
-        tokio::select! {
-            biased;
-            released = &mut answer => return released.unwrap_or(Released::Unconfirmed),
-            () = giving.poll_here() => {}
-        }
+    let giving = giving_back(remote, tenure, Some(reply));
+    let mut runner = remote.runner();
+    if is_lost {
+        remote.spawn(giving);
+    } else {
+        remote.give(runner.errand(), giving);
     }
-    drop(giving);
-    answer.await.unwrap_or(Released::Unconfirmed)
+    let released = runner.wait_for(&mut answer).await;
+    released.unwrap_or(Released::Unconfirmed)
 }
 
 /// As [`release`], without waiting for the answer: the command is under way when this returns, and
@@ -62,47 +60,17 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
     }
-    let mut giving = Lent::new(remote, giving_back(remote, tenure, None));
+    let mut giving = Box::pin(giving_back(remote, tenure, None));
     let mut context = Context::from_waker(Waker::noop());
-    let _ = pin!(giving.poll_here()).poll(&mut context);
+    if giving.as_mut().poll(&mut context).is_pending() {
+        remote.spawn(giving);
+    }
     Released::Unheard
 }
 
 /// Gives a lock back in the background.
 pub(crate) fn give_back<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
-    drop(Lent::new(remote, giving_back(remote, tenure, None)));
-}
-
-/// A task of the background's that is polled elsewhere until this is dropped.
-struct Lent<'a, W: Wire> {
-    remote: &'a Remote<W>,
-    /// `None` once it has ended.
-    task: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-}
-
-impl<'a, W: Wire> Lent<'a, W> {
-    fn new(remote: &'a Remote<W>, task: impl Future<Output = ()> + Send + 'static) -> Lent<'a, W> {
-        Lent {
-            remote,
-            task: Some(Box::pin(task)),
-        }
-    }
-
-    /// Completes when the task has.
-    async fn poll_here(&mut self) {
-        if let Some(task) = &mut self.task {
-            task.await;
-            self.task = None;
-        }
-    }
-}
-
-impl<W: Wire> Drop for Lent<'_, W> {
-    fn drop(&mut self) {
-        if let Some(task) = self.task.take() {
-            self.remote.spawn(task);
-        }
-    }
+    remote.spawn(giving_back(remote, tenure, None));
 }
 
 /// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.

@@ -13,6 +13,7 @@ use crate::backend::redis::{self, Homes, Server, Signal, Target};
 use crate::backend::wire::{Fault, Wire};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
+use crate::errand::{Errand, Runner};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
@@ -141,6 +142,20 @@ impl<W: Wire> Remote<W> {
         Episode::new(owner, "", names, &self.calls)
     }
 
+    /// A caller that does what is to be done for it.
+    pub(crate) fn runner(&self) -> Runner {
+        Runner::new(&self.keeper)
+    }
+
+    /// Leaves something to a caller.
+    pub(crate) fn give(
+        &self,
+        errand: &Arc<Errand>,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        errand.give(&self.keeper, task);
+    }
+
     /// Has the watchdog look again.
     pub(crate) fn look_sooner(&self) {
         self.sooner.notify_one();
@@ -166,11 +181,12 @@ impl<W: Wire> Remote<W> {
             request,
             until,
             reply,
+            errand,
         } = seat;
         let mut contender = Contender::new(self, request, until, true);
         match contender.take(turn) {
             Step::Won(won) => drop(reply.send(Ok(self.deliver(&contender.request, won)))),
-            step => self.compete(contender, step, reply),
+            step => self.give(&errand, self.compete(contender, step, reply)),
         }
     }
 
@@ -193,12 +209,17 @@ impl<W: Wire> Remote<W> {
         task.await.map_err(|_| gone())
     }
 
-    /// Has a contender go on in the background, until its outcome is delivered or its caller goes.
-    fn compete(self: &Arc<Self>, mut contender: Contender<W>, step: Step, mut reply: Reply<W>) {
+    /// Has a contender go on until its outcome is delivered or its caller goes.
+    fn compete(
+        self: &Arc<Self>,
+        mut contender: Contender<W>,
+        step: Step,
+        mut reply: Reply<W>,
+    ) -> impl Future<Output = ()> + Send + use<W> {
         let remote = self.clone();
         // Counted here and not in the task: a shutdown may look before that is run.
         let counted = self.unsettled.one();
-        self.spawn(async move {
+        async move {
             let outcome = tokio::select! {
                 biased;
                 // The caller is gone: dropping the contender hands on whatever it has.
@@ -213,7 +234,7 @@ impl<W: Wire> Remote<W> {
                 drop(reply.send(outcome));
             }
             drop(counted);
-        });
+        }
     }
 
     fn deliver(self: &Arc<Self>, request: &Request, won: Won) -> Delivery<Self> {
@@ -283,8 +304,8 @@ impl<W: Wire> Backend for Remote<W> {
         self.clock
     }
 
-    /// The first attempt is made where the caller is, which costs no change of threads. What takes
-    /// longer is left to the background: whoever queues must be heard of, however busy its runtime.
+    /// The first attempt is the caller's own. What takes longer is an errand, since others depend on it:
+    /// whoever queues must be heard of, however busy its runtime.
     async fn acquire(self: Arc<Self>, request: Request) -> Outcome<W> {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
@@ -308,9 +329,11 @@ impl<W: Wire> Backend for Remote<W> {
         match contender.ask().await {
             Step::Won(won) => Ok(self.deliver(&contender.request, won)),
             step => {
-                let (reply, outcome) = oneshot::channel();
-                self.compete(contender, step, reply);
-                outcome.await.map_err(|_| gone())?
+                let (reply, mut outcome) = oneshot::channel();
+                let mut runner = self.runner();
+                let competing = self.compete(contender, step, reply);
+                self.give(runner.errand(), competing);
+                runner.wait_for(&mut outcome).await.ok_or_else(gone)?
             }
         }
     }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep_until, timeout_at};
-
 use crate::backend::Request;
 use crate::backend::wire::{Acquired, Fault, Sent, Waiting, Wire};
 use crate::error::{LockError, LockErrorKind};
@@ -107,11 +105,9 @@ impl<W: Wire> Contender<W> {
         Step::Ask
     }
 
-    /// Competes until the lock is had or the wait is over. Must run on the keeper, whose timers
-    /// it uses, and which nobody's body can hold up.
+    /// Competes until the lock is had or the wait is over.
     pub(crate) async fn compete(&mut self, mut step: Step) -> Result<Won, LockError> {
         // A grant is announced while nobody here sends anything.
-        let _at_hand = self.remote.wire().at_hand();
         loop {
             step = match step {
                 Step::Won(won) => return Ok(won),
@@ -128,13 +124,17 @@ impl<W: Wire> Contender<W> {
         let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
             return self.at_the_end();
         };
+        // Where nobody polls this while it waits but the keeper, a message must come to the keeper.
+        let _at_hand = self.remote.wire().at_hand();
         let next = self.until.min(now + pause);
-        tokio::select! {
-            biased;
-            () = episode.called() => Step::Ask,
-            () = sleep_until(next.into()) => {
-                if next < self.until { Step::Ask } else { self.at_the_end() }
-            }
+        match self
+            .remote
+            .alarms()
+            .timeout_at(next, episode.called())
+            .await
+        {
+            Err(_) if next == self.until => self.at_the_end(),
+            _ => Step::Ask,
         }
     }
 
@@ -229,7 +229,7 @@ impl<W: Wire> Contender<W> {
         if !inherited && let Some(episode) = self.episode.take() {
             let ended = reaper::end(&self.remote, episode);
             let until = self.until + self.remote.attempt;
-            let _ = timeout_at(until.into(), ended).await;
+            let _ = self.remote.alarms().timeout_at(until, ended).await;
         }
         error
     }

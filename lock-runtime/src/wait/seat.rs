@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::backend::wire::Wire;
 use crate::backend::{Delivery, Request};
+use crate::errand::{Errand, Runner};
 use crate::error::LockError;
 use crate::remote::Remote;
 use crate::wait::line::Place;
@@ -17,13 +18,14 @@ pub(crate) type Reply<W> = oneshot::Sender<Outcome<W>>;
 /// What a call comes to.
 pub(crate) type Outcome<W> = Result<Delivery<Remote<W>>, LockError>;
 
-/// What a caller leaves in line: what it wants, and where to bring it. Whoever has the turn acts
-/// for it, so that nobody behind has to wait for a caller that is busy.
+/// What a caller leaves in line: what it wants, and where to bring it.
 pub(crate) struct Seat<W: Wire> {
     pub(crate) request: Request,
     /// When its wait is over.
     pub(crate) until: Instant,
     pub(crate) reply: Reply<W>,
+    /// Where to leave what is to be done for it: nobody behind has to wait for a caller that is busy.
+    pub(crate) errand: Arc<Errand>,
 }
 
 /// The caller of a seat. It gives its place up when this is dropped.
@@ -32,17 +34,20 @@ pub(crate) struct Seated<W: Wire> {
     lock: Arc<str>,
     place: Option<Place>,
     outcome: oneshot::Receiver<Outcome<W>>,
+    runner: Runner,
 }
 
 impl<W: Wire> Seated<W> {
     /// Takes the last place in the line of a lock.
     pub(crate) fn sit(remote: &Arc<Remote<W>>, request: Request, until: Instant) -> Seated<W> {
         let (reply, outcome) = oneshot::channel();
+        let runner = remote.runner();
         let lock = request.names.lock.clone();
         let seat = Seat {
             request,
             until,
             reply,
+            errand: runner.errand().clone(),
         };
         let place = Some(remote.lines().join(&lock, seat));
         Seated {
@@ -50,12 +55,13 @@ impl<W: Wire> Seated<W> {
             lock,
             place,
             outcome,
+            runner,
         }
     }
 
     /// Waits for what its turn comes to.
     pub(crate) async fn served(&mut self) -> Option<Outcome<W>> {
-        (&mut self.outcome).await.ok()
+        self.runner.wait_for(&mut self.outcome).await
     }
 
     /// Gives the place up. `None` if it was called before.

@@ -303,7 +303,7 @@ impl Wire for Server {
     }
 
     fn at_hand(&self) -> impl Send + 'static {
-        self.link.at_hand()
+        self.link.at_hand_for_keeper()
     }
 
     async fn ping(&self) -> Result<(), Fault> {

@@ -1,0 +1,259 @@
+//! Work of the background's that a caller does itself while it waits for it.
+//!
+//! It is polled in the caller's task, so that its commands and their answers cross no threads. But it
+//! is not the caller's: others wait for what it does. So the keeper takes it over when the caller goes
+//! away, and also when it was called and has not been polled for a while, because something blocks
+//! its runtime or nobody polls the caller's future.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::mem;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::keeper::Keeper;
+
+/// The time between two looks at what callers do. One that was called before the last look and is not
+/// polled by the next is relieved: soon enough to keep a place in a queue, and the hold on a lock.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// After so many looks at nothing there are none until something is to be looked after.
+const IDLE_LOOKS: u32 = 10;
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Something to do, or a place for it.
+pub(crate) struct Errand {
+    number: u64,
+    work: Mutex<Work>,
+    caller: Mutex<Option<Waker>>,
+    /// It was called and has not been polled since.
+    called: AtomicBool,
+    /// The same, at the last look.
+    was_called: AtomicBool,
+}
+
+enum Work {
+    /// None yet.
+    Awaited,
+    ToDo(Task),
+    /// It is polled at this moment.
+    UnderWay,
+    /// It was done, or is done by the keeper, as all is that comes.
+    Over,
+}
+
+impl Errand {
+    fn new() -> Arc<Errand> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Errand {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            work: Mutex::new(Work::Awaited),
+            caller: Mutex::default(),
+            called: AtomicBool::new(false),
+            was_called: AtomicBool::new(false),
+        })
+    }
+
+    /// Has `task` done, by the caller if it is still there.
+    pub(crate) fn give(
+        self: &Arc<Errand>,
+        keeper: &Keeper,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let mut work = self.work();
+        if !matches!(*work, Work::Awaited) {
+            drop(work);
+            keeper.spawn(task);
+            return;
+        }
+        *work = Work::ToDo(Box::pin(task));
+        drop(work);
+        keeper.errands().watch(keeper, self);
+        self.wake_by_ref();
+    }
+
+    /// Goes on with what there is to do.
+    fn poll(self: &Arc<Errand>, keeper: &Keeper, cx: &Context<'_>) {
+        match &mut *self.caller() {
+            Some(caller) => caller.clone_from(cx.waker()),
+            caller => *caller = Some(cx.waker().clone()),
+        }
+        let mut work = self.work();
+        let mut task = match mem::replace(&mut *work, Work::UnderWay) {
+            Work::ToDo(task) => task,
+            other => {
+                *work = other;
+                return;
+            }
+        };
+        drop(work);
+        // Without the mutex: what it calls may call this one.
+        self.called.store(false, Ordering::Release);
+        let waker = Waker::from(self.clone());
+        if task
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+        {
+            *self.work() = Work::ToDo(task);
+            return;
+        }
+        *self.work() = Work::Over;
+        keeper.errands().forget(self);
+    }
+
+    /// Has the keeper do what there is, and what may still come.
+    fn leave(&self, keeper: &Keeper) {
+        let mut work = self.work();
+        if matches!(*work, Work::UnderWay) {
+            // It is not late after all.
+            return;
+        }
+        let left = mem::replace(&mut *work, Work::Over);
+        drop(work);
+        if let Work::ToDo(task) = left {
+            keeper.errands().forget(self);
+            keeper.spawn(task);
+        }
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn caller(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.caller.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Errand {
+    fn wake(self: Arc<Errand>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Errand>) {
+        self.called.store(true, Ordering::Release);
+        let caller = self.caller().clone();
+        if let Some(caller) = caller {
+            caller.wake();
+        }
+    }
+}
+
+/// A caller that does an errand while it waits. Dropped, it leaves it to the keeper.
+pub(crate) struct Runner {
+    keeper: Keeper,
+    errand: Arc<Errand>,
+}
+
+impl Runner {
+    /// Somebody for whom there is nothing to do so far.
+    pub(crate) fn new(keeper: &Keeper) -> Runner {
+        Runner {
+            keeper: keeper.clone(),
+            errand: Errand::new(),
+        }
+    }
+
+    /// Where work for it can be left.
+    pub(crate) fn errand(&self) -> &Arc<Errand> {
+        &self.errand
+    }
+
+    /// Waits for `answer`, and does what there is to do meanwhile. `None` if there will be none.
+    pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
+        poll_fn(|cx| {
+            let mut answered = Pin::new(&mut *answer).poll(cx);
+            if answered.is_pending() {
+                self.errand.poll(&self.keeper, cx);
+                answered = Pin::new(&mut *answer).poll(cx);
+            }
+            answered.map(Result::ok)
+        })
+        .await
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // In a forked child another thread may have held the mutexes when the process was forked.
+        if self.keeper.check_process().is_ok() {
+            self.errand.leave(&self.keeper);
+        }
+    }
+}
+
+impl fmt::Debug for Errands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Errands").finish_non_exhaustive()
+    }
+}
+
+/// What callers of this process do, so that the keeper can look after it.
+#[derive(Default)]
+pub(crate) struct Errands(Mutex<Watched>);
+
+#[derive(Default)]
+struct Watched {
+    errands: HashMap<u64, Arc<Errand>>,
+    is_watching: bool,
+}
+
+impl Errands {
+    fn watch(&self, keeper: &Keeper, errand: &Arc<Errand>) {
+        let mut watched = self.watched();
+        watched.errands.insert(errand.number, errand.clone());
+        if !mem::replace(&mut watched.is_watching, true) {
+            drop(watched);
+            let keeper_too = keeper.clone();
+            keeper.spawn(async move { keeper_too.errands().look_after(&keeper_too).await });
+        }
+    }
+
+    fn forget(&self, errand: &Errand) {
+        self.watched().errands.remove(&errand.number);
+    }
+
+    /// Takes over what is not done, until there is nothing to look after.
+    async fn look_after(&self, keeper: &Keeper) {
+        let mut idle = 0;
+        while idle < IDLE_LOOKS || !self.rest() {
+            tokio::time::sleep(LOOK).await;
+            let late = self.late();
+            idle = if late.is_none() { idle + 1 } else { 0 };
+            for errand in late.into_iter().flatten() {
+                errand.leave(keeper);
+            }
+        }
+    }
+
+    /// What was called before the last look and has not been polled since; `None` if nothing is done
+    /// at all.
+    fn late(&self) -> Option<Vec<Arc<Errand>>> {
+        let watched = self.watched();
+        let is_late = |errand: &&Arc<Errand>| {
+            let called = errand.called.load(Ordering::Acquire);
+            errand.was_called.swap(called, Ordering::Relaxed) && called
+        };
+        let late = watched.errands.values().filter(is_late).cloned().collect();
+        (!watched.errands.is_empty()).then_some(late)
+    }
+
+    /// Stops looking, if there is nothing to look after.
+    fn rest(&self) -> bool {
+        let mut watched = self.watched();
+        watched.is_watching = !watched.errands.is_empty();
+        !watched.is_watching
+    }
+
+    fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
