@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::client::LockClient;
 use crate::error::LockError;
+use crate::hold::Share;
 use crate::holds::Frame;
 use crate::model::token::FencingToken;
 use crate::private::body::{self, OnLost};
-use crate::tally::Counted;
 
 /// A share in a lock that this process holds.
 ///
@@ -28,7 +28,7 @@ use crate::tally::Counted;
 pub struct LockGuard {
     client: LockClient,
     /// Goes before the frame, so that whoever sees the lock free sees no sharer.
-    share: Counted,
+    share: Share,
     frame: Arc<Frame>,
 }
 
@@ -86,7 +86,7 @@ impl LockGuard {
 
     /// How many guards, bodies and carried futures share this hold.
     pub fn hold_count(&self) -> usize {
-        self.frame.count()
+        self.frame.held().sharers()
     }
 
     /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to

@@ -91,7 +91,7 @@ impl Held {
         outcome.map(drop).map_err(|loss| hold.lost_error(loss))
     }
 
-    fn shared(&self) -> Arc<Hold> {
+    pub(crate) fn shared(&self) -> Arc<Hold> {
         self.hold
             .clone()
             .expect("it is taken only when this is given back")

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -70,6 +70,9 @@ pub(crate) struct Hold {
     end: Moment,
     loss: OnceLock<Loss>,
     lost: Notify,
+    /// The guards and carried futures of the hold. Frames are not what is counted: one that has
+    /// ended stays in being below those that it made.
+    sharers: AtomicUsize,
     /// Where what happens to it is told.
     pub(crate) trace: Trace,
 }
@@ -96,6 +99,7 @@ impl Hold {
             end: lease.end(),
             loss: OnceLock::new(),
             lost: Notify::new(),
+            sharers: AtomicUsize::new(0),
             trace: Trace::default(),
         }
     }
@@ -197,6 +201,11 @@ impl Hold {
         self.lost.notified()
     }
 
+    /// How many share the hold.
+    pub(crate) fn sharers(&self) -> usize {
+        self.sharers.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn lost_error(&self, loss: Loss) -> LockError {
         LockError::new(LockErrorKind::Lost)
             .with_key(&self.key)
@@ -212,5 +221,22 @@ impl fmt::Debug for Hold {
             .field("remaining", &self.remaining())
             .field("loss", &self.loss.get())
             .finish_non_exhaustive()
+    }
+}
+
+/// One who shares a hold, counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Share(Arc<Hold>);
+
+impl Share {
+    pub(crate) fn of(hold: Arc<Hold>) -> Share {
+        hold.sharers.fetch_add(1, Ordering::SeqCst);
+        Share(hold)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.sharers.fetch_sub(1, Ordering::SeqCst);
     }
 }

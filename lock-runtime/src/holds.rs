@@ -17,7 +17,7 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
@@ -25,31 +25,27 @@ use tokio::sync::Semaphore;
 use tokio::task;
 
 use crate::held::Held;
-use crate::tally::{Counted, Tally};
+use crate::hold::Share;
 
 /// One level of nesting in a hold.
 #[derive(Debug)]
 pub(crate) struct Frame {
     held: Arc<Held>,
-    /// The guards and carried futures of the hold. Frames are not what is counted: one that has
-    /// ended stays in being below those that it made.
-    sharers: Tally,
-    /// One permit: the turn of the calls made directly below this frame.
-    turn: Semaphore,
+    /// One permit: the turn of the calls made directly below this frame. Few frames have any.
+    turn: OnceLock<Box<Semaphore>>,
     /// This frame's place below its parent; `None` for the outermost.
     turn_of_parent: Option<Turn>,
 }
 
 impl Frame {
     pub(crate) fn outermost(held: Held) -> Arc<Frame> {
-        Frame::new(Arc::new(held), Tally::default(), None)
+        Frame::new(Arc::new(held), None)
     }
 
-    fn new(held: Arc<Held>, sharers: Tally, turn_of_parent: Option<Turn>) -> Arc<Frame> {
+    fn new(held: Arc<Held>, turn_of_parent: Option<Turn>) -> Arc<Frame> {
         Arc::new(Frame {
             held,
-            sharers,
-            turn: Semaphore::new(1),
+            turn: OnceLock::new(),
             turn_of_parent,
         })
     }
@@ -63,35 +59,30 @@ impl Frame {
     }
 
     /// Counts one who shares the hold.
-    pub(crate) fn share(&self) -> Counted {
-        self.sharers.one()
+    pub(crate) fn share(&self) -> Share {
+        Share::of(self.held.shared())
     }
 
-    /// How many share the hold.
-    pub(crate) fn count(&self) -> usize {
-        self.sharers.number()
+    fn turn(&self) -> &Semaphore {
+        self.turn.get_or_init(|| Box::new(Semaphore::new(1)))
     }
 
     /// Goes one level down once no sibling is inside.
     pub(crate) async fn descend(self: Arc<Frame>) -> Arc<Frame> {
-        let permit = self.turn.acquire().await;
+        let permit = self.turn().acquire().await;
         permit.expect("a turn is never closed").forget();
         Frame::below(self)
     }
 
     /// Goes one level down unless a sibling is inside.
     pub(crate) fn try_descend(self: Arc<Frame>) -> Option<Arc<Frame>> {
-        self.turn.try_acquire().ok()?.forget();
+        self.turn().try_acquire().ok()?.forget();
         Some(Frame::below(self))
     }
 
     /// The caller has taken `parent`'s turn.
     fn below(parent: Arc<Frame>) -> Arc<Frame> {
-        Frame::new(
-            parent.held.clone(),
-            parent.sharers.clone(),
-            Some(Turn(parent)),
-        )
+        Frame::new(parent.held.clone(), Some(Turn(parent)))
     }
 
     /// The duty to give the hold back, if this is the last frame that shares it.
@@ -113,7 +104,7 @@ struct Turn(Arc<Frame>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.turn.add_permits(1);
+        self.0.turn().add_permits(1);
     }
 }
 
@@ -154,7 +145,7 @@ impl Scope {
     }
 
     /// A share in every hold of the tree, one each.
-    fn shares(&self) -> Vec<Counted> {
+    fn shares(&self) -> Vec<Share> {
         let mut frames: Vec<&Frame> = Vec::new();
         for scope in self.chain() {
             if !frames
@@ -277,7 +268,7 @@ pin_project! {
         #[pin]
         future: Option<F>,
         scope: Option<Arc<Scope>>,
-        shares: Vec<Counted>,
+        shares: Vec<Share>,
     }
 
     impl<F> PinnedDrop for InCurrentHold<F> {

@@ -9,7 +9,7 @@ use crate::backend::wire::{Renewal, Sent};
 use crate::hold::Hold;
 use crate::model::lease::{Due, Lease, Terms};
 use crate::model::moment::Moment;
-use crate::model::owner::Owner;
+use crate::model::owner::{Acquisition, Owner};
 use crate::model::record::Grant;
 use crate::wait::episode::Episode;
 use crate::wait::turns::SPELL;
@@ -33,9 +33,11 @@ pub(crate) struct Tenure {
 /// The holds of a client by owner.
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
-    entries: HashMap<Owner, Entry>,
+    /// Boxed, since a map keeps up to twice as many places as it has entries, and moves them all when
+    /// it grows.
+    entries: HashMap<Acquisition, Box<Entry>>,
     /// Every entry that is due at some time, in that order.
-    agenda: BTreeSet<(Moment, Owner)>,
+    agenda: BTreeSet<(Moment, Acquisition)>,
     /// When somebody will look anyway.
     planned: Option<Moment>,
 }
@@ -57,32 +59,31 @@ pub(crate) struct Agenda {
     /// renewals have failed or are late by now.
     pub(crate) overdue: Vec<(Arc<Hold>, u32)>,
     pub(crate) lost: Vec<Owner>,
-    /// When to look again; `None` if nothing is held.
+    /// When to look again; `None` if nothing is held. Past if there was more than was asked for.
     pub(crate) next: Option<Moment>,
 }
 
 impl Roster {
     /// Takes a hold in.
     pub(crate) fn insert(&mut self, tenure: Tenure) {
-        let owner = tenure.episode.ticket.owner;
+        let acquisition = tenure.episode.ticket.owner.acquisition();
         let due = tenure.lease.next_due();
-        self.entries.insert(
-            owner,
-            Entry {
-                tenure,
-                under_way: 0,
-                due: Some(due),
-            },
-        );
-        self.agenda.insert((due, owner));
+        let entry = Entry {
+            tenure,
+            under_way: 0,
+            due: Some(due),
+        };
+        self.entries.insert(acquisition, Box::new(entry));
+        self.agenda.insert((due, acquisition));
     }
 
     /// Takes a hold out: it is not renewed from here on. `None` if its lease was passed on.
     pub(crate) fn remove(&mut self, hold: &Hold) -> Option<Tenure> {
-        let owner = self.entry(hold)?.tenure.episode.ticket.owner;
-        let entry = self.entries.remove(&owner)?;
+        self.entry(hold)?;
+        let acquisition = hold.owner.acquisition();
+        let entry = self.entries.remove(&acquisition)?;
         if let Some(due) = entry.due {
-            self.agenda.remove(&(due, owner));
+            self.agenda.remove(&(due, acquisition));
         }
         Some(entry.tenure)
     }
@@ -104,8 +105,8 @@ impl Roster {
 
     /// What is known of a hold that has the lease of its owner.
     fn entry(&mut self, hold: &Hold) -> Option<&mut Entry> {
-        let entry = self.entries.get_mut(&hold.owner);
-        entry.filter(|entry| entry.tenure.hold.token == hold.token)
+        let entry = self.entries.get_mut(&hold.owner.acquisition())?;
+        Some(&mut **entry).filter(|entry| entry.tenure.hold.token == hold.token)
     }
 
     /// The lock whose line this holder heads.
@@ -136,18 +137,20 @@ impl Roster {
         Some(next)
     }
 
-    /// What is due at `now`. The outcome of each renewal is to be reported, and each loss.
-    pub(crate) fn due(&mut self, now: Moment) -> Agenda {
+    /// What is due at `now`, but no more than `most` of it. The outcome of each renewal is to be
+    /// reported, and each loss; and this is to be asked again by `next`.
+    pub(crate) fn due(&mut self, now: Moment, most: usize) -> Agenda {
         let mut agenda = Agenda::default();
-        while let Some(&(moment, owner)) = self.agenda.first() {
-            if moment > now {
+        while let Some(&(moment, acquisition)) = self.agenda.first() {
+            if moment > now || agenda.renewals.len() + agenda.lost.len() == most {
                 agenda.next = Some(moment);
                 break;
             }
-            let Some(entry) = self.entries.get_mut(&owner) else {
-                self.agenda.remove(&(moment, owner));
+            let Some(entry) = self.entries.get_mut(&acquisition) else {
+                self.agenda.remove(&(moment, acquisition));
                 continue;
             };
+            let owner = entry.tenure.episode.ticket.owner;
             if entry.tenure.hold.is_over() {
                 // Lost by another's word, a shutdown's for one: it must not be renewed.
                 agenda.lost.push(owner);
@@ -177,12 +180,12 @@ impl Roster {
 
     /// Drops the renewals of holds that were taken out since.
     pub(crate) fn retain_held(&self, renewals: &mut Vec<Renewal>) {
-        renewals.retain(|renewal| self.entries.contains_key(&renewal.owner));
+        renewals.retain(|renewal| self.entries.contains_key(&renewal.owner.acquisition()));
     }
 
     /// A renewal out of turn.
     pub(crate) fn renewal(&self, owner: Owner, now: Moment) -> Option<Renewal> {
-        let tenure = &self.entries.get(&owner)?.tenure;
+        let tenure = &self.entries.get(&owner.acquisition())?.tenure;
         Some(tenure.renewal(tenure.lease.extension(now)))
     }
 
@@ -193,11 +196,11 @@ impl Roster {
         ttl: Duration,
         sent: Sent<Grant>,
     ) -> Option<Arc<Hold>> {
-        let Some(Entry {
+        let Entry {
             tenure,
             under_way,
             due: Some(_),
-        }) = self.entries.get_mut(&owner)
+        } = &mut **self.entries.get_mut(&owner.acquisition())?
         else {
             return None;
         };
@@ -221,7 +224,7 @@ impl Roster {
         now: Moment,
         jitter: f64,
     ) -> Option<(Arc<Hold>, u32)> {
-        let entry = self.entries.get_mut(&owner)?;
+        let entry = self.entries.get_mut(&owner.acquisition())?;
         entry.due?;
         entry.under_way = entry.under_way.saturating_sub(1);
         let Tenure { hold, lease, .. } = &mut entry.tenure;
@@ -235,7 +238,7 @@ impl Roster {
     /// and to give the line that it headed, if it did, its turn.
     pub(crate) fn lost(&mut self, owner: Owner) -> Option<(Arc<Hold>, Option<Arc<str>>)> {
         self.unschedule(owner);
-        let tenure = &mut self.entries.get_mut(&owner)?.tenure;
+        let tenure = &mut self.entries.get_mut(&owner.acquisition())?.tenure;
         let heads_line = std::mem::take(&mut tenure.heads_line);
         let line = heads_line.then(|| tenure.episode.names.lock.clone());
         Some((tenure.hold.clone(), line))
@@ -252,20 +255,20 @@ impl Roster {
 
     fn reschedule(&mut self, owner: Owner) {
         self.unschedule(owner);
-        if let Some(entry) = self.entries.get_mut(&owner) {
+        if let Some(entry) = self.entries.get_mut(&owner.acquisition()) {
             let due = entry.tenure.lease.next_due();
             entry.due = Some(due);
-            self.agenda.insert((due, owner));
+            self.agenda.insert((due, owner.acquisition()));
         }
     }
 
     fn unschedule(&mut self, owner: Owner) {
         let due = self
             .entries
-            .get_mut(&owner)
+            .get_mut(&owner.acquisition())
             .and_then(|entry| entry.due.take());
         if let Some(due) = due {
-            self.agenda.remove(&(due, owner));
+            self.agenda.remove(&(due, owner.acquisition()));
         }
     }
 }
@@ -302,12 +305,17 @@ mod tests {
 
     const TTL: Duration = Duration::from_secs(3600);
 
-    fn owner(number: u8) -> Owner {
-        Owner::from_random(ProcessId::from_random([0; 6]), [number; 11])
+    /// More than there is.
+    const MANY: usize = usize::MAX;
+
+    fn owner(number: u16) -> Owner {
+        let mut random = [0; 11];
+        random[..2].copy_from_slice(&number.to_be_bytes());
+        Owner::from_random(ProcessId::from_random([0; 6]), random)
     }
 
     /// A hold of an hour, granted at `at`.
-    fn tenure(number: u8, at: Moment) -> Tenure {
+    fn tenure(number: u16, at: Moment) -> Tenure {
         let key = LockKey::from(format!("key-{number}"));
         let names =
             Arc::new(RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}")));
@@ -368,8 +376,13 @@ mod tests {
         }
     }
 
-    fn remove(roster: &mut Roster, number: u8) -> Option<Tenure> {
-        let hold = roster.entries.get(&owner(number))?.tenure.hold.clone();
+    fn remove(roster: &mut Roster, number: u16) -> Option<Tenure> {
+        let hold = roster
+            .entries
+            .get(&owner(number).acquisition())?
+            .tenure
+            .hold
+            .clone();
         roster.remove(&hold)
     }
 
@@ -387,22 +400,67 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_due_together_comes_together_and_in_order() {
+    fn what_is_due_comes_in_order_and_as_much_as_was_asked_for() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        for number in 0..3 {
-            roster.insert(tenure(
-                number,
-                start + Duration::from_millis(u64::from(number)),
-            ));
+        let mut dues: Vec<(Moment, Owner)> = Vec::new();
+        for number in 0..5 {
+            let tenure = tenure(number, start + Duration::from_millis(u64::from(number)));
+            dues.push((tenure.lease.next_due(), owner(number)));
+            roster.insert(tenure);
         }
-        roster.insert(tenure(9, start + Duration::from_secs(60)));
-        assert_eq!(roster.due(start).next, Some(start + TTL / 3));
+        dues.sort();
+        assert_eq!(roster.due(start, MANY).next, Some(dues[0].0));
 
-        let agenda = roster.due(start + TTL / 3 + Duration::from_secs(1));
-        assert_eq!(owners(&agenda), [owner(0), owner(1), owner(2)]);
-        assert_eq!(agenda.next, Some(start + Duration::from_secs(60) + TTL / 3));
-        assert!(agenda.lost.is_empty());
+        let all = start + TTL / 2;
+        let mut found = Vec::new();
+        let again = all + TTL / 6;
+        for (count, next) in [(2, dues[2].0), (2, dues[4].0), (1, again)] {
+            let agenda = roster.due(all, 2);
+            assert_eq!((agenda.renewals.len(), agenda.next), (count, Some(next)));
+            assert!(agenda.lost.is_empty());
+            found.extend(owners(&agenda));
+        }
+        let in_order: Vec<Owner> = dues.iter().map(|&(_, owner)| owner).collect();
+        assert_eq!(found, in_order);
+    }
+
+    #[test]
+    fn what_was_taken_in_a_burst_is_not_renewed_in_one() {
+        const HOLDS: u16 = 10_000;
+        const STEPS: u32 = 120;
+        const STEP: Duration = Duration::from_secs(10);
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        for number in 0..HOLDS {
+            let taken = start + Duration::from_micros(20) * u32::from(number);
+            roster.insert(tenure(number, taken));
+        }
+        let mut last = HashMap::new();
+        let mut sent = Vec::new();
+        for step in 1..=3 * STEPS {
+            let now = start + STEP * step;
+            let renewals = roster.due(now, MANY).renewals;
+            sent.push(renewals.len());
+            for Renewal { owner, ttl, .. } in renewals {
+                let before = last.insert(owner, now).unwrap_or(start + STEP);
+                assert!(
+                    now.since(before) <= TTL / 3 + STEP,
+                    "{:?}",
+                    now.since(before)
+                );
+                roster.confirmed(owner, ttl, confirmation(now, false));
+            }
+        }
+        assert_eq!(last.len(), usize::from(HOLDS));
+        let even = usize::from(HOLDS) / STEPS as usize;
+        let most = sent.iter().copied().max().unwrap();
+        assert!(most <= 3 * even, "{most} at once, {even} if they were even");
+        let total: usize = sent.iter().sum();
+        assert!(
+            total <= usize::from(HOLDS) * 9 / 2,
+            "{total} renewals in three thirds of {HOLDS} leases"
+        );
     }
 
     #[test]
@@ -411,14 +469,15 @@ mod tests {
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
         let first = start + TTL / 3;
-        assert_eq!(owners(&roster.due(first)), [owner(1)]);
-        let agenda = roster.due(first + TTL / 6);
+        assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
+        let agenda = roster.due(first + TTL / 6, MANY);
         assert_eq!(owners(&agenda), [owner(1)]);
         assert_eq!(overdue(&agenda), [(owner(1), 1)]);
 
         let renewed = roster.confirmed(owner(1), TTL, confirmation(first, true));
         assert_eq!(renewed.map(|hold| hold.owner), Some(owner(1)));
-        assert_eq!(roster.next(), Some(first + TTL / 3));
+        let next = roster.next().unwrap();
+        assert!(next > first + TTL / 12 && next <= first + TTL / 3);
         let tenure = remove(&mut roster, 1).unwrap();
         assert!(tenure.contended, "the answer said that somebody queues");
         assert_eq!(tenure.hold.deadline(), tenure.lease.deadline());
@@ -430,10 +489,10 @@ mod tests {
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
         let first = start + TTL / 3;
-        assert_eq!(owners(&roster.due(first)), [owner(1)]);
+        assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
         let (_, failures) = roster.unanswered(owner(1), first, 0.5).unwrap();
         assert_eq!(failures, 1);
-        let again = roster.due(roster.next().unwrap());
+        let again = roster.due(roster.next().unwrap(), MANY);
         assert_eq!(owners(&again), [owner(1)]);
         assert!(again.overdue.is_empty());
     }
@@ -444,7 +503,7 @@ mod tests {
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
         roster.insert(tenure(2, start));
-        let mut agenda = roster.due(start + TTL / 3);
+        let mut agenda = roster.due(start + TTL / 3, MANY);
         remove(&mut roster, 1).unwrap();
         roster.retain_held(&mut agenda.renewals);
         assert_eq!(owners(&agenda), [owner(2)]);
@@ -455,7 +514,7 @@ mod tests {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
-        assert_eq!(roster.due(start + TTL).lost, [owner(1)]);
+        assert_eq!(roster.due(start + TTL, MANY).lost, [owner(1)]);
         let (hold, line) = roster.lost(owner(1)).unwrap();
         assert_eq!(
             (hold.owner, line.as_deref()),
@@ -479,7 +538,7 @@ mod tests {
         let tenure = tenure(1, start);
         tenure.hold.lose(crate::hold::Loss::Shutdown);
         roster.insert(tenure);
-        let agenda = roster.due(start + TTL / 3);
+        let agenda = roster.due(start + TTL / 3, MANY);
         assert_eq!((owners(&agenda), agenda.lost), (vec![], vec![owner(1)]));
     }
 
@@ -498,6 +557,7 @@ mod tests {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
+        let due = roster.next();
         let mut hold = roster.holds().next().unwrap().clone();
         let first = hold.clone();
         for turn in 1..TURNS {
@@ -512,7 +572,7 @@ mod tests {
         }
         let beyond = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
         assert!(beyond.is_none(), "the grant has no more tokens");
-        assert_eq!(roster.next(), Some(start + TTL / 3));
+        assert_eq!(roster.next(), due);
         assert!(roster.remove(&hold).is_some());
     }
 
@@ -522,7 +582,7 @@ mod tests {
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
         let hold = roster.holds().next().unwrap().clone();
-        let asked = roster.due(start + TTL / 3);
+        let asked = roster.due(start + TTL / 3, MANY);
         assert_eq!(owners(&asked), [owner(1)]);
         let next = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
         let next = next.unwrap();

@@ -12,24 +12,30 @@ use tokio::sync::Notify;
 use crate::backend::wire::{Fault, Renewal, Sent, Wire};
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
+use crate::model::lease::TICK;
+use crate::model::moment::Moment;
 use crate::model::record::Grant;
 use crate::random;
 use crate::remote::Remote;
 use crate::telemetry;
 
-/// Renewals due within this time of each other go out together.
-const TICK: Duration = Duration::from_millis(2);
-
 /// Timers stand still while the machine sleeps and leases do not, so none is slept on for longer.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Renewals in one pipeline: enough to spare round trips, too few to hold up what comes after.
-const BATCH: usize = 256;
+/// Renewals in one pipeline, and holds that are looked at in one go: enough to spare round trips, and
+/// few enough that whoever takes or gives back a lock meanwhile waits for a part of a millisecond, on
+/// the roster here and behind them at the server.
+const BATCH: usize = 64;
 
 /// Looks after the holds of a client for as long as there is one. `sooner` says that something is
 /// due before what was planned, or that the client is gone.
 pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
-    while let Some(pause) = remote.upgrade().map(|remote| look(&remote)) {
+    let mut pace = Pace::default();
+    while let Some(pause) = remote.upgrade().map(|remote| look(&remote, &mut pace)) {
+        if pause == Some(Duration::ZERO) {
+            tokio::task::yield_now().await;
+            continue;
+        }
         tokio::select! {
             biased;
             () = sooner.notified() => {}
@@ -38,11 +44,12 @@ pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
     }
 }
 
-/// Does what is due, and says how long nothing else will be; `None` if nothing is held.
-fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
+/// Does what is due, or as much of it as is done in one go, and says how long nothing else will be;
+/// `None` if nothing is held.
+fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
     let now = remote.now();
     let mut roster = remote.roster();
-    let agenda = roster.due(now + TICK);
+    let agenda = roster.due(now + TICK, BATCH);
     let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
     roster.plan(planned);
     drop(roster);
@@ -52,11 +59,44 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     for (hold, failures) in agenda.overdue {
         telemetry::renewal_overdue(&hold, failures);
     }
-    for batch in agenda.renewals.chunks(BATCH) {
-        let (renewing, batch) = (remote.clone(), batch.to_vec());
-        remote.spawn(async move { renew(&renewing, batch).await });
+    if !agenda.renewals.is_empty() {
+        let pause = pace.pause(now, agenda.renewals.len());
+        let renewing = remote.clone();
+        remote.spawn(async move {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            renew(&renewing, agenda.renewals).await;
+        });
     }
     planned.map(|planned| planned.since(now))
+}
+
+/// When batches of renewals are sent that all fell due at once, as after an outage: not faster than a
+/// server carries them out. A release that is sent meanwhile then waits for one of them, and not for
+/// a hundred. What is due evenly never waits.
+#[derive(Debug, Default)]
+struct Pace {
+    /// When the server has done what it was sent, as far as renewals go.
+    free: Option<Moment>,
+}
+
+impl Pace {
+    /// What a renewal takes a server, which does some 250 000 a second.
+    const RENEWAL: Duration = Duration::from_micros(4);
+
+    /// Timers know nothing shorter.
+    const SHORTEST: Duration = Duration::from_millis(1);
+
+    /// How long to wait with the next `renewals`.
+    fn pause(&mut self, now: Moment, renewals: usize) -> Duration {
+        let start = self.free.map_or(now, |free| free.max(now));
+        let renewals = u32::try_from(renewals).unwrap_or(u32::MAX);
+        self.free = Some(start + Self::RENEWAL.saturating_mul(renewals));
+        Some(start.since(now))
+            .filter(|&pause| pause >= Self::SHORTEST)
+            .unwrap_or_default()
+    }
 }
 
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
@@ -69,8 +109,6 @@ async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }
-    // Those that failed are due again before what the watchdog planned.
-    remote.look_sooner();
 }
 
 /// Renews one lease out of turn, and says what came of it.
@@ -89,7 +127,6 @@ pub(crate) async fn renew_now<W: Wire>(
         Ok(_) => Ok(()),
     };
     note(remote, &renewals[0], result);
-    remote.look_sooner();
     match hold.loss() {
         Some(loss) => Err(hold.lost_error(loss)),
         None => outcome,
@@ -120,9 +157,42 @@ fn note<W: Wire>(
             let mut roster = remote.roster();
             let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
             drop(roster);
+            // It is due again before what the watchdog planned.
+            remote.look_sooner();
             if let Some((hold, failures)) = unanswered {
                 telemetry::renewal_failed(&hold, &fault, failures);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_falls_due_at_once_is_sent_no_faster_than_it_is_done() {
+        let now = Moment::from_nanos(1_000_000_000);
+        let mut pace = Pace::default();
+        let batch = Pace::RENEWAL * BATCH as u32;
+        for number in 0..1_000 {
+            let (pause, done) = (pace.pause(now, BATCH), batch * number);
+            let is_short = pause.is_zero() && done < Pace::SHORTEST;
+            assert!(
+                pause == done || is_short,
+                "{pause:?} after {number} batches"
+            );
+        }
+        assert_eq!(pace.pause(now + batch * 1_000, BATCH), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_is_due_evenly_never_waits() {
+        let mut now = Moment::from_nanos(1_000_000_000);
+        let mut pace = Pace::default();
+        for _ in 0..1_000 {
+            assert_eq!(pace.pause(now, 20), Duration::ZERO);
+            now = now + TICK;
         }
     }
 }

@@ -16,8 +16,10 @@ pub(crate) struct Incarnation(pub(crate) u64);
 /// The commands of one owner that could still make it hold or queue.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
-    /// Connections on which such a command was sent and not answered.
-    unanswered: Vec<Incarnation>,
+    /// The last connection on which such a command was sent, if that was not answered.
+    unanswered: Option<Incarnation>,
+    /// One was sent on a connection before that, which will not answer any more.
+    unanswered_before: bool,
     /// It may hold the lock or stand in its queue, for all that is known.
     stands: bool,
     queued: bool,
@@ -32,18 +34,20 @@ impl Chain {
         self.stands = true;
         self.queued |= queue;
         self.longest = self.longest.max(ttl);
-        self.unanswered.push(on);
+        let last = self.unanswered.replace(on);
+        self.unanswered_before |= last.is_some_and(|last| last != on);
     }
 
     /// The last command sent on this connection was answered; a connection answers in order, so
     /// all before it have been carried out, too.
     pub(crate) fn answered(&mut self, on: Incarnation) {
-        self.unanswered.retain(|&incarnation| incarnation != on);
+        self.unanswered.take_if(|incarnation| *incarnation == on);
     }
 
     /// The owner's `end` or `release` is about to be sent.
     pub(crate) fn ending(&mut self, on: Incarnation) {
-        self.tainted |= self.unanswered.iter().any(|&incarnation| incarnation != on);
+        let elsewhere = self.unanswered.is_some_and(|last| last != on);
+        self.tainted |= elsewhere || self.unanswered_before;
     }
 
     /// The owner is not known well: it may stand anywhere.
@@ -54,7 +58,7 @@ impl Chain {
     /// The last command was answered, and the owner does not hold the lock. Unless it ever
     /// queued, nothing of it is left.
     pub(crate) fn not_held(&mut self) {
-        self.stands = self.queued || !self.unanswered.is_empty();
+        self.stands = self.queued || self.unanswered.is_some() || self.unanswered_before;
     }
 
     /// Whether the owner has to be ended.
@@ -107,6 +111,24 @@ mod tests {
         chain.ending(SECOND);
         assert!(chain.is_tainted());
         chain.ending(FIRST);
+        assert!(chain.is_tainted());
+    }
+
+    #[test]
+    fn an_answer_speaks_for_its_own_connection_alone() {
+        let mut chain = Chain::default();
+        chain.sending(FIRST, TTL, false);
+        chain.sending(FIRST, TTL, false);
+        chain.answered(FIRST);
+        chain.not_held();
+        assert!(!chain.stands(), "both were sent on one connection");
+        chain.sending(FIRST, TTL, false);
+        chain.sending(SECOND, TTL, false);
+        chain.sending(SECOND, TTL, false);
+        chain.answered(SECOND);
+        chain.not_held();
+        assert!(chain.stands(), "the first one owes an answer for ever");
+        chain.ending(SECOND);
         assert!(chain.is_tainted());
     }
 

@@ -19,6 +19,9 @@ pub(crate) const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// However short a lease, a renewal is given this long before the next one follows it.
 const SHORTEST_REPEAT: Duration = Duration::from_millis(10);
 
+/// What falls due within this time of each other is renewed together.
+pub(crate) const TICK: Duration = Duration::from_millis(2);
+
 /// How much earlier the holder gives up than the server: 1 % for clocks that differ in speed, and
 /// 2 ms for the server's resolution.
 pub(crate) fn margin(ttl: Duration) -> Duration {
@@ -28,6 +31,48 @@ pub(crate) fn margin(ttl: Duration) -> Duration {
 /// Whether a lease of `ttl` with this deadline goes as far as `end` lets it.
 pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
     end != Moment::NEVER && deadline + margin(ttl) >= end
+}
+
+/// When to renew a lease of `ttl` that was confirmed at `sent`: after a third of the ttl at the
+/// latest, and after a twelfth at the earliest.
+///
+/// In between it is moved to the lease's beat, which is its own: locks that were taken in one burst,
+/// or confirmed together after an outage, are renewed evenly over the third from then on, and not in
+/// a burst each time. A lease that is on its beat is not renewed more often than it would be without.
+fn next_renewal(sent: Moment, ttl: Duration, beat: Beat) -> Moment {
+    let third = ttl / 3;
+    // A renewal may be sent by a tick before its beat, and must reach the next beat then as well.
+    let period = third.saturating_sub(TICK);
+    let due = beat.last_until(sent + third, period);
+    if due >= sent + third / 4 {
+        return due;
+    }
+    // Too soon: half a period later it is between two beats, and on the beat the next time.
+    due + period / 2
+}
+
+/// Where a lease's renewals lie in the time that they repeat after, in parts of 2³².
+#[derive(Clone, Copy, Debug)]
+struct Beat(u32);
+
+impl Beat {
+    /// A beat for a lease that was granted at `at`, by chance: hardly any two are granted in the same
+    /// nanosecond, and these are shuffled (by the last steps of splitmix64).
+    fn of(at: Moment) -> Beat {
+        let mut bits = at.as_nanos();
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Beat((bits >> 32) as u32)
+    }
+
+    /// The last beat that is not after `until`.
+    fn last_until(self, until: Moment, period: Duration) -> Moment {
+        let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let offset = (u128::from(period) * u128::from(self.0)) >> 32;
+        let until = u128::from(until.as_nanos());
+        let since = until.saturating_sub(offset) % u128::from(period);
+        Moment::from_nanos((until - since) as u64)
+    }
 }
 
 /// How an acquisition wants its lease kept.
@@ -67,6 +112,7 @@ pub(crate) struct Lease {
     deadline: Moment,
     /// Where `max_hold` ends.
     end: Moment,
+    beat: Beat,
     /// `None` when no renewal is to come.
     renew_at: Option<Moment>,
     renews: bool,
@@ -82,6 +128,7 @@ impl Lease {
             ttl: terms.ttl,
             deadline: sent,
             end,
+            beat: Beat::of(sent),
             renew_at: None,
             renews: terms.renew,
             unknown: 0,
@@ -140,7 +187,8 @@ impl Lease {
         self.deadline = self.deadline.max(until.min(self.end));
         self.unknown = 0;
         // Within the margin of max_hold a renewal would carry the lease no further.
-        self.renew_at = (self.renews && !self.ends_by_max_hold()).then(|| sent + ttl / 3);
+        self.renew_at =
+            (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.beat));
     }
 
     /// The same lease for another holder, with terms of its own, from `now` on. What the server
@@ -151,6 +199,7 @@ impl Lease {
             ttl: terms.ttl,
             deadline: self.deadline.min(end),
             end,
+            beat: self.beat,
             renew_at: None,
             renews: terms.renew,
             unknown: self.unknown,
@@ -219,15 +268,70 @@ mod tests {
     }
 
     #[test]
-    fn a_renewal_falls_due_at_a_third_and_again_if_nothing_comes_of_it() {
+    fn a_renewal_falls_due_by_a_third_and_again_if_nothing_comes_of_it() {
         let mut lease = Lease::granted(T0, &terms(true, None));
-        assert_eq!(lease.due(T0), Due::At(T0 + TTL / 3));
-        assert_eq!(lease.due(T0 + TTL / 3), Due::Renew(TTL));
-        let again = T0 + TTL / 3 + TTL / 6;
-        assert_eq!(lease.due(T0 + TTL / 3), Due::At(again));
+        let due = lease.next_due();
+        assert!(due <= T0 + TTL / 3, "{:?}", due.since(T0));
+        assert_eq!(lease.due(T0), Due::At(due));
+        assert_eq!(lease.due(due), Due::Renew(TTL));
+        let again = due + TTL / 6;
+        assert_eq!(lease.due(due), Due::At(again));
         assert_eq!(lease.due(again), Due::Renew(TTL));
-        lease.confirmed(T0 + TTL / 3, TTL);
-        assert_eq!(lease.due(T0 + ms(3_400)), Due::At(T0 + (TTL / 3) * 2));
+        lease.confirmed(due, TTL);
+        let next = lease.next_due();
+        assert!(next > again && next <= due + TTL / 3);
+    }
+
+    #[test]
+    fn no_renewal_is_later_than_a_third_nor_sooner_than_a_twelfth() {
+        for ttl in [MIN_TTL, ms(300), TTL, MAX_TTL] {
+            for step in 0..10_000_u32 {
+                let sent = T0 + ttl * step / 7;
+                let beat = Beat::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
+                let after = next_renewal(sent, ttl, beat).since(sent);
+                assert!(after <= ttl / 3, "{ttl:?}: {after:?}");
+                assert!(after >= ttl / 12, "{ttl:?}: {after:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lease_on_its_beat_is_renewed_no_more_often_for_it() {
+        for early in [Duration::ZERO, TICK / 2, TICK] {
+            for late in [Duration::ZERO, ms(1), ms(100)] {
+                for start in 0..100 {
+                    let granted = T0 + ms(37 * start);
+                    let beat = Beat::of(granted);
+                    let (mut sent, mut renewals) = (granted, 0);
+                    while sent < granted + TTL * 10 {
+                        let due = next_renewal(sent, TTL, beat) + late;
+                        sent = Moment::from_nanos(due.as_nanos() - early.as_nanos() as u64);
+                        renewals += 1;
+                    }
+                    assert!(renewals <= 30 + 2, "{renewals} renewals in 30 thirds");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn leases_of_one_burst_are_spread_over_the_third() {
+        let mut bins = [0_u32; 20];
+        let third = TTL / 3;
+        for number in 0..10_000 {
+            let granted = T0 + Duration::from_micros(20) * number;
+            let beat = Beat::of(granted);
+            let mut sent = granted;
+            while sent < T0 + third * 3 {
+                sent = next_renewal(sent, TTL, beat);
+            }
+            let bin = sent.since(T0 + third * 3).as_micros() * 20 / third.as_micros();
+            bins[bin as usize] += 1;
+        }
+        assert!(
+            bins.iter().all(|&bin| (400..=600).contains(&bin)),
+            "{bins:?}"
+        );
     }
 
     #[test]
@@ -311,7 +415,7 @@ mod tests {
         let now = T0 + ms(1_000);
         let next = lease.passed(now, &terms(true, None));
         assert_eq!(next.deadline(), lease.deadline());
-        assert_eq!(next.next_due(), T0 + TTL / 3);
+        assert_eq!(next.next_due(), lease.next_due());
         let unrenewed = lease.passed(now, &terms(false, None));
         assert_eq!(unrenewed.next_due(), lease.deadline());
         // And whoever follows that one has it renewed when two thirds are left.

@@ -32,6 +32,16 @@ impl fmt::Debug for ProcessId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Owner([u8; Owner::LEN]);
 
+/// What tells the owners of one client from each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Acquisition([u8; Owner::LEN - ProcessId::LEN]);
+
+impl fmt::Debug for Acquisition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Acquisition(…)")
+    }
+}
+
 impl Owner {
     /// Characters of an owner, base64url: 132 bits.
     pub(crate) const LEN: usize = 22;
@@ -56,6 +66,13 @@ impl Owner {
 
     pub(crate) fn as_str(&self) -> &str {
         ascii(&self.0)
+    }
+
+    /// Without the process: shorter, where there are many of one client's.
+    pub(crate) fn acquisition(&self) -> Acquisition {
+        let mut acquisition = [0; Owner::LEN - ProcessId::LEN];
+        acquisition.copy_from_slice(&self.0[ProcessId::LEN..]);
+        Acquisition(acquisition)
     }
 }
 

@@ -14,17 +14,18 @@ use crate::model::moment::Moment;
 ///
 /// It is taken out when the hold ends. Parts of the hold may live on for as long as its release is
 /// not answered, and would keep the span open.
+/// Boxed, since hardly anybody listens.
 #[derive(Debug, Default)]
-pub(crate) struct Trace(Mutex<Option<Span>>);
+pub(crate) struct Trace(Mutex<Option<Box<Span>>>);
 
 impl Trace {
     /// Tells something inside the span, if there is one.
     pub(crate) fn scope(&self, tell: impl FnOnce()) {
-        let span = self.span().clone();
+        let span = self.span().as_deref().cloned();
         safely(|| span.unwrap_or_else(Span::none).in_scope(tell));
     }
 
-    fn span(&self) -> MutexGuard<'_, Option<Span>> {
+    fn span(&self) -> MutexGuard<'_, Option<Box<Span>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -33,7 +34,6 @@ impl Trace {
 #[derive(Debug)]
 pub(crate) struct Holding {
     since: Moment,
-    span: Span,
 }
 
 impl Holding {
@@ -48,25 +48,25 @@ impl Holding {
             held_ms = Empty,
         );
         if !span.is_disabled() {
-            *hold.trace.span() = Some(span.clone());
+            *hold.trace.span() = Some(Box::new(span));
         }
-        Holding { since, span }
+        Holding { since }
     }
 
     /// The hold was given back, with this outcome.
     pub(crate) fn end(self, hold: &Hold, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
         metrics::hold(hold.template, outcome, held);
-        if !self.span.is_disabled() {
-            self.span.record("outcome", outcome);
-            self.span.record("held_ms", millis(held));
-            *hold.trace.span() = None;
+        let span = hold.trace.span().take();
+        if let Some(span) = span {
+            span.record("outcome", outcome);
+            span.record("held_ms", millis(held));
         }
     }
 
     /// The last guard of the hold was dropped.
     pub(crate) fn dropped(self, hold: &Hold) {
-        if metrics::ENABLED || !self.span.is_disabled() {
+        if metrics::ENABLED || hold.trace.span().is_some() {
             let outcome = hold.loss().map_or("dropped", |_| "lost");
             self.end(hold, outcome, hold.now());
         }

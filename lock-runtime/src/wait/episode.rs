@@ -6,16 +6,17 @@ use crate::backend::chain::Chain;
 use crate::backend::wire::Ticket;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
-use crate::wait::calls::{Calls, Registration};
+use crate::wait::calls::Calls;
 
-/// An owner that may hold a lock or queue for it. Its commands are sent one after the other, by
-/// whoever has the episode; an episode is not let go of before its owner has ended.
+/// An owner that may hold a lock or queue for it, known for as long as this lives. Its commands are
+/// sent one after the other, by whoever has the episode; an episode is not let go of before its
+/// owner has ended.
 #[derive(Debug)]
 pub(crate) struct Episode {
     pub(crate) ticket: Ticket,
     pub(crate) names: Arc<RecordNames>,
     pub(crate) chain: Chain,
-    registration: Registration,
+    calls: Calls,
 }
 
 impl Episode {
@@ -25,16 +26,23 @@ impl Episode {
         names: &Arc<RecordNames>,
         calls: &Calls,
     ) -> Episode {
+        calls.register(owner);
         Episode {
             ticket: Ticket::new(owner, label),
             names: names.clone(),
             chain: Chain::default(),
-            registration: calls.register(owner),
+            calls: calls.clone(),
         }
     }
 
     /// Completes when a grant for this owner was announced.
     pub(crate) async fn called(&self) {
-        self.registration.called().await;
+        self.calls.called(self.ticket.owner).await;
+    }
+}
+
+impl Drop for Episode {
+    fn drop(&mut self) {
+        self.calls.forget(self.ticket.owner);
     }
 }

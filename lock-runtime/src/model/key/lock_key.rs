@@ -31,15 +31,16 @@ const SHOWN: usize = 128;
 pub struct LockKey {
     /// Shared by the call, its hold and whatever is said of them.
     text: Arc<str>,
-    /// What went wrong while the key was written; reported when somebody acquires it.
-    problem: Option<KeyProblem>,
+    /// What went wrong while the key was written; reported when somebody acquires it. Boxed, since
+    /// every lock that is held has a key, and none of these a problem.
+    problem: Option<Box<KeyProblem>>,
 }
 
 impl LockKey {
     pub(crate) fn new(text: impl Into<Arc<str>>, problem: Option<KeyProblem>) -> LockKey {
         LockKey {
             text: text.into(),
-            problem,
+            problem: problem.map(Box::new),
         }
     }
 
@@ -58,7 +59,7 @@ impl LockKey {
     }
 
     pub(crate) fn problem(&self) -> Option<&KeyProblem> {
-        self.problem.as_ref()
+        self.problem.as_deref()
     }
 }
 
