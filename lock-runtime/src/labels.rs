@@ -1,7 +1,7 @@
 //! What the records of a client say of their holders.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The labels of one client: who holds a lock, in words. Each is put together once and not for every
 /// acquisition.
@@ -31,19 +31,25 @@ impl Labels {
         if self.client.is_empty() || function.is_empty() {
             return self.client.clone();
         }
-        let mut functions = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let put_together = || [&*self.client, " ", function].concat().into();
+        // Not waited for: it takes as long to do the work, and in a forked child the mutex may be locked
+        // for ever.
+        let Ok(mut functions) = self.functions.try_lock() else {
+            return put_together();
+        };
         functions
             .entry(function)
-            .or_insert_with(|| [&*self.client, " ", function].concat().into())
+            .or_insert_with(put_together)
             .clone()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -55,6 +61,18 @@ mod tests {
         assert_eq!(*labels.of(""), format!("api-7 (pid {pid})"));
         let silent = Labels::new(None);
         assert_eq!((&*silent.of("ship"), &*silent.of("")), ("", ""));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_label() {
+        let labels = Arc::new(Labels::new(Some("api-7")));
+        // As it is in a child that was forked while one was put together.
+        let _locked = labels.functions.lock().unwrap();
+        let (told, label) = mpsc::channel();
+        let child = labels.clone();
+        thread::spawn(move || told.send(child.of("ship")));
+        let label = label.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert!(label.ends_with(" ship"), "{label}");
     }
 
     #[test]
