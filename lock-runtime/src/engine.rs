@@ -74,14 +74,11 @@ impl Engine {
         request: Request,
     ) -> Result<Arc<Hold>, LockError> {
         let key = request.key.clone();
-        match self {
-            // On the keeper's timers: the caller's own cannot run while it blocks.
-            Engine::Memory(memory) => {
-                let acquire = on_keeper(memory.clone().acquire(request));
-                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
-            }
-            Engine::Redis(_) => block_on(gate.unless_closed(&key, self.acquire(request))),
-        }
+        // On the keeper: whatever the caller's own runtime drives stands still while it blocks.
+        each!(self, backend => {
+            let acquire = on_keeper(backend.clone().acquire(request));
+            block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+        })
     }
 
     pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {
@@ -90,6 +87,18 @@ impl Engine {
 
     pub(crate) async fn release(&self, hold: Arc<Hold>) -> Released {
         each!(self, backend => backend.clone().release(hold).await)
+    }
+
+    /// As [`release`](Engine::release), for callers that block their thread.
+    pub(crate) fn release_blocking(&self, hold: Arc<Hold>) -> Released {
+        match self {
+            Engine::Memory(memory) => block_on(memory.clone().release(hold)),
+            Engine::Redis(remote) => {
+                let remote = remote.clone();
+                let release = on_keeper(async move { Ok(remote.release(hold).await) });
+                block_on(release).unwrap_or(Released::Unconfirmed)
+            }
+        }
     }
 
     pub(crate) fn abandon(&self, hold: Arc<Hold>) {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::client::LockClient;
 use crate::error::LockError;
 use crate::holds::Frame;
-use crate::keeper::block_on;
 use crate::model::token::FencingToken;
 use crate::private::body::{self, OnLost};
 use crate::tally::Counted;
@@ -158,7 +157,7 @@ impl LockGuard {
         match self.ending() {
             Ending::Last(held) => {
                 let ended = held.now();
-                block_on(held.release(ended))
+                held.release_blocking(ended)
             }
             Ending::Shared(outcome) => outcome,
         }

@@ -68,19 +68,23 @@ impl Held {
     /// Gives the lock back. `Ok` if it was held until `ended`, and nothing disproved it.
     ///
     /// Dropped half-way, the release goes on in the background.
-    pub(crate) async fn release(mut self, ended: Moment) -> Result<(), LockError> {
-        let hold = self.shared();
-        let in_time = ended < hold.deadline();
-        let known = hold.loss();
-        let released = self.engine.release(hold.clone()).await;
+    pub(crate) async fn release(self, ended: Moment) -> Result<(), LockError> {
+        let parting = Parting::of(self.shared(), ended);
+        let released = self.engine.release(parting.hold.clone()).await;
+        self.part(parting, released)
+    }
+
+    /// As [`release`](Held::release), blocking the thread.
+    pub(crate) fn release_blocking(self, ended: Moment) -> Result<(), LockError> {
+        let parting = Parting::of(self.shared(), ended);
+        let released = self.engine.release_blocking(parting.hold.clone());
+        self.part(parting, released)
+    }
+
+    fn part(mut self, parting: Parting, released: Released) -> Result<(), LockError> {
         self.hold = None;
-        let outcome = match (released, known) {
-            (_, Some(loss)) => Err(loss),
-            (Released::NotOurs, None) => Err(hold.lose(Loss::NotOurs)),
-            (_, None) if !in_time => Err(Loss::Expired),
-            (Released::Freed, None) => Ok("released"),
-            (Released::Unconfirmed, None) => Ok("unconfirmed"),
-        };
+        let outcome = parting.outcome(released);
+        let Parting { hold, ended, .. } = parting;
         if let Some(holding) = self.holding.take() {
             holding.end(&hold, outcome.unwrap_or("lost"), ended);
         }
@@ -91,6 +95,37 @@ impl Held {
         self.hold
             .clone()
             .expect("it is taken only when this is given back")
+    }
+}
+
+/// What was known of a hold when its holder was done.
+struct Parting {
+    hold: Arc<Hold>,
+    ended: Moment,
+    in_time: bool,
+    loss: Option<Loss>,
+}
+
+impl Parting {
+    fn of(hold: Arc<Hold>, ended: Moment) -> Parting {
+        Parting {
+            in_time: ended < hold.deadline(),
+            loss: hold.loss(),
+            hold,
+            ended,
+        }
+    }
+
+    /// How the hold ended, in the word of metrics.
+    fn outcome(&self, released: Released) -> Result<&'static str, Loss> {
+        match (released, self.loss) {
+            (_, Some(loss)) => Err(loss),
+            (Released::NotOurs, None) => Err(self.hold.lose(Loss::NotOurs)),
+            (_, None) if !self.in_time => Err(Loss::Expired),
+            (Released::Freed, None) => Ok("released"),
+            (Released::Unheard, None) => Ok("unheard"),
+            (Released::Unconfirmed, None) => Ok("unconfirmed"),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
+use crate::backend::Request;
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::LockKey;
@@ -97,6 +98,20 @@ impl Hold {
             lost: Notify::new(),
             trace: Trace::default(),
         }
+    }
+
+    /// The hold of the caller that has the lease after this one, under the same owner and with the
+    /// next of its tokens.
+    pub(crate) fn successor(&self, request: &Request, lease: &Lease) -> Hold {
+        Hold::new(
+            request.key.clone(),
+            self.owner,
+            self.token.next(),
+            request.terms,
+            (request.function, request.template),
+            self.clock,
+            lease,
+        )
     }
 
     pub(crate) fn now(&self) -> Moment {

@@ -6,18 +6,20 @@
 //! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.
 
 use std::future::{Future, pending};
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
+use crate::alarm::Alarms;
 use crate::error::{LockError, LockErrorKind};
 
 /// The way to the keeper of this process.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeper {
     handle: Handle,
+    alarms: Arc<Alarms>,
     process: u32,
 }
 
@@ -62,11 +64,21 @@ impl Keeper {
         Some(self.handle.spawn(task))
     }
 
-    /// Sleeps by the keeper's timer, for callers that may have none.
+    /// Which runtime it is.
+    pub(crate) fn id(&self) -> Id {
+        self.handle.id()
+    }
+
+    /// Timers for callers that may have none. Nothing rings in a forked child.
+    pub(crate) fn alarms(&self) -> &Alarms {
+        &self.alarms
+    }
+
+    /// Sleeps, wherever this is called. For ever in a forked child, where nobody keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
-        match self.spawn(tokio::time::sleep(span)) {
-            Some(sleeper) => drop(AbortOnDrop(sleeper).join().await),
-            None => pending().await,
+        match self.check_process() {
+            Ok(()) => self.alarms.sleep_until(Instant::now() + span).await,
+            Err(_) => pending().await,
         }
     }
 }
@@ -76,11 +88,14 @@ fn start() -> std::io::Result<Keeper> {
         .enable_all()
         .build()?;
     let handle = runtime.handle().clone();
+    let alarms = Arc::new(Alarms::new());
+    let ringing = alarms.clone();
     std::thread::Builder::new()
         .name("lock-keeper".to_owned())
-        .spawn(move || runtime.block_on(pending::<()>()))?;
+        .spawn(move || runtime.block_on(ringing.run()))?;
     Ok(Keeper {
         handle,
+        alarms,
         process: std::process::id(),
     })
 }

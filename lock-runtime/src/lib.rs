@@ -105,6 +105,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 mod acquire;
+mod alarm;
 mod backend;
 #[cfg(feature = "tls")]
 mod certificates;
@@ -134,6 +135,8 @@ mod watchdog;
 use __private as private;
 
 pub use acquire::Acquire;
+#[doc(hidden)]
+pub use backend::redis::departures as __departures;
 pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::error::LockError;
 use crate::model::lease::{MAX_TTL, MIN_TTL};
+use crate::model::token::FencingToken;
 
 /// How long a lease lasts where nothing else is said.
 pub(crate) const DEFAULT_TTL: Duration = Duration::from_secs(30);
@@ -14,9 +15,8 @@ pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 /// How long one attempt to reach the server may take.
 pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The callers that one grant of the server can serve, since it owns so many tokens: a constant of
-/// the protocol, which the scripts have too.
-pub(crate) const TURNS: u32 = 16;
+/// The callers that one grant of the server can serve: it owns so many tokens.
+pub(crate) const TURNS: u32 = FencingToken::STEP;
 
 /// Longer waits than this are as good as this: it keeps sums of times within range.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);

@@ -5,11 +5,13 @@
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::backend::Released;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
@@ -22,6 +24,7 @@ use crate::tally::Counted;
 use crate::telemetry;
 use crate::wait::contender::Turn;
 use crate::wait::episode::Episode;
+use crate::wait::poll::backoff;
 
 /// The time between two ends of one owner.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -35,94 +38,192 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Gives a lock back, tells the caller how that went, and calls the next in line.
-pub(crate) async fn give_back<W: Wire>(
-    remote: Arc<Remote<W>>,
+/// Gives a lock back, and says how that went. The commands are sent from where the caller is, and by
+/// the background from where it leaves. A hold that is lost is ended there at once: the background
+/// says so first, and the holder's error should not be known before the reason for it.
+pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) -> Released {
+    let is_lost = tenure.hold.is_known_lost();
+    let (reply, mut answer) = oneshot::channel();
+    let mut giving = Lent::new(remote, giving_back(remote, tenure, Some(reply)));
+    if !is_lost {
+        tokio::select! {
+            biased;
+            released = &mut answer => return released.unwrap_or(Released::Unconfirmed),
+            () = giving.poll_here() => {}
+        }
+    }
+    drop(giving);
+    answer.await.unwrap_or(Released::Unconfirmed)
+}
+
+/// As [`release`], without waiting for the answer: the command is under way when this returns, and
+/// what the same caller sends next comes after it.
+pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenure) -> Released {
+    if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
+        tenure.heads_line = false;
+    }
+    let mut giving = Lent::new(remote, giving_back(remote, tenure, None));
+    let mut context = Context::from_waker(Waker::noop());
+    let _ = pin!(giving.poll_here()).poll(&mut context);
+    Released::Unheard
+}
+
+/// Gives a lock back in the background.
+pub(crate) fn give_back<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
+    drop(Lent::new(remote, giving_back(remote, tenure, None)));
+}
+
+/// A task of the background's that is polled elsewhere until this is dropped.
+struct Lent<'a, W: Wire> {
+    remote: &'a Remote<W>,
+    /// `None` once it has ended.
+    task: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<'a, W: Wire> Lent<'a, W> {
+    fn new(remote: &'a Remote<W>, task: impl Future<Output = ()> + Send + 'static) -> Lent<'a, W> {
+        Lent {
+            remote,
+            task: Some(Box::pin(task)),
+        }
+    }
+
+    /// Completes when the task has.
+    async fn poll_here(&mut self) {
+        if let Some(task) = &mut self.task {
+            task.await;
+            self.task = None;
+        }
+    }
+}
+
+impl<W: Wire> Drop for Lent<'_, W> {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            self.remote.spawn(task);
+        }
+    }
+}
+
+/// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.
+fn giving_back<W: Wire>(
+    remote: &Arc<Remote<W>>,
     tenure: Tenure,
     mut reply: Option<oneshot::Sender<Released>>,
-    counted: Counted,
-) {
-    let Tenure {
-        hold,
-        mut episode,
-        contended,
-        heads_line,
-        ..
-    } = tenure;
+) -> impl Future<Output = ()> + Send + use<W> {
+    let remote = remote.clone();
+    // Counted here and not in the task: a shutdown may look before that is run.
+    let counted = remote.unsettled.one();
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
-    let was_held = !hold.is_known_lost();
-    let patience = PATIENCE.min(hold.remaining());
-    let mut told = false;
-    let mut tell = |released| {
-        if std::mem::replace(&mut told, true) {
-            return;
-        }
-        if released == Released::Unconfirmed && was_held {
-            telemetry::release_unconfirmed(&hold);
-        }
-        if let Some(reply) = reply.take() {
-            let _ = reply.send(released);
-        }
-    };
-    let outcome = {
-        let first = first_end(&remote, &mut episode, contended, heads_line);
-        let mut first = std::pin::pin!(first);
-        match tokio::time::timeout(patience, first.as_mut()).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                tell(Released::Unconfirmed);
-                first.await
+    let was_held = !tenure.hold.is_known_lost();
+    let until = Instant::now() + PATIENCE.min(tenure.hold.remaining());
+    async move {
+        let Tenure {
+            hold,
+            mut episode,
+            contended,
+            heads_line,
+            ..
+        } = tenure;
+        let mut told = false;
+        let mut failures = 0;
+        let mut tell = |released| {
+            if std::mem::replace(&mut told, true) {
+                return;
             }
+            if released == Released::Unconfirmed && was_held {
+                telemetry::release_unconfirmed(&hold);
+            }
+            if let Some(reply) = reply.take() {
+                let _ = reply.send(released);
+            }
+        };
+        let outcome = {
+            let first = first_end(
+                &remote,
+                &mut episode,
+                contended,
+                heads_line,
+                until,
+                &mut failures,
+            );
+            let mut first = pin!(first);
+            match remote.alarms().timeout_at(until, first.as_mut()).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    tell(Released::Unconfirmed);
+                    first.await
+                }
+            }
+        };
+        tell(match verdict(&outcome) {
+            // What was not answered may have freed it.
+            Released::NotOurs if failures > 0 => Released::Unconfirmed,
+            released => released,
+        });
+        let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
+        if unanswered || episode.chain.is_tainted() {
+            // In a task of its own: this one may have begun where there are no timers.
+            let ending = remote.clone();
+            remote.spawn(async move { finish(&ending, episode, unanswered, Some(counted)).await });
         }
-    };
-    tell(match &outcome {
+    }
+}
+
+fn verdict(outcome: &Result<Ended, Fault>) -> Released {
+    match outcome {
         Ok(Ended::NotOurs | Ended::Left) => Released::NotOurs,
         Ok(_) => Released::Freed,
         Err(_) => Released::Unconfirmed,
-    });
-    finish(&remote, episode, outcome, counted).await;
+    }
 }
 
-/// Ends a holder for the first time. Whoever is next in its line gets the turn, whatever came of
-/// it.
+/// Ends a holder, trying again until `until` where there is no answer: others wait for the lock, and
+/// a connection that broke is made anew in no time. Whoever is next in its line gets the turn, whatever
+/// came of it.
 async fn first_end<W: Wire>(
     remote: &Arc<Remote<W>>,
     episode: &mut Episode,
-    contended: bool,
+    mut contended: bool,
     heads_line: bool,
+    until: Instant,
+    failures: &mut u32,
 ) -> Result<Ended, Fault> {
-    let owner = episode.ticket.owner;
     if heads_line {
         let next = remote
             .lines()
             .peek(&episode.names.lock)
-            .map(|seat| (seat.label.clone(), seat.ttl));
+            .map(|seat| &seat.request)
+            .map(|request| (request.label.clone(), request.terms.first_ttl()));
         let heir =
             next.and_then(|(label, ttl)| Some((remote.episode(&label, &episode.names).ok()?, ttl)));
         if let Some((heir, ttl)) = heir {
             return bequeath(remote, episode, heir, ttl).await;
         }
     }
-    let mut baton = heads_line.then(|| Baton {
+    let _baton = heads_line.then(|| Baton {
         remote,
         lock: episode.names.lock.clone(),
     });
-    if !contended {
-        match remote
-            .wire()
-            .release(&mut episode.chain, owner, &episode.names)
-            .await
-        {
-            Ok(Ended::Contended) => {}
+    loop {
+        let (wire, chain) = (remote.wire(), &mut episode.chain);
+        let outcome = if contended {
+            let ended = wire.end(chain, &episode.ticket, &episode.names, None).await;
+            ended.map(|sent| sent.answer)
+        } else {
+            let owner = episode.ticket.owner;
+            wire.release(chain, owner, &episode.names).await
+        };
+        match outcome {
+            Ok(Ended::Contended) => contended = true,
+            Err(Fault::Unavailable(_)) if Instant::now() < until => {
+                *failures += 1;
+                let again = Instant::now() + backoff(*failures, random::jitter());
+                remote.alarms().sleep_until(again.min(until)).await;
+            }
             outcome => return outcome,
         }
     }
-    let ended = remote
-        .wire()
-        .end(&mut episode.chain, &episode.ticket, &episode.names, None)
-        .await;
-    drop(baton.take());
-    ended.map(|sent| sent.answer)
 }
 
 /// Ends a holder in favour of the next one in its line.
@@ -162,8 +263,8 @@ async fn bequeath<W: Wire>(
         Ok(Sent {
             answer: Ended::HandedOn,
             ..
-        })
-        | Err(_) => Turn::Queued(heir),
+        }) => Turn::Confirmed(heir),
+        Err(_) => Turn::Queued(heir),
         Ok(_) => {
             // It was named, so it has to be ended: a wire that sends a command twice may have
             // brought the answer to the second, after the first had put the heir in the queue.
@@ -203,7 +304,8 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
         drop(first);
-        finish(&ending, episode, ended.map(|sent| sent.answer), counted).await;
+        let unanswered = matches!(ended, Err(Fault::Unavailable(_)));
+        finish(&ending, episode, unanswered, Some(counted)).await;
     });
     done
 }
@@ -212,18 +314,17 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
 async fn finish<W: Wire>(
     remote: &Arc<Remote<W>>,
     mut episode: Episode,
-    first: Result<Ended, Fault>,
-    counted: Counted,
+    mut unanswered: bool,
+    counted: Option<Counted>,
 ) {
     let often = Instant::now() + LONG_ENOUGH;
     let long_enough = LONG_ENOUGH.max(episode.chain.longest());
     // After this nothing of it can arrive. After that time once more nothing of it can be left.
     let until = Instant::now() + long_enough;
     let gone = until + long_enough;
-    let mut unanswered = matches!(first, Err(Fault::Unavailable(_)));
     // Others wait for an answer and not for more than that: a tainted owner is ended again for
     // seconds, but it holds nothing as far as anyone knows.
-    let mut counted = unanswered.then_some(counted);
+    let mut counted = counted.filter(|_| unanswered);
     while (unanswered || episode.chain.is_tainted()) && Instant::now() < gone {
         let pause = if Instant::now() < often {
             AGAIN

@@ -4,11 +4,12 @@
 //! answer, so whatever happens to the caller, the task knows what it has sent and settles it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::backend::redis::{self, Server, Signal, Target};
+use crate::alarm::Alarms;
+use crate::backend::redis::{self, Homes, Server, Signal, Target};
 use crate::backend::wire::{Fault, Wire};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
@@ -21,15 +22,17 @@ use crate::model::owner::{Owner, ProcessId};
 use crate::options::Options;
 use crate::random;
 use crate::roster::{Roster, Tenure};
-use crate::tally::{Counted, Tally};
+use crate::tally::Tally;
 use crate::wait::calls::Calls;
-use crate::wait::contender::{Contender, Seat, Turn, Won};
+use crate::wait::contender::{Contender, Step, Turn, Won};
 use crate::wait::episode::Episode;
 use crate::wait::line::Lines;
+use crate::wait::seat::{Outcome, Reply, Seat, Seated};
+use crate::wait::turns;
 use crate::{reaper, watchdog};
 
 /// The locks of one client on the server behind `W`.
-pub(crate) struct Remote<W> {
+pub(crate) struct Remote<W: Wire> {
     wire: W,
     clock: Clock,
     process: ProcessId,
@@ -37,8 +40,11 @@ pub(crate) struct Remote<W> {
     /// How long one attempt to reach the server may take.
     pub(crate) attempt: Duration,
     calls: Calls,
-    lines: Mutex<Lines<Seat>>,
+    lines: Mutex<Lines<Seat<W>>>,
     roster: Mutex<Roster>,
+    /// How many callers in a row may have one grant.
+    pub(crate) local_turns: u32,
+    await_release: bool,
     /// The watchdog has to look at the roster sooner than it planned to.
     sooner: Arc<Notify>,
     /// Calls that are under way, and owners that are being ended.
@@ -47,10 +53,18 @@ pub(crate) struct Remote<W> {
 
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
+    ///
+    /// # Panics
+    ///
+    /// In a runtime without I/O, unless `options` are for the background alone.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
         let target = Target::parse(url, options)?;
         let process = random::process_id()?;
         let keeper = Keeper::get()?;
+        let guest = match options.background_only {
+            true => None,
+            false => redis::guest(),
+        };
         let sooner = Arc::new(Notify::new());
         let remote = Arc::new_cyclic(|remote: &Weak<Remote<Server>>| {
             let remote = remote.clone();
@@ -63,7 +77,7 @@ impl Remote<Server> {
                 wire: Server::new(
                     target,
                     process,
-                    keeper.clone(),
+                    Homes::new(keeper.clone(), guest),
                     options.command_timeout,
                     on_signal,
                 ),
@@ -71,6 +85,8 @@ impl Remote<Server> {
                 process,
                 keeper: keeper.clone(),
                 attempt: options.command_timeout,
+                local_turns: options.local_turns,
+                await_release: options.await_release,
                 calls: Calls::default(),
                 lines: Mutex::default(),
                 roster: Mutex::default(),
@@ -88,11 +104,16 @@ impl<W: Wire> Remote<W> {
         &self.wire
     }
 
+    /// Timers for what is polled wherever its caller is.
+    pub(crate) fn alarms(&self) -> &Alarms {
+        self.keeper.alarms()
+    }
+
     pub(crate) fn now(&self) -> crate::model::moment::Moment {
         self.clock.now()
     }
 
-    pub(crate) fn lines(&self) -> MutexGuard<'_, Lines<Seat>> {
+    pub(crate) fn lines(&self) -> MutexGuard<'_, Lines<Seat<W>>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,22 +152,32 @@ impl<W: Wire> Remote<W> {
             .await?
     }
 
-    /// Hands the head of a line to the next one in it. Must run on the keeper's thread.
-    pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, mut turn: Turn) {
-        loop {
-            let Some(seat) = self.lines().call(lock) else {
-                return self.decline(turn);
-            };
-            match seat.turn.send(turn) {
-                Ok(()) => return,
-                Err(declined) => turn = declined,
+    /// Makes the next one in a line its head, and acts for it.
+    pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, turn: Turn) {
+        let seat = loop {
+            let next = self.lines().call(lock);
+            match next {
+                None => return self.decline(turn),
+                Some(seat) if seat.reply.is_closed() => {}
+                Some(seat) => break seat,
             }
+        };
+        let Seat {
+            request,
+            until,
+            reply,
+        } = seat;
+        let mut contender = Contender::new(self, request, until, true);
+        match contender.take(turn) {
+            Step::Won(won) => drop(reply.send(Ok(self.deliver(&contender.request, won)))),
+            step => self.compete(contender, step, reply),
         }
     }
 
     /// Ends what nobody wants any more.
     pub(crate) fn decline(self: &Arc<Self>, turn: Turn) {
-        if let Turn::Queued(episode) | Turn::Granted(episode, ..) = turn {
+        if let Turn::Queued(episode) | Turn::Confirmed(episode) | Turn::Granted(episode, ..) = turn
+        {
             drop(reaper::end(self, episode));
         }
     }
@@ -162,25 +193,31 @@ impl<W: Wire> Remote<W> {
         task.await.map_err(|_| gone())
     }
 
-    /// One call, from its first command to the delivery of its outcome.
-    async fn serve(
-        self: Arc<Self>,
-        request: Request,
-        mut reply: oneshot::Sender<Result<Delivery<Self>, LockError>>,
-        counted: Counted,
-    ) {
-        let outcome = tokio::select! {
-            biased;
-            // The caller is gone: dropping the contender hands on whatever it has.
-            () = reply.closed() => None,
-            outcome = Contender::new(&self, &request).compete() => Some(outcome),
-        };
-        if let Some(outcome) = outcome {
-            let delivery = outcome.map(|won| Delivery::new(&self, self.settle_in(&request, won)));
-            // If the caller is gone by now, the delivery comes back and is dropped: given back.
-            drop(reply.send(delivery));
-        }
-        drop(counted);
+    /// Has a contender go on in the background, until its outcome is delivered or its caller goes.
+    fn compete(self: &Arc<Self>, mut contender: Contender<W>, step: Step, mut reply: Reply<W>) {
+        let remote = self.clone();
+        // Counted here and not in the task: a shutdown may look before that is run.
+        let counted = self.unsettled.one();
+        self.spawn(async move {
+            let outcome = tokio::select! {
+                biased;
+                // The caller is gone: dropping the contender hands on whatever it has.
+                () = reply.closed() => None,
+                outcome = contender.compete(step) => Some(outcome),
+            };
+            let outcome =
+                outcome.map(|outcome| outcome.map(|won| remote.deliver(&contender.request, won)));
+            drop(contender);
+            if let Some(outcome) = outcome {
+                // If the caller is gone by now, the delivery comes back and is dropped: given back.
+                drop(reply.send(outcome));
+            }
+            drop(counted);
+        });
+    }
+
+    fn deliver(self: &Arc<Self>, request: &Request, won: Won) -> Delivery<Self> {
+        Delivery::new(self, self.settle_in(request, won))
     }
 
     /// Makes the hold of a grant and puts it under the watchdog's eyes.
@@ -195,19 +232,20 @@ impl<W: Wire> Remote<W> {
             self.clock,
             &lease,
         ));
-        let due = lease.next_due();
         let mut roster = self.roster();
-        let sooner = roster.next().is_none_or(|next| due < next);
         roster.insert(Tenure {
             hold: hold.clone(),
             episode: won.episode,
             lease,
             contended: won.contended,
             heads_line: won.heads_line,
+            turn: 0,
+            since: self.now(),
         });
+        let sooner = roster.needs_a_look();
         drop(roster);
         if sooner {
-            self.sooner.notify_one();
+            self.look_sooner();
         }
         hold
     }
@@ -233,7 +271,7 @@ impl<W: Wire> Remote<W> {
     }
 }
 
-impl<W> Drop for Remote<W> {
+impl<W: Wire> Drop for Remote<W> {
     fn drop(&mut self) {
         // The watchdog finds that there is nothing left to watch.
         self.sooner.notify_one();
@@ -245,14 +283,36 @@ impl<W: Wire> Backend for Remote<W> {
         self.clock
     }
 
-    async fn acquire(self: Arc<Self>, request: Request) -> Result<Delivery<Self>, LockError> {
+    /// The first attempt is made where the caller is, which costs no change of threads. What takes
+    /// longer is left to the background: whoever queues must be heard of, however busy its runtime.
+    async fn acquire(self: Arc<Self>, request: Request) -> Outcome<W> {
         self.check_process()?;
-        let (reply, outcome) = oneshot::channel();
         let gone = || LockError::new(LockErrorKind::Shutdown);
-        // Counted here and not in the task: a shutdown may look before that is run.
-        let serve = self.clone().serve(request, reply, self.unsettled.one());
-        self.keeper.spawn(serve).ok_or_else(gone)?;
-        outcome.await.map_err(|_| gone())?
+        let _counted = self.unsettled.one();
+        let until = Instant::now() + request.wait;
+        let heads_line = self.lines().head(&request.names.lock);
+        let request = if heads_line || request.wait.is_zero() {
+            request
+        } else {
+            let mut seated = Seated::sit(&self, request, until);
+            match self.alarms().timeout_at(until, seated.served()).await {
+                Ok(outcome) => return outcome.ok_or_else(gone)?,
+                Err(_) => match seated.stand_up() {
+                    Some(request) => request,
+                    // Called at that moment: somebody acts for it already, and knows its time.
+                    None => return seated.served().await.ok_or_else(gone)?,
+                },
+            }
+        };
+        let mut contender = Contender::new(&self, request, until, heads_line);
+        match contender.ask().await {
+            Step::Won(won) => Ok(self.deliver(&contender.request, won)),
+            step => {
+                let (reply, outcome) = oneshot::channel();
+                self.compete(contender, step, reply);
+                outcome.await.map_err(|_| gone())?
+            }
+        }
     }
 
     async fn renew(self: Arc<Self>, hold: Arc<Hold>) -> Result<(), LockError> {
@@ -265,13 +325,30 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn release(self: Arc<Self>, hold: Arc<Hold>) -> Released {
-        let (reply, answer) = oneshot::channel();
-        self.give_back(&hold, Some(reply));
-        answer.await.unwrap_or(Released::Unconfirmed)
+        if self.check_process().is_err() {
+            return Released::Unconfirmed;
+        }
+        if turns::pass(&self, &hold) {
+            return Released::Freed;
+        }
+        let tenure = self.roster().remove(&hold);
+        match tenure {
+            Some(tenure) if self.await_release => reaper::release(&self, tenure).await,
+            Some(tenure) => reaper::release_unheard(&self, tenure),
+            None => Released::Unconfirmed,
+        }
     }
 
     fn abandon(self: Arc<Self>, hold: Arc<Hold>) {
-        self.give_back(&hold, None);
+        // In a forked child it must not even look: another thread may have held the mutexes when the
+        // process was forked.
+        if self.check_process().is_err() || turns::pass(&self, &hold) {
+            return;
+        }
+        let tenure = self.roster().remove(&hold);
+        if let Some(tenure) = tenure {
+            reaper::give_back(&self, tenure);
+        }
     }
 
     fn live(&self) -> Vec<Arc<Hold>> {
@@ -284,20 +361,6 @@ impl<W: Wire> Backend for Remote<W> {
 }
 
 impl<W: Wire> Remote<W> {
-    /// Has a lock given back; from here on it is not renewed. The second time nothing happens. Nor
-    /// does it in a forked child, which must not even look: the keeper may have held the roster's
-    /// mutex when the process was forked.
-    fn give_back(self: &Arc<Self>, hold: &Hold, reply: Option<oneshot::Sender<Released>>) {
-        if self.check_process().is_err() {
-            return;
-        }
-        let counted = self.unsettled.one();
-        let tenure = self.roster().remove(hold.owner);
-        if let Some(tenure) = tenure {
-            self.spawn(reaper::give_back(self.clone(), tenure, reply, counted));
-        }
-    }
-
     /// A hold was lost, because of `loss` or, if that is `None`, because its deadline passed: nobody
     /// waits for its holder any longer.
     pub(crate) fn lost(self: &Arc<Self>, owner: Owner, loss: Option<Loss>) {

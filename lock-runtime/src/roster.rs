@@ -4,13 +4,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::Request;
 use crate::backend::wire::{Renewal, Sent};
 use crate::hold::Hold;
-use crate::model::lease::{Due, Lease};
+use crate::model::lease::{Due, Lease, Terms};
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::record::Grant;
 use crate::wait::episode::Episode;
+use crate::wait::turns::SPELL;
 
 /// A hold, and what giving it back takes.
 #[derive(Debug)]
@@ -22,6 +24,10 @@ pub(crate) struct Tenure {
     pub(crate) contended: bool,
     /// It is at the head of its client's line, and owes the next one its turn.
     pub(crate) heads_line: bool,
+    /// How many had the grant before this holder.
+    pub(crate) turn: u32,
+    /// When it was granted.
+    pub(crate) since: Moment,
 }
 
 /// The holds of a client by owner.
@@ -30,6 +36,8 @@ pub(crate) struct Roster {
     entries: HashMap<Owner, Entry>,
     /// Every entry that is due at some time, in that order.
     agenda: BTreeSet<(Moment, Owner)>,
+    /// When somebody will look anyway.
+    planned: Option<Moment>,
 }
 
 #[derive(Debug)]
@@ -69,13 +77,63 @@ impl Roster {
         self.agenda.insert((due, owner));
     }
 
-    /// Takes a hold out: it is not renewed from here on.
-    pub(crate) fn remove(&mut self, owner: Owner) -> Option<Tenure> {
+    /// Takes a hold out: it is not renewed from here on. `None` if its lease was passed on.
+    pub(crate) fn remove(&mut self, hold: &Hold) -> Option<Tenure> {
+        let owner = self.entry(hold)?.tenure.episode.ticket.owner;
         let entry = self.entries.remove(&owner)?;
         if let Some(due) = entry.due {
             self.agenda.remove(&(due, owner));
         }
         Some(entry.tenure)
+    }
+
+    /// Whether something is due before anybody will look. Says so once.
+    pub(crate) fn needs_a_look(&mut self) -> bool {
+        let next = self.next();
+        let sooner = next.is_some_and(|next| self.planned.is_none_or(|planned| next < planned));
+        if sooner {
+            self.planned = next;
+        }
+        sooner
+    }
+
+    /// Notes that somebody will look at `planned`; `None`: not before it is told to.
+    pub(crate) fn plan(&mut self, planned: Option<Moment>) {
+        self.planned = planned;
+    }
+
+    /// What is known of a hold that has the lease of its owner.
+    fn entry(&mut self, hold: &Hold) -> Option<&mut Entry> {
+        let entry = self.entries.get_mut(&hold.owner);
+        entry.filter(|entry| entry.tenure.hold.token == hold.token)
+    }
+
+    /// The lock whose line this holder heads.
+    pub(crate) fn line(&mut self, hold: &Hold) -> Option<Arc<str>> {
+        let tenure = &self.entry(hold)?.tenure;
+        (tenure.heads_line).then(|| tenure.episode.names.lock.clone())
+    }
+
+    /// Passes the lease of a holder that is done to another caller, as its next turn of at most
+    /// `turns`, if that may have it.
+    pub(crate) fn pass(
+        &mut self,
+        hold: &Hold,
+        request: &Request,
+        turns: u32,
+        now: Moment,
+    ) -> Option<Arc<Hold>> {
+        let entry = self.entry(hold)?;
+        let tenure = &mut entry.tenure;
+        if entry.due.is_none() || !tenure.may_pass(&request.terms, turns, now) {
+            return None;
+        }
+        tenure.turn += 1;
+        tenure.lease = tenure.lease.passed(now, &request.terms);
+        tenure.hold = Arc::new(tenure.hold.successor(request, &tenure.lease));
+        let next = tenure.hold.clone();
+        self.reschedule(hold.owner);
+        Some(next)
     }
 
     /// What is due at `now`. The outcome of each renewal is to be reported, and each loss.
@@ -213,6 +271,16 @@ impl Roster {
 }
 
 impl Tenure {
+    /// Whether the lease may go, as it is, to a caller with these terms.
+    fn may_pass(&self, terms: &Terms, turns: u32, now: Moment) -> bool {
+        let ttl = terms.first_ttl();
+        let fits = ttl == self.hold.terms.first_ttl();
+        let is_long = self.lease.deadline().since(now) >= ttl * 2 / 3;
+        let has_token = self.turn + 1 < turns;
+        let is_fair = !self.contended || now.since(self.since) < SPELL;
+        fits && is_long && has_token && is_fair && !self.hold.is_over()
+    }
+
     fn renewal(&self, ttl: Duration) -> Renewal {
         Renewal {
             owner: self.episode.ticket.owner,
@@ -227,9 +295,9 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::model::key::{LockKey, RecordNames};
-    use crate::model::lease::Terms;
     use crate::model::owner::ProcessId;
     use crate::model::token::FencingToken;
+    use crate::options::TURNS;
     use crate::wait::calls::Calls;
 
     const TTL: Duration = Duration::from_secs(3600);
@@ -265,6 +333,8 @@ mod tests {
             lease,
             contended: false,
             heads_line: true,
+            turn: 0,
+            since: at,
         }
     }
 
@@ -274,6 +344,33 @@ mod tests {
             at,
             answer: Grant { contended, token },
         }
+    }
+
+    /// What a caller asks for that comes next.
+    fn request(terms: Terms) -> Request {
+        let Tenure { hold, episode, .. } = tenure(1, Moment::from_nanos(0));
+        Request {
+            key: hold.key.clone(),
+            names: episode.names.clone(),
+            terms,
+            wait: TTL,
+            label: String::new(),
+            function: "next",
+            template: "key-<n>",
+        }
+    }
+
+    fn terms(ttl: Duration) -> Terms {
+        Terms {
+            ttl,
+            renew: true,
+            max_hold: None,
+        }
+    }
+
+    fn remove(roster: &mut Roster, number: u8) -> Option<Tenure> {
+        let hold = roster.entries.get(&owner(number))?.tenure.hold.clone();
+        roster.remove(&hold)
     }
 
     fn overdue(agenda: &Agenda) -> Vec<(Owner, u32)> {
@@ -322,7 +419,7 @@ mod tests {
         let renewed = roster.confirmed(owner(1), TTL, confirmation(first, true));
         assert_eq!(renewed.map(|hold| hold.owner), Some(owner(1)));
         assert_eq!(roster.next(), Some(first + TTL / 3));
-        let tenure = roster.remove(owner(1)).unwrap();
+        let tenure = remove(&mut roster, 1).unwrap();
         assert!(tenure.contended, "the answer said that somebody queues");
         assert_eq!(tenure.hold.deadline(), tenure.lease.deadline());
     }
@@ -348,7 +445,7 @@ mod tests {
         roster.insert(tenure(1, start));
         roster.insert(tenure(2, start));
         let mut agenda = roster.due(start + TTL / 3);
-        roster.remove(owner(1)).unwrap();
+        remove(&mut roster, 1).unwrap();
         roster.retain_held(&mut agenda.renewals);
         assert_eq!(owners(&agenda), [owner(2)]);
     }
@@ -370,7 +467,7 @@ mod tests {
         assert!(roster.unanswered(owner(1), start + TTL, 0.5).is_none());
         assert_eq!(roster.next(), None);
         assert!(
-            roster.remove(owner(1)).is_some(),
+            remove(&mut roster, 1).is_some(),
             "it still has to be given back"
         );
     }
@@ -391,8 +488,98 @@ mod tests {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         roster.insert(tenure(1, start));
-        roster.remove(owner(1)).unwrap();
+        remove(&mut roster, 1).unwrap();
         assert_eq!(roster.next(), None);
-        assert!(roster.remove(owner(1)).is_none());
+        assert!(remove(&mut roster, 1).is_none());
+    }
+
+    #[test]
+    fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        let mut hold = roster.holds().next().unwrap().clone();
+        let first = hold.clone();
+        for turn in 1..TURNS {
+            let next = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
+            let next = next.expect("it may be had");
+            assert_eq!(next.owner, first.owner);
+            assert_eq!(next.token.get(), first.token.get() + u64::from(turn));
+            assert_eq!(next.deadline(), first.deadline());
+            assert_eq!(next.function, "next");
+            assert!(roster.remove(&hold).is_none(), "its lease was passed on");
+            hold = next;
+        }
+        let beyond = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
+        assert!(beyond.is_none(), "the grant has no more tokens");
+        assert_eq!(roster.next(), Some(start + TTL / 3));
+        assert!(roster.remove(&hold).is_some());
+    }
+
+    #[test]
+    fn a_renewal_of_one_turn_carries_the_next_one_on() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start));
+        let hold = roster.holds().next().unwrap().clone();
+        let asked = roster.due(start + TTL / 3);
+        assert_eq!(owners(&asked), [owner(1)]);
+        let next = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
+        let next = next.unwrap();
+        let sent = start + TTL / 3;
+        let renewed = roster.confirmed(owner(1), TTL, confirmation(sent, false));
+        assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
+        assert!(next.deadline() > hold.deadline());
+        // The server says who has it by the token of the grant. That is no news of the turn.
+        assert_eq!(next.token.get(), hold.token.get() + 1);
+    }
+
+    #[test]
+    fn a_lease_passes_only_to_whom_it_could_have_been_granted() {
+        let start = Clock::Boot.now();
+        let passes = |change: fn(&mut Tenure), terms: Terms, after: Duration| {
+            let mut roster = Roster::default();
+            let mut tenure = tenure(1, start);
+            change(&mut tenure);
+            let hold = tenure.hold.clone();
+            roster.insert(tenure);
+            let next = roster.pass(&hold, &request(terms), TURNS, start + after);
+            next.is_some()
+        };
+        let as_it_is: fn(&mut Tenure) = |_| {};
+        let contended: fn(&mut Tenure) = |tenure| tenure.contended = true;
+        let lost: fn(&mut Tenure) = |tenure| {
+            tenure.hold.lose(crate::hold::Loss::NotOurs);
+        };
+        let soon = Duration::from_millis(999);
+        assert!(passes(as_it_is, terms(TTL), TTL / 4));
+        assert!(!passes(as_it_is, terms(TTL), TTL / 3), "too little is left");
+        assert!(!passes(as_it_is, terms(TTL / 2), soon), "another ttl");
+        let held_for_less = Terms {
+            max_hold: Some(TTL / 2),
+            ..terms(TTL)
+        };
+        assert!(!passes(as_it_is, held_for_less, soon), "another first ttl");
+        assert!(passes(contended, terms(TTL), soon));
+        assert!(!passes(contended, terms(TTL), SPELL), "others have waited");
+        assert!(!passes(lost, terms(TTL), soon), "it is lost");
+    }
+
+    #[test]
+    fn nobody_is_told_to_look_who_looks_in_time() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        assert!(!roster.needs_a_look());
+        roster.insert(tenure(1, start));
+        assert!(roster.needs_a_look());
+        assert!(!roster.needs_a_look(), "it was said");
+        roster.insert(tenure(2, start + TTL));
+        assert!(!roster.needs_a_look());
+        roster.plan(Some(start + TTL / 3 + TTL));
+        assert!(roster.needs_a_look());
+        remove(&mut roster, 1).unwrap();
+        remove(&mut roster, 2).unwrap();
+        roster.plan(None);
+        assert!(!roster.needs_a_look());
     }
 }

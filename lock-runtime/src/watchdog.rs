@@ -41,7 +41,11 @@ pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
 /// Does what is due, and says how long nothing else will be; `None` if nothing is held.
 fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
     let now = remote.now();
-    let agenda = remote.roster().due(now + TICK);
+    let mut roster = remote.roster();
+    let agenda = roster.due(now + TICK);
+    let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
+    roster.plan(planned);
+    drop(roster);
     for owner in agenda.lost {
         remote.lost(owner, None);
     }
@@ -52,7 +56,7 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>) -> Option<Duration> {
         let (renewing, batch) = (remote.clone(), batch.to_vec());
         remote.spawn(async move { renew(&renewing, batch).await });
     }
-    agenda.next.map(|next| next.since(now).min(LONGEST_SLEEP))
+    planned.map(|planned| planned.since(now))
 }
 
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {

@@ -26,7 +26,7 @@ pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{Answer, Listener, RawLock, entry, owner};
-pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, hold, ms, soon};
+pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, client_without_turns, hold, ms, soon};
 pub use server::{Builder, RedisServer};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};

@@ -36,6 +36,16 @@ pub fn client(url: impl Into<String>) -> LockClient {
     builder.build().expect("the settings are valid")
 }
 
+/// A client of that server whose callers pass no lease to each other: each asks the server.
+///
+/// # Panics
+///
+/// When the URL cannot be used.
+pub fn client_without_turns(url: impl Into<String>) -> LockClient {
+    let builder = LockClient::builder().url(url).local_turns(1);
+    builder.build().expect("the settings are valid")
+}
+
 /// The lock, however long it takes.
 ///
 /// # Panics

@@ -101,7 +101,7 @@ fn span_of(terms: &Terms) -> Option<Duration> {
 
 impl State {
     fn mint(&mut self) -> FencingToken {
-        self.last_token += FencingToken::STEP;
+        self.last_token += u64::from(FencingToken::STEP);
         FencingToken::new(self.last_token)
     }
 

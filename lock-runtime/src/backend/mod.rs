@@ -43,6 +43,8 @@ pub(crate) enum Released {
     NotOurs,
     /// No answer in time: the deadline decides, and the release goes on in the background.
     Unconfirmed,
+    /// The release was sent, and nobody waits for the answer.
+    Unheard,
 }
 
 /// What a backend does, in the terms of a holder.

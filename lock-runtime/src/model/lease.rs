@@ -143,6 +143,27 @@ impl Lease {
         self.renew_at = (self.renews && !self.ends_by_max_hold()).then(|| sent + ttl / 3);
     }
 
+    /// The same lease for another holder, with terms of its own, from `now` on. What the server
+    /// confirmed stays as it was.
+    pub(crate) fn passed(&self, now: Moment, terms: &Terms) -> Lease {
+        let end = terms.max_hold.map_or(Moment::NEVER, |max| now + max);
+        let mut lease = Lease {
+            ttl: terms.ttl,
+            deadline: self.deadline.min(end),
+            end,
+            renew_at: None,
+            renews: terms.renew,
+            unknown: self.unknown,
+        };
+        if lease.renews && !lease.ends_by_max_hold() {
+            // The last holder may not have wanted any.
+            let left = lease.deadline.since(now);
+            let at = now + left.saturating_sub(terms.ttl * 2 / 3);
+            lease.renew_at = Some(self.renew_at.unwrap_or(at));
+        }
+        lease
+    }
+
     /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
@@ -282,5 +303,31 @@ mod tests {
         assert_eq!(terms(true, Some(ms(500))).first_ttl(), ms(500));
         assert!(lease.deadline() <= T0 + ms(500));
         assert!(lease.ends_by_max_hold());
+    }
+
+    #[test]
+    fn whoever_has_the_lease_next_keeps_its_deadline_and_its_schedule() {
+        let lease = Lease::granted(T0, &terms(true, None));
+        let now = T0 + ms(1_000);
+        let next = lease.passed(now, &terms(true, None));
+        assert_eq!(next.deadline(), lease.deadline());
+        assert_eq!(next.next_due(), T0 + TTL / 3);
+        let unrenewed = lease.passed(now, &terms(false, None));
+        assert_eq!(unrenewed.next_due(), lease.deadline());
+        // And whoever follows that one has it renewed when two thirds are left.
+        let renewed = unrenewed.passed(now, &terms(true, None));
+        assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
+    }
+
+    #[test]
+    fn a_max_hold_begins_with_the_turn_and_ends_no_other() {
+        let lease = Lease::granted(T0, &terms(true, None));
+        let now = T0 + ms(1_000);
+        let short = lease.passed(now, &terms(true, Some(TTL)));
+        assert_eq!(short.deadline(), lease.deadline());
+        assert_eq!(short.end(), now + TTL);
+        let next = short.passed(now + ms(10), &terms(true, None));
+        assert_eq!(next.end(), Moment::NEVER);
+        assert!(!next.ends_by_max_hold());
     }
 }

@@ -19,10 +19,15 @@ impl FencingToken {
     pub(crate) const DIGITS: usize = 16;
 
     /// How far apart the tokens of two grants are; the numbers between belong to the first.
-    pub(crate) const STEP: u64 = 16;
+    pub(crate) const STEP: u32 = 16;
 
     pub(crate) const fn new(number: u64) -> FencingToken {
         FencingToken(number)
+    }
+
+    /// The token of the next caller that has the same grant.
+    pub(crate) const fn next(self) -> FencingToken {
+        FencingToken(self.0 + 1)
     }
 
     /// The number: below 2⁶³, so it fits a signed 64-bit column.

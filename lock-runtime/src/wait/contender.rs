@@ -1,10 +1,9 @@
 //! One call on its way to a lock.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{sleep_until, timeout_at};
 
 use crate::backend::Request;
 use crate::backend::wire::{Acquired, Fault, Sent, Waiting, Wire};
@@ -16,8 +15,7 @@ use crate::random;
 use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::episode::Episode;
-use crate::wait::line::Place;
-use crate::wait::poll::{backoff, next_poll};
+use crate::wait::poll::{LONGEST, backoff, next_poll};
 
 /// What the head of a line hands to the next one.
 #[derive(Debug)]
@@ -26,16 +24,10 @@ pub(crate) enum Turn {
     Start,
     /// A place in the queue, to be kept up.
     Queued(Episode),
+    /// A place in the queue, which the server has just confirmed.
+    Confirmed(Episode),
     /// The lock, granted for so long.
     Granted(Episode, Sent<Grant>, Duration),
-}
-
-/// A caller that waits behind the head of its line.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    pub(crate) ttl: Duration,
-    pub(crate) label: String,
-    pub(crate) turn: oneshot::Sender<Turn>,
 }
 
 /// A lock that was had: the episode that holds it, and when it was last confirmed.
@@ -48,151 +40,166 @@ pub(crate) struct Won {
     pub(crate) heads_line: bool,
 }
 
+/// What comes next for a contender.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// It has the lock.
+    Won(Won),
+    /// It asks now.
+    Ask,
+    /// It asks again after this time, or when it is called.
+    Wait(Duration),
+    /// Its time is up, or the server refuses it.
+    Over,
+}
+
 /// A call that competes for a lock. Dropped at any time it hands on what it has.
-pub(crate) struct Contender<'a, W: Wire> {
-    remote: &'a Arc<Remote<W>>,
-    request: &'a Request,
+pub(crate) struct Contender<W: Wire> {
+    remote: Arc<Remote<W>>,
+    pub(crate) request: Request,
+    /// When its wait is over.
+    until: Instant,
     /// `None` before its first command, and once it was handed on.
     episode: Option<Episode>,
     heads_line: bool,
     /// The last thing known of the lock.
     last: Option<Result<Waiting, Fault>>,
+    /// Attempts in a row that failed.
+    failures: u32,
 }
 
-impl<'a, W: Wire> Contender<'a, W> {
-    pub(crate) fn new(remote: &'a Arc<Remote<W>>, request: &'a Request) -> Contender<'a, W> {
+impl<W: Wire> Contender<W> {
+    pub(crate) fn new(
+        remote: &Arc<Remote<W>>,
+        request: Request,
+        until: Instant,
+        heads_line: bool,
+    ) -> Contender<W> {
         Contender {
-            remote,
+            remote: remote.clone(),
             request,
+            until,
             episode: None,
-            heads_line: false,
+            heads_line,
             last: None,
+            failures: 0,
         }
     }
 
-    /// Competes until the lock is had or the wait is over.
-    pub(crate) async fn compete(mut self) -> Result<Won, LockError> {
-        let until = Instant::now() + self.request.wait;
-        self.heads_line = self.remote.lines().head(&self.request.names.lock);
-        let patient = !self.request.wait.is_zero();
-        if !self.heads_line && patient {
-            match self.turn(until).await {
-                None => {}
-                Some(turn) => {
-                    self.heads_line = true;
-                    if let Some(won) = self.take(turn) {
-                        return Ok(won);
-                    }
-                }
-            }
-        }
-        // Whoever is not at the head has no time left: one attempt, and no place in the queue.
-        let queue = patient && self.heads_line;
-        match self.poll(queue, until).await {
-            Some(grant) => Ok(self.won(grant)),
-            None => Err(self.give_up(until).await),
-        }
-    }
-
-    /// Waits in line for its turn; `None` when the time is up.
-    async fn turn(&mut self, until: Instant) -> Option<Turn> {
-        let mut seated = Seated::sit(self.remote, self.request);
-        tokio::select! {
-            biased;
-            turn = &mut seated.turn => turn.ok(),
-            () = sleep_until(until) => seated.stand_up(),
-        }
-    }
-
-    /// Takes over what the head before it left.
-    fn take(&mut self, turn: Turn) -> Option<Won> {
+    /// Takes over what the head of its line left to it.
+    pub(crate) fn take(&mut self, turn: Turn) -> Step {
         match turn {
-            Turn::Start => None,
-            Turn::Queued(episode) => {
+            Turn::Start => {}
+            Turn::Queued(episode) => self.episode = Some(episode),
+            Turn::Confirmed(episode) => {
                 self.episode = Some(episode);
-                None
+                return Step::Wait(LONGEST);
             }
             Turn::Granted(episode, grant, ttl) => {
                 self.episode = Some(episode);
                 // A lease of another length is confirmed first: that brings it to ours.
                 let ours = ttl == self.request.terms.first_ttl();
-                (ours && is_fresh(self.remote.now(), grant.at, ttl)).then(|| self.won(grant))
+                if ours && is_fresh(self.remote.now(), grant.at, ttl) {
+                    return Step::Won(self.won(grant));
+                }
+            }
+        }
+        Step::Ask
+    }
+
+    /// Competes until the lock is had or the wait is over. Must run on the keeper, whose timers
+    /// it uses, and which nobody's body can hold up.
+    pub(crate) async fn compete(&mut self, mut step: Step) -> Result<Won, LockError> {
+        // A grant is announced while nobody here sends anything.
+        let _at_hand = self.remote.wire().at_hand();
+        loop {
+            step = match step {
+                Step::Won(won) => return Ok(won),
+                Step::Ask => self.ask().await,
+                Step::Wait(pause) => self.pause(pause).await,
+                Step::Over => return Err(self.give_up().await),
             }
         }
     }
 
-    /// Asks until the lock is had; `None` when the time is up or the server refuses.
-    async fn poll(&mut self, queue: bool, until: Instant) -> Option<Sent<Grant>> {
+    /// Waits until it is time to ask again, or the wait is over.
+    async fn pause(&self, pause: Duration) -> Step {
+        let now = Instant::now();
+        let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
+            return self.at_the_end();
+        };
+        let next = self.until.min(now + pause);
+        tokio::select! {
+            biased;
+            () = episode.called() => Step::Ask,
+            () = sleep_until(next.into()) => {
+                if next < self.until { Step::Ask } else { self.at_the_end() }
+            }
+        }
+    }
+
+    /// Whoever has never asked does so once: it may be had, and if not it is known who has it.
+    fn at_the_end(&self) -> Step {
+        match self.last {
+            Some(_) => Step::Over,
+            None => Step::Ask,
+        }
+    }
+
+    /// Asks once for the lock, and for a place in its queue where it may wait there.
+    pub(crate) async fn ask(&mut self) -> Step {
+        // Whoever is not at the head has no time left: one attempt, and no place in the queue.
+        let queue = self.heads_line && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
-        let episode = match self.episode.take() {
-            Some(episode) => episode,
-            None => match self
-                .remote
-                .episode(&self.request.label, &self.request.names)
-            {
-                Ok(episode) => episode,
+        if self.episode.is_none() {
+            let Request { label, names, .. } = &self.request;
+            match self.remote.episode(label, names) {
+                Ok(episode) => self.episode = Some(episode),
                 Err(error) => {
                     self.last = Some(Err(Fault::unavailable(error.to_string())));
-                    return None;
+                    return Step::Over;
                 }
-            },
-        };
-        let episode = self.episode.insert(episode);
-        let mut failures = 0;
-        loop {
-            let Episode {
-                ticket,
-                names,
-                chain,
-                ..
-            } = episode;
-            let answer = self
-                .remote
-                .wire()
-                .acquire(chain, ticket, names, ttl, queue)
-                .await;
-            let pause = match answer {
-                Ok(Sent {
-                    at,
-                    answer: Acquired::Held(grant),
-                }) => {
-                    if is_fresh(self.remote.now(), at, ttl) {
-                        return Some(Sent { at, answer: grant });
-                    }
-                    let late = "the answer took longer than the lease that it granted";
-                    self.last = Some(Err(Fault::unavailable(late)));
-                    Duration::ZERO
-                }
-                Ok(Sent {
-                    answer: Acquired::Waiting(waiting),
-                    ..
-                }) => {
-                    failures = 0;
-                    chain.not_held();
-                    let pause = next_poll(&waiting, random::jitter());
-                    self.last = Some(Ok(waiting));
-                    pause
-                }
-                Err(Fault::Refused(reason)) => {
-                    chain.not_held();
-                    self.last = Some(Err(Fault::Refused(reason)));
-                    return None;
-                }
-                Err(fault) => {
-                    self.last = Some(Err(fault));
-                    failures += 1;
-                    backoff(failures, random::jitter())
-                }
-            };
-            let now = Instant::now();
-            if now >= until {
-                return None;
             }
-            let next = until.min(now + pause);
-            tokio::select! {
-                biased;
-                () = episode.called() => {}
-                () = sleep_until(next) => if next == until { return None },
+        }
+        let episode = self.episode.as_mut().expect("it was made above");
+        let Episode {
+            ticket,
+            names,
+            chain,
+            ..
+        } = episode;
+        let wire = self.remote.wire();
+        match wire.acquire(chain, ticket, names, ttl, queue).await {
+            Ok(Sent {
+                at,
+                answer: Acquired::Held(grant),
+            }) => {
+                if is_fresh(self.remote.now(), at, ttl) {
+                    return Step::Won(self.won(Sent { at, answer: grant }));
+                }
+                let late = "the answer took longer than the lease that it granted";
+                self.last = Some(Err(Fault::unavailable(late)));
+                Step::Wait(Duration::ZERO)
+            }
+            Ok(Sent {
+                answer: Acquired::Waiting(waiting),
+                ..
+            }) => {
+                self.failures = 0;
+                chain.not_held();
+                let pause = next_poll(&waiting, random::jitter());
+                self.last = Some(Ok(waiting));
+                Step::Wait(pause)
+            }
+            Err(Fault::Refused(reason)) => {
+                chain.not_held();
+                self.last = Some(Err(Fault::Refused(reason)));
+                Step::Over
+            }
+            Err(fault) => {
+                self.last = Some(Err(fault));
+                self.failures += 1;
+                Step::Wait(backoff(self.failures, random::jitter()))
             }
         }
     }
@@ -207,8 +214,8 @@ impl<'a, W: Wire> Contender<'a, W> {
     }
 
     /// Leaves, and waits until nothing of it is left behind, but no longer than one attempt after
-    /// `until`: the rest goes on without it. The error says why.
-    async fn give_up(mut self, until: Instant) -> LockError {
+    /// the end of its wait: the rest goes on without it. The error says why.
+    async fn give_up(&mut self) -> LockError {
         let error = match self.last.take() {
             Some(Ok(waiting)) => {
                 LockError::new(LockErrorKind::Busy).with_holder(waiting.holder.describe())
@@ -220,8 +227,9 @@ impl<'a, W: Wire> Contender<'a, W> {
             && error.kind() != LockErrorKind::Rejected
             && self.remote.lines().peek(&self.request.names.lock).is_some();
         if !inherited && let Some(episode) = self.episode.take() {
-            let ended = reaper::end(self.remote, episode);
-            let _ = timeout_at(until + self.remote.attempt, ended).await;
+            let ended = reaper::end(&self.remote, episode);
+            let until = self.until + self.remote.attempt;
+            let _ = timeout_at(until.into(), ended).await;
         }
         error
     }
@@ -232,7 +240,7 @@ fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
     now < at + ttl.saturating_sub(margin(ttl))
 }
 
-impl<W: Wire> Drop for Contender<'_, W> {
+impl<W: Wire> Drop for Contender<W> {
     fn drop(&mut self) {
         let episode = self.episode.take();
         let turn = episode
@@ -242,52 +250,6 @@ impl<W: Wire> Drop for Contender<'_, W> {
             self.remote.pass_turn(&self.request.names.lock, turn);
         } else {
             self.remote.decline(turn);
-        }
-    }
-}
-
-/// A place in line that is given up when this is dropped.
-struct Seated<'a, W: Wire> {
-    remote: &'a Arc<Remote<W>>,
-    lock: &'a Arc<str>,
-    place: Option<Place>,
-    turn: oneshot::Receiver<Turn>,
-}
-
-impl<'a, W: Wire> Seated<'a, W> {
-    fn sit(remote: &'a Arc<Remote<W>>, request: &'a Request) -> Seated<'a, W> {
-        let (turn, receiver) = oneshot::channel();
-        let seat = Seat {
-            ttl: request.terms.first_ttl(),
-            label: request.label.clone(),
-            turn,
-        };
-        let lock = &request.names.lock;
-        let place = Some(remote.lines().join(lock, seat));
-        Seated {
-            remote,
-            lock,
-            place,
-            turn: receiver,
-        }
-    }
-
-    /// Gives the place up, unless the turn has come at the same time.
-    fn stand_up(&mut self) -> Option<Turn> {
-        let place = self.place.take()?;
-        if self.remote.lines().leave(self.lock, place) {
-            return None;
-        }
-        // Called already: lines and turns are only touched on the keeper's thread, so the turn
-        // that belongs to the call has been sent.
-        self.turn.try_recv().ok()
-    }
-}
-
-impl<W: Wire> Drop for Seated<'_, W> {
-    fn drop(&mut self) {
-        if let Some(turn) = self.stand_up() {
-            self.remote.pass_turn(self.lock, turn);
         }
     }
 }

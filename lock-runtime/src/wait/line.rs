@@ -47,15 +47,11 @@ impl<S> Lines<S> {
         place
     }
 
-    /// Gives a place up. `false` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> bool {
-        let Some(line) = self.lines.get_mut(lock) else {
-            return false;
-        };
-        let Ok(index) = line.binary_search_by_key(&place.0, |(place, _)| place.0) else {
-            return false;
-        };
-        line.remove(index).is_some()
+    /// Gives a place up. `None` if its turn was called before.
+    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<S> {
+        let line = self.lines.get_mut(lock)?;
+        let index = line.binary_search_by_key(&place.0, |(place, _)| place.0);
+        line.remove(index.ok()?).map(|(_, seat)| seat)
     }
 
     /// Who is next.
@@ -70,6 +66,15 @@ impl<S> Lines<S> {
             self.lines.remove(lock);
         }
         seat.map(|(_, seat)| seat)
+    }
+
+    /// Ends a line that nobody waits in. `false` if somebody does.
+    pub(crate) fn end_if_empty(&mut self, lock: &str) -> bool {
+        let is_empty = self.peek(lock).is_none();
+        if is_empty {
+            self.lines.remove(lock);
+        }
+        is_empty
     }
 }
 
@@ -110,11 +115,22 @@ mod tests {
         let first = lines.join(&k, 1);
         let second = lines.join(&k, 2);
         let third = lines.join(&k, 3);
-        assert!(lines.leave(&k, second));
-        assert!(!lines.leave(&k, second));
+        assert_eq!(lines.leave(&k, second), Some(2));
+        assert_eq!(lines.leave(&k, second), None);
         assert_eq!(lines.call(&k), Some(1));
-        assert!(!lines.leave(&k, first));
+        assert_eq!(lines.leave(&k, first), None);
         assert_eq!(lines.call(&k), Some(3));
-        assert!(!lines.leave(&k, third));
+        assert_eq!(lines.leave(&k, third), None);
+    }
+
+    #[test]
+    fn a_line_ends_only_when_nobody_waits_in_it() {
+        let (mut lines, k) = lines();
+        lines.head(&k);
+        let place = lines.join(&k, 1);
+        assert!(!lines.end_if_empty(&k));
+        lines.leave(&k, place);
+        assert!(lines.end_if_empty(&k));
+        assert!(lines.head(&k));
     }
 }

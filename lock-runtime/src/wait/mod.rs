@@ -12,3 +12,5 @@ pub(crate) mod contender;
 pub(crate) mod episode;
 pub(crate) mod line;
 pub(crate) mod poll;
+pub(crate) mod seat;
+pub(crate) mod turns;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::backend::wire::Waiting;
 
 /// A waiter asks at least this often. It counts as alive for ten times as long.
-const LONGEST: Duration = Duration::from_millis(600);
+pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 
 /// A foreign holder hands nothing on, so it is asked after more often.
 const FOREIGN: Duration = Duration::from_millis(200);

@@ -21,8 +21,10 @@ pub(crate) enum Case {
     Granted,
     /// Another call of its own client holds the lock.
     InLine,
-    /// It waits in its client's line, and the lock is just handed to it.
+    /// It waits in its client's line, and the lease was just passed to it.
     NextInLine,
+    /// The same where leases are not passed on: the server is asked to hand the lock over.
+    Named,
     /// Its own call tree holds the lock.
     Nested,
     /// Its own call tree holds the lock, with a sibling inside.
@@ -43,12 +45,13 @@ pub(crate) enum Outcome {
 }
 
 impl Case {
-    pub(crate) const ALL: [Case; 10] = [
+    pub(crate) const ALL: [Case; 11] = [
         Case::Free,
         Case::Held,
         Case::Granted,
         Case::InLine,
         Case::NextInLine,
+        Case::Named,
         Case::Nested,
         Case::BehindSibling,
         Case::AfterSibling,
@@ -66,7 +69,7 @@ impl Case {
 
     /// Whether an acquisition ends and has to wait before: it is woken.
     pub(crate) fn is_woken(self) -> bool {
-        self.ends() && !matches!(self, Case::Nested | Case::AfterSibling)
+        self.ends() && !matches!(self, Case::NextInLine | Case::Nested | Case::AfterSibling)
     }
 
     /// Whether nobody has had the lock before.
@@ -79,6 +82,7 @@ impl Case {
         match self {
             // A cut hits everybody who shares the connection, and many play at once: a storm.
             Case::Cut | Case::QueuedAndCut => &world.far,
+            Case::Named => &world.strict,
             _ => &world.one,
         }
     }
@@ -129,15 +133,11 @@ impl Case {
                 let _held = hold(client, key).await;
                 cut(moment, acquire(client, key)).await
             }
-            Case::NextInLine => {
+            Case::NextInLine | Case::Named => {
                 let held = hold(client, key).await;
                 let mut waiting = Box::pin(acquire(client, key));
-                tokio::select! {
-                    biased;
-                    _ = &mut waiting => panic!("the lock is held"),
-                    // Comes to the client's thread behind the call, which stands in line by then.
-                    renewed = held.renew() => renewed.expect("the lock is held"),
-                }
+                let first = Moment::Polls(1).cut(&mut waiting).await;
+                assert!(first.is_none(), "the lock is held");
                 drop(held);
                 cut(moment, waiting).await
             }

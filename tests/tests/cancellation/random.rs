@@ -17,7 +17,7 @@ const CASES: [Case; 8] = [
     Case::Held,
     Case::Granted,
     Case::InLine,
-    Case::NextInLine,
+    Case::Named,
     Case::BehindSibling,
     Case::Cut,
     Case::QueuedAndCut,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Proxy, RedisServer, SLACK, ask, client, ms, soon};
+use harness::{LONG, Proxy, RedisServer, SLACK, ask, client, client_without_turns, ms, soon};
 use lock_runtime::LockClient;
 use redis::aio::MultiplexedConnection;
 
@@ -19,6 +19,8 @@ pub(crate) struct World {
     pub(crate) other: LockClient,
     /// Whose acquisitions are dropped after a cut.
     pub(crate) far: LockClient,
+    /// Passes no lease from one caller to the next.
+    pub(crate) strict: LockClient,
     /// Between it and the server.
     pub(crate) proxy: Proxy,
     /// To look at the server.
@@ -34,6 +36,7 @@ impl World {
         World {
             one: client(server.url()),
             other: client(server.url()),
+            strict: client_without_turns(server.url()),
             far: client(proxy.url()),
             connection: server.async_connection().await,
             proxy,

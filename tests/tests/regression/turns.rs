@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use harness::{RedisServer, eventually};
+use harness::{RedisServer, client_without_turns, eventually};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -106,7 +106,7 @@ async fn a_turn_is_never_lost_in_memory() {
 #[tokio::test]
 async fn an_owner_that_was_named_as_the_next_one_is_ended() {
     let server = RedisServer::start();
-    let client = client(&server);
+    let client = client_without_turns(server.url());
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;

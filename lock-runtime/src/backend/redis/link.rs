@@ -7,17 +7,20 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{sleep_until, timeout};
 
+use super::driver::Driver;
+use super::homes::{Here, Homes, Need};
 use super::reply::judge_setup;
+use super::roaming::Place;
 use super::target::Target;
 use super::{eviction, socket, tls};
+use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
 use crate::keeper::Keeper;
@@ -52,7 +55,7 @@ pub(crate) struct Link {
 struct Shared {
     target: Target,
     channel: String,
-    keeper: Keeper,
+    homes: Arc<Homes>,
     /// Bounds a command, and also an attempt to connect.
     patience: Duration,
     on_signal: OnSignal,
@@ -74,7 +77,7 @@ type Attempt = Result<Arc<Connection>, Fault>;
 pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     commands: MultiplexedConnection,
-    driver: AbortHandle,
+    driver: Arc<Driver>,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
     /// When the server last answered anything, at first in setting this up.
@@ -97,6 +100,12 @@ impl Connection {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
 /// Why there is no answer.
 pub(crate) enum Silence {
     /// The time was up.
@@ -109,7 +118,7 @@ impl Link {
     pub(crate) fn new(
         target: Target,
         channel: String,
-        keeper: Keeper,
+        homes: Homes,
         patience: Duration,
         on_signal: OnSignal,
     ) -> Link {
@@ -117,7 +126,7 @@ impl Link {
         let shared = Shared {
             target,
             channel,
-            keeper,
+            homes: Arc::new(homes),
             patience,
             on_signal,
             state,
@@ -142,7 +151,7 @@ impl Link {
                 State::Down { not_before } => {
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.keeper.spawn(connecting).is_none() {
+                    if self.shared.keeper().spawn(connecting).is_none() {
                         return Err(Fault::unavailable("this process was forked"));
                     }
                     *state = State::Connecting(attempt.clone());
@@ -150,7 +159,8 @@ impl Link {
                 }
             }
         };
-        let outcome = timeout_at(until, attempt.wait_for(Option::is_some)).await;
+        let connected = attempt.wait_for(Option::is_some);
+        let outcome = self.alarms().timeout_at(until, connected).await;
         match outcome {
             Ok(Ok(outcome)) => outcome.clone().expect("it was waited for"),
             Ok(Err(_)) => {
@@ -169,8 +179,10 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
+        let _attendance = connection.driver.attend();
         let mut commands = connection.commands.clone();
-        let answer = timeout_at(until, commands.send_packed_command(command)).await;
+        let sending = commands.send_packed_command(command);
+        let answer = self.alarms().timeout_at(until, sending).await;
         self.heard(connection, answer)
     }
 
@@ -181,16 +193,17 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
+        let _attendance = connection.driver.attend();
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
-        let answers = timeout_at(until, sending).await;
+        let answers = self.alarms().timeout_at(until, sending).await;
         self.heard(connection, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        answer: Result<RedisResult<T>, tokio::time::error::Elapsed>,
+        answer: Result<RedisResult<T>, Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
             Ok(Ok(answer)) => {
@@ -213,6 +226,33 @@ impl Link {
         }
     }
 
+    /// Timers for whoever sends: commands are waited for on their callers' tasks.
+    pub(crate) fn alarms(&self) -> &Alarms {
+        self.shared.keeper().alarms()
+    }
+
+    /// Keeps the connection on the keeper until what is returned is dropped: what comes unasked then
+    /// arrives whatever any other runtime does.
+    pub(crate) fn at_hand(&self) -> Need {
+        let need = self.shared.homes.need();
+        // Called without the mutex: what is found out at home may be that the connection is gone.
+        let connection = match &*self.shared.state() {
+            State::Up(connection) => Some(connection.clone()),
+            _ => None,
+        };
+        if let Some(connection) = connection {
+            connection.driver.call_home();
+        }
+        need
+    }
+
+    /// The same for a command, if it is the keeper's. It comes before the connection is asked for: one
+    /// that was away may be found broken.
+    pub(crate) fn at_hand_for_keeper(&self) -> Option<Need> {
+        let here = self.shared.homes.here();
+        matches!(here, Here::Keeper).then(|| self.at_hand())
+    }
+
     pub(crate) fn slow(&self) -> Fault {
         let patience = self.shared.patience;
         Fault::unavailable(format!("the server did not answer within {patience:?}"))
@@ -230,6 +270,10 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        // In a forked child the mutex may be held for ever.
+        if self.shared.keeper().check_process().is_err() {
+            return;
+        }
         let mut state = self.shared.state();
         if let State::Up(connection) = &*state {
             connection.driver.abort();
@@ -239,6 +283,10 @@ impl Drop for Link {
 }
 
 impl Shared {
+    fn keeper(&self) -> &Keeper {
+        &self.homes.keeper
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -275,7 +323,7 @@ impl Shared {
         outcome: watch::Sender<Option<Attempt>>,
     ) {
         if let Some(time) = not_before {
-            sleep_until(time).await;
+            sleep_until(time.into()).await;
         }
         let attempt = match timeout(self.patience, self.open()).await {
             Ok(attempt) => attempt,
@@ -298,7 +346,8 @@ impl Shared {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
-        let stream = socket::open(address).await?;
+        let place = Place::default();
+        let stream = socket::open(address, &place).await?;
         let on_signal = self.on_signal.clone();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
@@ -316,7 +365,7 @@ impl Shared {
             }
             None => judge_setup(&error),
         };
-        let (mut commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
+        let (commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await
             .map_err(refused)?;
         // A weak reference: a connection that nobody uses any more must not keep its link.
@@ -329,37 +378,20 @@ impl Shared {
                 (link.on_signal)(Signal::Down);
             }
         };
-        let driver = self.keeper.spawn(driving);
-        let driver = driver.ok_or_else(|| Fault::unavailable("this process was forked"))?;
-        let driver = AbortUnlessKept(Some(driver.abort_handle()));
+        let connection = Connection {
+            incarnation,
+            driver: Driver::start(driving, place, self.homes.clone(), self.patience)?,
+            commands,
+            unanswered: AtomicU32::new(0),
+            heard: Mutex::new(Instant::now()),
+        };
         // Both travel together: the look at the server takes no time of its own.
+        let mut commands = connection.commands.clone();
         let looking = eviction::look(address, commands.clone());
         let (subscribed, ()) = tokio::join!(commands.subscribe(&self.channel), looking);
         subscribed.map_err(refused)?;
-        Ok(Arc::new(Connection {
-            incarnation,
-            commands,
-            driver: driver.keep(),
-            unanswered: AtomicU32::new(0),
-            heard: Mutex::new(Instant::now()),
-        }))
-    }
-}
-
-/// Ends the driver of a connection that is given up half-made.
-struct AbortUnlessKept(Option<AbortHandle>);
-
-impl AbortUnlessKept {
-    fn keep(mut self) -> AbortHandle {
-        self.0.take().expect("it is taken once")
-    }
-}
-
-impl Drop for AbortUnlessKept {
-    fn drop(&mut self) {
-        if let Some(driver) = &self.0 {
-            driver.abort();
-        }
+        connection.answered();
+        Ok(Arc::new(connection))
     }
 }
 

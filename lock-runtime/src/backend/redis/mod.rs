@@ -1,21 +1,26 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
+mod driver;
 mod eviction;
+mod homes;
 mod link;
 mod once;
 mod reply;
+mod roaming;
 mod script;
 mod socket;
 mod target;
 mod tls;
+mod watch;
 mod window;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::{Cmd, Value};
-use tokio::time::Instant;
 
+pub use driver::departures;
+pub(crate) use homes::{Homes, guest};
 pub(crate) use link::{OnSignal, Signal};
 pub(crate) use target::Target;
 
@@ -26,7 +31,6 @@ use self::window::Window;
 use crate::backend::chain::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
-use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Grant;
@@ -50,13 +54,13 @@ impl Server {
     pub(crate) fn new(
         target: Target,
         process: ProcessId,
-        keeper: Keeper,
+        homes: Homes,
         command_timeout: Duration,
         on_signal: OnSignal,
     ) -> Server {
         let channel = format!("{CHANNEL}{}", process.as_str());
         Server {
-            link: Link::new(target, channel, keeper, command_timeout, on_signal),
+            link: Link::new(target, channel, homes, command_timeout, on_signal),
             acquiring: Window::new(command_timeout),
             ending: Window::new(command_timeout),
         }
@@ -72,11 +76,12 @@ impl Server {
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let mut connection = self.link.connection(until).await?;
         let _place = match window.try_enter() {
             Some(place) => place,
             None => {
-                let place = window.enter(until).await?;
+                let place = window.enter(self.link.alarms(), until).await?;
                 // It may be another one by now.
                 connection = self.link.connection(until).await?;
                 place
@@ -212,6 +217,7 @@ impl Wire for Server {
 
     async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let connection = match self.link.connection(until).await {
             Ok(connection) => connection,
             Err(fault) => return renewals.iter().map(|_| Err(fault.clone())).collect(),
@@ -296,8 +302,13 @@ impl Wire for Server {
         })
     }
 
+    fn at_hand(&self) -> impl Send + 'static {
+        self.link.at_hand()
+    }
+
     async fn ping(&self) -> Result<(), Fault> {
         let until = self.link.until();
+        let _at_hand = self.link.at_hand_for_keeper();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link

@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::once::Once;
+use super::roaming::{Place, Roaming};
 use super::target::Address;
 use crate::backend::wire::Fault;
 use crate::telemetry;
@@ -20,16 +21,19 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 /// Remote servers that this process sends its passwords to for everybody to read.
 static IN_THE_CLEAR: Once = Once::new();
 
-pub(super) async fn open(address: &Address) -> Result<Box<dyn Socket>, Fault> {
+/// Connects. The socket is registered with the runtime that polls this, which must be where `place`
+/// is, and follows it from there.
+pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Socket>, Fault> {
     match address {
         Address::Tcp { host, port, tls } => {
             let connecting = TcpStream::connect((host.as_str(), *port));
             let stream = connecting.await.map_err(unreachable)?;
             tune(&stream).map_err(unreachable)?;
+            let peer = stream.peer_addr().map_err(unreachable)?;
+            let stream = Roaming::new(stream, place);
             if let Some(tls) = tls {
                 return Ok(Box::new(tls.connect(stream).await?));
             }
-            let peer = stream.peer_addr().map_err(unreachable)?;
             if is_remote(peer.ip()) && IN_THE_CLEAR.first(&address.to_string()) {
                 telemetry::connection_in_the_clear(address);
             }
@@ -41,7 +45,8 @@ pub(super) async fn open(address: &Address) -> Result<Box<dyn Socket>, Fault> {
         #[cfg(unix)]
         Address::Unix(path) => {
             let connecting = tokio::net::UnixStream::connect(path);
-            Ok(Box::new(connecting.await.map_err(unreachable)?))
+            let stream = connecting.await.map_err(unreachable)?;
+            Ok(Box::new(Roaming::new(stream, place)))
         }
         #[cfg(not(unix))]
         Address::Unix(_) => Err(Fault::unavailable(

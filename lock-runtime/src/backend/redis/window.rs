@@ -1,10 +1,10 @@
 //! How many commands may be under way at once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, timeout_at};
 
+use crate::alarm::Alarms;
 use crate::backend::wire::Fault;
 
 /// Enough to keep a server busy that is far away: 10 000 commands a second over 200 ms. Few enough
@@ -37,9 +37,13 @@ impl Window {
 
     /// A place, to be kept for as long as an answer is waited for. There must be time left for that:
     /// none is given after `until`.
-    pub(super) async fn enter(&self, until: Instant) -> Result<SemaphorePermit<'_>, Fault> {
+    pub(super) async fn enter(
+        &self,
+        alarms: &Alarms,
+        until: Instant,
+    ) -> Result<SemaphorePermit<'_>, Fault> {
         let last = until.min(Instant::now() + self.patience);
-        match timeout_at(last, self.places.acquire()).await {
+        match alarms.timeout_at(last, self.places.acquire()).await {
             Ok(place) => Ok(place.expect("a window is never closed")),
             Err(_) => Err(Fault::unavailable(
                 "too many commands of this client are under way",
@@ -51,18 +55,23 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keeper::Keeper;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn whoever_finds_no_place_in_time_is_told() {
-        let window = Window::new(Duration::from_secs(1));
-        let until = Instant::now() + Duration::from_secs(9);
+        let keeper = Keeper::get().unwrap();
+        let alarms = keeper.alarms();
+        let patience = Duration::from_millis(100);
+        let window = Window::new(2 * patience);
+        let begun = Instant::now();
+        let until = begun + Duration::from_secs(60);
         let mut places = Vec::new();
         for _ in 0..SIZE {
-            let place = window.enter(until).await;
-            places.push(place.expect("there is room"));
+            places.push(window.try_enter().expect("there is room"));
         }
-        assert!(window.enter(until).await.is_err());
+        assert!(window.enter(alarms, until).await.is_err());
+        assert!((patience..60 * patience).contains(&begun.elapsed()));
         places.pop();
-        assert!(window.enter(until).await.is_ok());
+        assert!(window.enter(alarms, until).await.is_ok());
     }
 }

@@ -1,7 +1,6 @@
 //! What stands in for TLS without the feature `tls`.
 
 use redis::RedisError;
-use tokio::net::TcpStream;
 
 use crate::backend::wire::Fault;
 use crate::error::LockError;
@@ -17,10 +16,7 @@ impl Tls {
         ))
     }
 
-    pub(in crate::backend::redis) async fn connect(
-        &self,
-        _: TcpStream,
-    ) -> Result<TcpStream, Fault> {
+    pub(in crate::backend::redis) async fn connect<S>(&self, _: S) -> Result<S, Fault> {
         match *self {}
     }
 }

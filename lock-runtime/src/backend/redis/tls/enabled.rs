@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::ClientConfig;
@@ -39,10 +39,10 @@ impl Tls {
         })
     }
 
-    pub(in crate::backend::redis) async fn connect(
+    pub(in crate::backend::redis) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
-        stream: TcpStream,
-    ) -> Result<TlsStream<TcpStream>, Fault> {
+        stream: S,
+    ) -> Result<TlsStream<S>, Fault> {
         let connector = TlsConnector::from(self.config().await);
         connector
             .connect(self.name.clone(), stream)

@@ -1,0 +1,374 @@
+//! What moves the bytes of a connection, and where it is polled.
+//!
+//! The client library's driver is an ordinary future: only its socket belongs to a runtime. It is
+//! polled by a task of the keeper's while it is at home, and by a task on the client's runtime while
+//! it is away, where a command then goes out and is answered without crossing threads. There is one
+//! driver and one stream of bytes, so the order of commands is the same wherever it is.
+//!
+//! Whoever polls takes it out of its berth for that time, and no mutex is held: a poll runs wakers and
+//! listeners of all kinds, and they may send, call home, or tear the connection down. What happens to
+//! it meanwhile is seen when it is put back.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::homes::{Here, Homes};
+use super::roaming::Place;
+use super::watch::{Glance, LOOK, REST, Verdict, judge};
+use crate::backend::wire::Fault;
+
+/// How often a connection has left the keeper, in this process: for tests.
+static DEPARTURES: AtomicU64 = AtomicU64::new(0);
+
+/// How often a connection has left the keeper for its client's runtime: for tests.
+#[doc(hidden)]
+pub fn departures() -> u64 {
+    DEPARTURES.load(Ordering::Relaxed)
+}
+
+type Bytes = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The driver of one connection.
+pub(super) struct Driver {
+    homes: Arc<Homes>,
+    place: Place,
+    look: Duration,
+    berth: Mutex<Berth>,
+    /// What the berth says, for those who only pass by.
+    is_away: AtomicBool,
+    sent: AtomicU64,
+    under_way: AtomicUsize,
+    polls: AtomicU64,
+}
+
+struct Berth {
+    /// `None` while it is polled, and when it is gone.
+    bytes: Option<Bytes>,
+    /// It has ended, or was ended.
+    gone: bool,
+    moves: u64,
+    /// The move that brought it to the client's runtime, if it is there.
+    away: Option<u64>,
+    /// It does not leave before this time.
+    rests_until: Option<Instant>,
+    /// The tasks that poll it.
+    keeper: Option<Waker>,
+    guest: Option<Waker>,
+}
+
+/// Why a task does not poll a driver any longer.
+#[derive(PartialEq, Eq)]
+enum Over {
+    /// It is somewhere else.
+    Left,
+    /// It is gone.
+    Gone,
+}
+
+impl Driver {
+    /// Has the keeper drive `bytes`, whose socket is registered there and goes by `place`. An answer
+    /// may take as long as `patience`.
+    pub(super) fn start(
+        bytes: impl Future<Output = ()> + Send + 'static,
+        place: Place,
+        homes: Arc<Homes>,
+        patience: Duration,
+    ) -> Result<Arc<Driver>, Fault> {
+        let driver = Arc::new(Driver {
+            homes,
+            place,
+            look: LOOK.min(patience / 4),
+            berth: Mutex::new(Berth {
+                bytes: Some(Box::pin(bytes)),
+                gone: false,
+                moves: 0,
+                away: None,
+                rests_until: None,
+                keeper: None,
+                guest: None,
+            }),
+            is_away: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            under_way: AtomicUsize::new(0),
+            polls: AtomicU64::new(0),
+        });
+        let residing = driver.clone().reside();
+        match driver.homes.keeper.spawn(residing) {
+            Some(_) => Ok(driver),
+            None => Err(Fault::unavailable("this process was forked")),
+        }
+    }
+
+    /// A command is sent by whoever calls this, and waited for as long as what is returned lives. If
+    /// that is on the client's runtime, the driver goes there unless the keeper needs it.
+    pub(super) fn attend(self: &Arc<Driver>) -> Attendance<'_> {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        if let Here::Guest(runtime) = self.homes.here() {
+            self.visit(runtime);
+        }
+        Attendance(self)
+    }
+
+    /// Brings it back to the keeper. If that is where this is called, it is polled as well: should
+    /// the server be gone, this is known afterwards.
+    pub(super) fn call_home(&self) {
+        let Some(keeper) = self.come_home(|_| true, None) else {
+            return;
+        };
+        if let Here::Keeper = self.homes.here() {
+            let _ = self.poll_at(None, &mut Context::from_waker(&keeper));
+        }
+        keeper.wake();
+    }
+
+    /// Ends it: the socket is closed now, or as soon as a poll is over that is under way. In a forked
+    /// child nothing is done: the socket is the parent's, and so is the reactor that it would be
+    /// taken from.
+    pub(super) fn abort(&self) {
+        if self.homes.keeper.check_process().is_err() {
+            return;
+        }
+        let mut berth = self.berth();
+        berth.gone = true;
+        let bytes = berth.bytes.take();
+        let wakers = berth.wakers();
+        drop(berth);
+        drop(bytes);
+        wake(wakers);
+    }
+
+    /// Moves it to the client's runtime, in which this is called, unless it is needed on the keeper.
+    fn visit(self: &Arc<Driver>, runtime: &Handle) {
+        if self.is_away.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut berth = self.berth();
+        let rests = |until| Instant::now() < until;
+        // A need that is not seen here sees that it is away.
+        if berth.gone
+            || berth.away.is_some()
+            || berth.rests_until.is_some_and(rests)
+            || self.homes.is_needed()
+        {
+            return;
+        }
+        let stay = berth.depart();
+        self.is_away.store(true, Ordering::Relaxed);
+        let wakers = berth.wakers();
+        drop(berth);
+        DEPARTURES.fetch_add(1, Ordering::Relaxed);
+        runtime.spawn(Stay {
+            driver: self.clone(),
+            stay,
+        });
+        // The keeper begins to look after it.
+        wake(wakers);
+    }
+
+    /// Brings it home from a stay that `which` is true for, and returns the keeper's waker, which is
+    /// to be woken. It has none if it was woken already to look after this stay.
+    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) -> Option<Waker> {
+        let mut berth = self.berth();
+        if berth.gone || !berth.away.is_some_and(which) {
+            return None;
+        }
+        berth.arrive();
+        berth.rests_until = rest.map(|rest| Instant::now() + rest);
+        self.is_away.store(false, Ordering::Relaxed);
+        let [keeper, guest] = berth.wakers();
+        drop(berth);
+        wake([None, guest]);
+        keeper
+    }
+
+    /// The keeper's part: drives it while it is at home, and looks after it while it is away.
+    async fn reside(self: Arc<Driver>) {
+        while poll_fn(|cx| self.poll_at(None, cx)).await == Over::Left {
+            self.watch().await;
+        }
+    }
+
+    async fn watch(&self) {
+        let (mut last, mut woken) = (self.glance(), false);
+        while timeout(self.look, poll_fn(|cx| self.poll_home(cx)))
+            .await
+            .is_err()
+        {
+            let now = self.glance();
+            let verdict = judge(last, now, woken);
+            (last, woken) = (now, verdict == Verdict::Asleep);
+            match verdict {
+                Verdict::Well => {}
+                Verdict::Asleep => self.wake_guest(),
+                Verdict::Idle => self.call_home(),
+                // This is the task that would be woken, and it is awake.
+                Verdict::Blocked => drop(self.come_home(|_| true, Some(REST))),
+            }
+        }
+    }
+
+    fn glance(&self) -> Glance {
+        Glance {
+            sent: self.sent.load(Ordering::Relaxed),
+            under_way: self.under_way.load(Ordering::Relaxed),
+            polls: self.polls.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Completes when it is not away any more.
+    fn poll_home(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut berth = self.berth();
+        if berth.gone || berth.away.is_none() {
+            return Poll::Ready(());
+        }
+        berth.expect(None, cx);
+        Poll::Pending
+    }
+
+    fn wake_guest(&self) {
+        let guest = self.berth().guest.clone();
+        wake([None, guest]);
+    }
+
+    /// Polls it in the task of the stay `at`, or in the keeper's.
+    fn poll_at(&self, at: Option<u64>, cx: &mut Context<'_>) -> Poll<Over> {
+        let mut berth = self.berth();
+        if berth.gone {
+            return Poll::Ready(Over::Gone);
+        }
+        if berth.away != at {
+            return Poll::Ready(Over::Left);
+        }
+        berth.expect(at, cx);
+        let Some(mut bytes) = berth.bytes.take() else {
+            // It is being polled where it was before, and is put back with a call.
+            return Poll::Pending;
+        };
+        self.place.set(berth.moves);
+        drop(berth);
+        self.polls.fetch_add(1, Ordering::Relaxed);
+        let panicking = GoneWhenDropped(self);
+        let polled = bytes.as_mut().poll(cx);
+        std::mem::forget(panicking);
+
+        let mut berth = self.berth();
+        berth.gone |= polled.is_ready();
+        if berth.gone {
+            let wakers = berth.wakers();
+            drop(berth);
+            drop(bytes);
+            wake(wakers);
+            return Poll::Ready(Over::Gone);
+        }
+        berth.bytes = Some(bytes);
+        if berth.away == at {
+            return Poll::Pending;
+        }
+        let wakers = berth.wakers();
+        drop(berth);
+        wake(wakers);
+        Poll::Ready(Over::Left)
+    }
+
+    fn berth(&self) -> MutexGuard<'_, Berth> {
+        self.berth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Berth {
+    fn depart(&mut self) -> u64 {
+        self.moves += 1;
+        self.away = Some(self.moves);
+        self.moves
+    }
+
+    fn arrive(&mut self) {
+        self.moves += 1;
+        self.away = None;
+    }
+
+    /// Has the task of the stay `at`, or the keeper's, called when something changes.
+    fn expect(&mut self, at: Option<u64>, cx: &mut Context<'_>) {
+        let waker = match at {
+            Some(_) => &mut self.guest,
+            None => &mut self.keeper,
+        };
+        match waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => *waker = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Those to be called, once the mutex is free.
+    fn wakers(&mut self) -> [Option<Waker>; 2] {
+        [self.keeper.take(), self.guest.take()]
+    }
+}
+
+fn wake(wakers: [Option<Waker>; 2]) {
+    wakers.into_iter().flatten().for_each(Waker::wake);
+}
+
+/// What remains of a driver whose poll panics: nothing.
+struct GoneWhenDropped<'a>(&'a Driver);
+
+impl Drop for GoneWhenDropped<'_> {
+    fn drop(&mut self) {
+        let mut berth = self.0.berth();
+        berth.gone = true;
+        let wakers = berth.wakers();
+        drop(berth);
+        wake(wakers);
+    }
+}
+
+/// The task on the client's runtime. If it ends with that runtime, the driver comes home.
+struct Stay {
+    driver: Arc<Driver>,
+    stay: u64,
+}
+
+impl Stay {
+    /// A child that goes on with its parent's runtime must not read its parent's answers, nor write
+    /// anything: it has the same socket.
+    fn is_ours(&self) -> bool {
+        self.driver.homes.keeper.check_process().is_ok()
+    }
+}
+
+impl Future for Stay {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.is_ours() {
+            return Poll::Pending;
+        }
+        self.driver.poll_at(Some(self.stay), cx).map(drop)
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if self.is_ours() {
+            let keeper = self.driver.come_home(|stay| stay == self.stay, None);
+            wake([keeper, None]);
+        }
+    }
+}
+
+/// A command that is under way.
+pub(super) struct Attendance<'a>(&'a Driver);
+
+impl Drop for Attendance<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,53 @@
+//! Local turns: a lease goes from one caller of a client to the next without a command.
+//!
+//! A grant of the server owns [`TURNS`](crate::options::TURNS) tokens, one for each caller that has
+//! it in turn. It passes to the first in line and to nobody else, so that order inside the process
+//! stays, and only as a lease that this caller could have been granted: for the ttl that it asks for,
+//! with most of it left. What is lost is never passed on. While others queue in Redis, or may, it
+//! passes for a second at most, and after its last token it is ended in their favour.
+//!
+//! The owner in Redis, the deadline and the renewals belong to the grant: a turn changes none of
+//! them, so nothing that can go wrong with a lease is new here. The rule was explored as a model
+//! first, which is in the repository with the scenarios that it met.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backend::Delivery;
+use crate::backend::wire::Wire;
+use crate::hold::Hold;
+use crate::remote::Remote;
+
+/// How long one grant may go round in a process while others queue for it.
+pub(crate) const SPELL: Duration = Duration::from_secs(1);
+
+/// Passes the lease of a hold whose holder is done to the next caller in its line. `false` if there
+/// is none, or none that may have it.
+pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
+    loop {
+        let mut lines = remote.lines();
+        let mut roster = remote.roster();
+        let now = remote.now();
+        let Some(lock) = roster.line(hold) else {
+            return false;
+        };
+        let Some(seat) = lines.peek(&lock) else {
+            return false;
+        };
+        let Some(next) = roster.pass(hold, &seat.request, remote.local_turns, now) else {
+            return false;
+        };
+        let seat = lines.call(&lock).expect("it was looked at above");
+        let sooner = roster.needs_a_look();
+        // A waker is somebody else's code.
+        drop((lines, roster));
+        if sooner {
+            remote.look_sooner();
+        }
+        match seat.reply.send(Ok(Delivery::new(remote, next))) {
+            Ok(()) => return true,
+            // The caller is gone, and its token is spent. The next one may have the lease.
+            Err(returned) => drop(returned.map(Delivery::unpack)),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Every kind of connection goes to and fro.
+
+use harness::{Authority, TlsServer};
+
+use super::*;
+
+/// Uses the connection here, has it called home, and again; it is the same one throughout.
+fn it_roams(server: &RedisServer, client: impl Fn() -> LockClient) {
+    for runtime in [current_thread(), multi_thread()] {
+        runtime.block_on(async {
+            let client = client();
+            lure(&client).await;
+            let id = connection(server);
+            let held = client.lock("held").acquire().await.unwrap();
+            for _ in 0..20 {
+                lure(&client).await;
+                // By the background.
+                held.renew().await.expect("it was held throughout");
+            }
+            held.release().await.expect("it was held throughout");
+            assert_eq!(connection(server), id);
+        });
+        drop(runtime);
+        wait_until("end of the connection", LONG, || connections(server) == 0);
+    }
+}
+
+#[test]
+fn over_tcp() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    it_roams(&server, || client(server.url()));
+}
+
+#[test]
+fn over_tls() {
+    let _alone = alone();
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    it_roams(server.plain(), || {
+        let builder = LockClient::builder().url(server.url());
+        builder.ca_certificate(authority.pem()).build().unwrap()
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn over_a_unix_socket() {
+    let _alone = alone();
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("redis.sock");
+    let path = path.to_str().unwrap();
+    let server = RedisServer::builder().config("unixsocket", path).start();
+    it_roams(&server, || client(format!("redis+unix://{path}")));
+}

@@ -1,0 +1,114 @@
+//! Where the connection is while it is used.
+
+use super::*;
+
+const CYCLES: u64 = 1_000;
+
+fn it_goes_once_and_stays(runtime: &Runtime) {
+    let server = RedisServer::start();
+    let before = lock_runtime::__departures();
+    let driven = runtime.block_on(async {
+        let client = client(server.url());
+        let mut driven = 0;
+        for _ in 0..CYCLES {
+            cycle(&client).await;
+            driven += guests();
+        }
+        driven as u64
+    });
+    let departures = lock_runtime::__departures() - before;
+    assert!(departures > 0, "it was never driven here");
+    // A machine that stops this thread for long looks like a runtime that is idle.
+    assert!(departures < CYCLES / 10, "it left {departures} times");
+    assert!(driven > CYCLES / 2, "it was here after {driven} cycles");
+}
+
+#[test]
+fn cycles_leave_the_connection_on_the_only_thread_of_their_runtime() {
+    let _alone = alone();
+    it_goes_once_and_stays(&current_thread());
+}
+
+#[test]
+fn cycles_leave_the_connection_on_the_workers_of_their_runtime() {
+    let _alone = alone();
+    it_goes_once_and_stays(&multi_thread());
+}
+
+#[test]
+fn it_stays_in_the_background_if_told_to() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let before = lock_runtime::__departures();
+    current_thread().block_on(async {
+        let client = LockClient::builder()
+            .url(server.url())
+            .background_only(true);
+        let client = client.connect().await.unwrap();
+        for _ in 0..100 {
+            cycle(&client).await;
+        }
+    });
+    assert_eq!(lock_runtime::__departures(), before);
+}
+
+#[test]
+fn it_stays_in_the_background_for_clients_that_were_made_outside_of_any_runtime() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let before = lock_runtime::__departures();
+    let client = client(server.url());
+    for _ in 0..100 {
+        current_thread().block_on(cycle(&client));
+        client.lock(KEY).run_blocking(|_| ()).unwrap();
+    }
+    assert_eq!(lock_runtime::__departures(), before);
+}
+
+/// Two keys at once: one lock is renewed all the time, by the background, while the runtime uses the
+/// connection.
+#[test]
+fn renewals_and_cycles_share_one_connection() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    current_thread().block_on(async {
+        let client = client(server.url());
+        let held = client.lock("held").ttl(ms(300)).acquire().await.unwrap();
+        lure(&client).await;
+        let before = (connection(&server), lock_runtime::__departures());
+        let started = std::time::Instant::now();
+        while started.elapsed() < ms(1_500) {
+            cycle(&client).await;
+        }
+        assert!(held.is_valid());
+        held.release().await.expect("it was held throughout");
+        assert!(
+            lock_runtime::__departures() > before.1,
+            "no renewal called it home"
+        );
+        assert_eq!(connection(&server), before.0);
+    });
+}
+
+#[test]
+#[should_panic(expected = "IO is disabled")]
+fn a_runtime_without_io_is_found_out_when_the_client_is_made() {
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let _inside = runtime.enter();
+    let _ = LockClient::builder().url("redis://127.0.0.1:1").build();
+}
+
+#[test]
+fn a_runtime_without_anything_will_do_for_the_background() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let client = LockClient::builder()
+            .url(server.url())
+            .background_only(true);
+        cycle(&client.connect().await.unwrap()).await;
+        let inside = LockClient::memory();
+        inside.lock(KEY).run_blocking(|_| ()).unwrap();
+    });
+}

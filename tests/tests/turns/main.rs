@@ -1,0 +1,7 @@
+//! A lease goes from one caller of a client to the next without a command, as far as it may.
+
+mod commands;
+mod endings;
+mod fairness;
+mod lease;
+mod line;

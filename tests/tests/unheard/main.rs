@@ -1,0 +1,108 @@
+//! Releases whose answer nobody waits for.
+
+use harness::{KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use lock_runtime::LockClient;
+
+/// A client that does not wait for the answers to its releases, connected, with the scripts there.
+async fn hasty(url: String) -> LockClient {
+    let client = LockClient::builder().url(url).await_release(false);
+    let client = client.build().unwrap();
+    for _ in 0..2 {
+        hold(&client).await.release().await.unwrap();
+    }
+    client
+}
+
+fn exists(server: &RedisServer, key: &str) -> bool {
+    ask(&mut server.connection(), &["EXISTS", key])
+}
+
+#[tokio::test]
+async fn a_release_does_not_wait_for_its_answer() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.replies(Mode::Hold);
+    soon(guard.release()).await.unwrap();
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    proxy.heal();
+}
+
+/// The next acquisition goes out behind the release, on the same connection.
+#[tokio::test]
+async fn cycles_are_two_commands_in_their_order() {
+    let server = RedisServer::start();
+    let client = hasty(server.url()).await;
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    let mut monitor = server.monitor();
+    for _ in 0..100 {
+        hold(&client).await.release().await.unwrap();
+    }
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    let commands = monitor.take();
+    let scripts = commands.iter().filter(|command| command.name == "EVALSHA");
+    assert_eq!(scripts.count(), 200, "{:?}", commands.last());
+}
+
+#[tokio::test]
+async fn who_waits_elsewhere_is_served() {
+    let server = RedisServer::start();
+    let (client, other) = (hasty(server.url()).await, harness::client(server.url()));
+    let guard = hold(&client).await;
+    let waiting = tokio::spawn(async move { hold(&other).await });
+    let mut connection = server.connection();
+    eventually("other client in the queue", LONG, async || {
+        let waiting: i64 = ask(&mut connection, &["ZCARD", QUEUE]);
+        waiting > 0
+    })
+    .await;
+    guard.release().await.unwrap();
+    // Also in front of one that comes right behind the release.
+    let behind = tokio::spawn({
+        let client = client.clone();
+        async move { hold(&client).await }
+    });
+    let first = soon(waiting).await.unwrap();
+    assert!(!behind.is_finished());
+    first.release().await.unwrap();
+    soon(behind).await.unwrap().release().await.unwrap();
+    soon(client.shutdown()).await;
+    assert!(!exists(&server, LOCK));
+}
+
+/// It is the deadline that decides.
+#[tokio::test]
+async fn a_release_after_the_deadline_is_a_loss() {
+    let server = RedisServer::start();
+    let client = hasty(server.url()).await;
+    let guard = client.lock(KEY).ttl(ms(50)).renew(false).await.unwrap();
+    soon(guard.lost()).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+#[tokio::test]
+async fn a_release_into_an_outage_is_repeated() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.refuse(true);
+    proxy.kill_connections();
+    soon(guard.release()).await.unwrap();
+    assert!(exists(&server, LOCK));
+    proxy.heal();
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_what_was_sent() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.requests(Mode::Delay(ms(200)));
+    guard.release().await.unwrap();
+    soon(client.shutdown()).await;
+    assert!(!exists(&server, LOCK));
+}
