@@ -11,8 +11,8 @@ impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Number(value) = *self;
         match value {
-            10_000.0.. => f.write_str(&grouped(round_to(value, 100.0))),
-            1_000.0.. => f.write_str(&grouped(round_to(value, 10.0))),
+            10_000.0.. => f.write_str(&grouped(&round_to(value, 100.0))),
+            1_000.0.. => f.write_str(&grouped(&round_to(value, 10.0))),
             100.0.. => write!(f, "{value:.0}"),
             10.0.. => write!(f, "{value:.1}"),
             0.1.. => write!(f, "{value:.2}"),
@@ -22,12 +22,21 @@ impl fmt::Display for Number {
     }
 }
 
-fn round_to(value: f64, step: f64) -> f64 {
-    (value / step).round() * step
+/// A number of things, all of its digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count(pub(crate) usize);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&grouped(&self.0.to_string()))
+    }
 }
 
-fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
+fn round_to(value: f64, step: f64) -> String {
+    format!("{:.0}", (value / step).round() * step)
+}
+
+fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (n, digit) in digits.chars().enumerate() {
         if n > 0 && (digits.len() - n).is_multiple_of(3) {
@@ -88,6 +97,12 @@ mod tests {
             "1 648 000",
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn counts_have_all_their_digits() {
+        let shown = [0, 42, 1_000, 1_234_567].map(|count| Count(count).to_string());
+        assert_eq!(shown, ["0", "42", "1 000", "1 234 567"]);
     }
 
     #[test]

@@ -6,13 +6,14 @@
 use std::fmt::Write;
 
 use crate::findings::Point;
-use crate::number::Number;
+use crate::number::Count;
+use crate::stats::float;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 540.0;
-const TOP: f64 = 24.0;
+const TOP: f64 = 34.0;
 const BOTTOM: f64 = 366.0;
 
 /// Between the names of two curves.
@@ -24,7 +25,7 @@ const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #24292f } \
 .grid { stroke: #8c959f; stroke-opacity: .35 } \
 .curve { fill: none; stroke-width: 2 } \
-.c0 { stroke: #6e7781; stroke-dasharray: 6 4 } .c1 { stroke: #56b4e9 } .c2 { stroke: #0072b2 } \
+.c0 { stroke: #6e7781; stroke-dasharray: 6 4 } .c1 { stroke: #009e73 } .c2 { stroke: #0072b2 } \
 .c3 { stroke: #e69f00 } .c4 { stroke: #d55e00 } .c5 { stroke: #cc79a7 } \
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .c2 { stroke: #3d9be0 } }";
 
@@ -41,15 +42,15 @@ pub(crate) fn svg(points: &[Point]) -> String {
         r#"<title id="title">Transfers a second against the number of waiters</title>"#
     ));
     put(format_args!("<style>{STYLE}</style>"));
-    for rate in scale.rates() {
-        let (y, text) = (scale.y(rate), Number(rate).to_string());
+    for power in scale.powers() {
+        let rate = 10_usize.pow(power);
+        let (x, y) = (LEFT - 8.0, scale.y(float(rate)));
+        let (count, text) = (Count(rate), y + 4.5);
         put(format_args!(
             r#"<path class="grid" d="M{LEFT} {y:.1}H{RIGHT}"/>"#
         ));
-        let (x, y) = (LEFT - 8.0, y + 4.5);
         put(format_args!(
-            r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#,
-            digits(&text)
+            r#"<text x="{x}" y="{text:.1}" text-anchor="end">{count}</text>"#
         ));
     }
     for waiters in waiters(points) {
@@ -121,13 +122,10 @@ impl Scale {
         BOTTOM - (rate.max(1.0).log10() - low) / (high - low) * (BOTTOM - TOP)
     }
 
-    /// Those that have a line across.
-    fn rates(&self) -> impl Iterator<Item = f64> {
+    /// The powers of ten that have a line across.
+    fn powers(&self) -> impl Iterator<Item = u32> {
         let (low, high) = self.rates;
-        let powers = (0..20)
-            .map(f64::from)
-            .filter(move |power| (low..=high).contains(power));
-        powers.map(|power| 10_f64.powf(power))
+        (0..20).filter(move |&power| (low..=high).contains(&f64::from(power)))
     }
 }
 
@@ -179,11 +177,6 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
     places
 }
 
-/// Without the decimals of a small number: lines across are whole ones.
-fn digits(text: &str) -> &str {
-    text.split('.').next().unwrap_or_default()
-}
-
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -217,8 +210,8 @@ mod tests {
         assert!(scale.x(32) > LEFT && scale.x(32) < RIGHT);
         assert!(scale.y(25.0) > scale.y(830_000.0));
         assert!(scale.y(25.0) < BOTTOM && scale.y(830_000.0) > TOP);
-        let lines: Vec<f64> = scale.rates().collect();
-        assert_eq!(lines.len(), 6, "{lines:?}");
+        let lines: Vec<u32> = scale.powers().collect();
+        assert_eq!(lines, [1, 2, 3, 4, 5, 6]);
     }
 
     #[test]

@@ -15,7 +15,8 @@ impl Rslock {
         Rslock(LockManager::new(vec![url]))
     }
 
-    /// With retries as short as they can be: it waits a whole number of milliseconds below this.
+    /// With retries as short as they can be: it waits a whole number of milliseconds below this. Ten
+    /// are better where more than a hundred wait, and worse where a few do.
     pub(crate) fn tuned(url: &str) -> Rslock {
         let mut manager = LockManager::new(vec![url]);
         manager.set_retry(u32::MAX, Duration::from_millis(2));

@@ -9,6 +9,7 @@ use crate::contestants::{Contestant, Kind, Ours};
 use crate::field::worker;
 use crate::findings::{Findings, Goal, Value};
 use crate::meter::Meter;
+use crate::number::Count;
 use crate::runtimes::Flavour;
 use crate::stats::{float, rate};
 
@@ -56,13 +57,14 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let commands = rate(commands, sleep) / float(PROCESSES);
     findings.figure(
         &format!(
-            "{waiters} waiters on a key in 4 processes, commands a second of each, holder asleep"
+            "{} waiters on a key in 4 processes, commands a second of each, holder asleep",
+            Count(waiters)
         ),
         Value::new(Goal::AtMost(10.0), commands),
         0,
     );
     findings.figure(
-        &format!("of the {waiters} waiters, left asleep"),
+        &format!("of the {} waiters, left asleep", Count(waiters)),
         Value::new(Goal::AtMost(0.0), float(asleep)),
         0,
     );

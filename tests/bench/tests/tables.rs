@@ -1,0 +1,85 @@
+//! The program itself, as quick as it can be: whether it measures what it says, and whether the counts
+//! that hold on any machine do. It fails if they don't.
+
+use std::fs;
+use std::process::Command;
+
+/// Parts with processes, a network and waiters; the rest takes longer, and is made of the same.
+const PARTS: [&str; 5] = ["cycle", "network", "processes", "crowd", "curve"];
+
+const README: &str = "# A lock\n<!-- figures -->\nold\n<!-- figures -->\nMore.\n";
+
+#[test]
+fn what_is_measured_is_in_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name| folder.path().join(name);
+    fs::write(file("README.md"), README).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_lock-bench"))
+        .args(PARTS)
+        .arg("--quick")
+        .arg("--markdown")
+        .arg(file("tables.md"))
+        .arg("--svg")
+        .arg(file("plot.svg"))
+        .arg("--readme")
+        .arg(file("README.md"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+
+    let markdown = fs::read_to_string(file("tables.md")).unwrap();
+    let row = |begin: &str| {
+        let begin = format!("| {begin}");
+        let row = markdown.lines().find(|line| line.starts_with(&begin));
+        let row = row.unwrap_or_else(|| panic!("no {begin} in {markdown}"));
+        row.split('|').map(str::trim).skip(1).collect::<Vec<_>>()
+    };
+    // Figure, goal, ours, reached, floor: counts are the same everywhere.
+    assert_eq!(
+        row("uncontended cycle, commands")[1..5],
+        ["≤ 2", "2 (EVALSHA, EVALSHA)", "yes", "2 (SET, EVALSHA)"]
+    );
+    assert_eq!(row("of the 100 waiters, left asleep")[2], "0");
+    assert_eq!(
+        row("bodies that overlapped and tokens that did not rise, 4 processes × 8 tasks")[2],
+        "0 / 0"
+    );
+    for (figure, goal) in [
+        (
+            "the same, 0.5 ms a round trip away, release not awaited",
+            "≤ 0.55",
+        ),
+        ("transfers, 4 processes × 8 tasks", "≥ 0.25 / ≥ 3"),
+    ] {
+        assert_eq!(row(figure)[1], goal);
+        assert!(
+            row(figure)[2].starts_with(|c: char| c.is_ascii_digit()),
+            "{:?}",
+            row(figure)
+        );
+    }
+    for contestant in [
+        "floor: ",
+        "lock-runtime,",
+        "lock-runtime ",
+        "rslock ",
+        "rslock, tuned",
+    ] {
+        assert!(row(contestant).len() > 4, "{:?}", row(contestant));
+    }
+
+    let readme = fs::read_to_string(file("README.md")).unwrap();
+    assert_eq!(readme, README.replace("old\n", &markdown));
+    let plot = fs::read_to_string(file("plot.svg")).unwrap();
+    assert_eq!(plot.matches("class=\"curve").count(), 2 * 5, "{plot}");
+}
+
+#[test]
+fn a_part_that_does_not_exist_is_not_measured() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_lock-bench"));
+    let output = program.arg("cycles").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.starts_with("usage: lock-bench"), "{told}");
+}
