@@ -107,6 +107,7 @@ fn giving_back<W: Wire>(
             }
         };
         let outcome = {
+            let contended = contended || episode.is_followed();
             let first = first_end(
                 &remote,
                 &mut episode,

@@ -280,7 +280,8 @@ impl Tenure {
         let fits = ttl == self.hold.terms.first_ttl();
         let is_long = self.lease.deadline().since(now) >= ttl * 2 / 3;
         let has_token = self.turn + 1 < turns;
-        let is_fair = !self.contended || now.since(self.since) < SPELL;
+        let contended = self.contended || self.episode.is_followed();
+        let is_fair = !contended || now.since(self.since) < SPELL;
         fits && is_long && has_token && is_fair && !self.hold.is_over()
     }
 

@@ -3,7 +3,7 @@
 
 use std::alloc::System;
 
-use harness::{KEY, RedisServer, ask};
+use harness::{KEY, LONG, QUEUE, RedisServer, ask, eventually, hold};
 use lock_runtime::LockClient;
 use redis::Connection;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -69,6 +69,39 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     call(&client).await;
     let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
     assert_eq!(names, ["EVALSHA", "EVALSHA"]);
+}
+
+/// The holder is told that somebody queues, so it does not ask first whether it may release.
+#[tokio::test]
+async fn a_hand_off_is_two_commands() {
+    let _turn = TURN.lock().await;
+    let server = RedisServer::start();
+    let (holder, waiter) = (warm(&server, true).await, warm(&server, true).await);
+    let mut monitor = server.monitor();
+    let mut connection = server.connection();
+    // The first round brings the script to the server.
+    for round in 0..3 {
+        let guard = hold(&holder).await;
+        let waiting = tokio::spawn({
+            let waiter = waiter.clone();
+            async move { hold(&waiter).await }
+        });
+        eventually("waiter in the queue", LONG, async || {
+            ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
+        })
+        .await;
+        // What the server has told the holder comes before its next answer.
+        let other = holder.lock("other").acquire().await.unwrap();
+        other.release().await.unwrap();
+        monitor.take();
+        guard.release().await.unwrap();
+        let guard = waiting.await.unwrap();
+        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+        if round > 0 {
+            assert_eq!(names, ["EVALSHA", "EVALSHA"], "round {round}");
+        }
+        guard.release().await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -85,6 +85,11 @@ impl Calls {
         .await;
     }
 
+    /// Whether `owner` was called and has not heard it.
+    pub(crate) fn has_rung(&self, owner: Owner) -> bool {
+        matches!(self.bells().get(&owner.acquisition()), Some(Bell::Rung))
+    }
+
     fn bells(&self) -> MutexGuard<'_, HashMap<Acquisition, Bell>> {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,9 +112,12 @@ mod tests {
     async fn whoever_was_called_before_it_listens_hears_it_once() {
         let calls = Calls::default();
         calls.register(owner(1));
+        assert!(!calls.has_rung(owner(1)));
         assert!(calls.call(owner(1)));
         assert!(calls.call(owner(1)));
+        assert!(calls.has_rung(owner(1)));
         calls.called(owner(1)).await;
+        assert!(!calls.has_rung(owner(1)));
         let mut again = pin!(calls.called(owner(1)));
         assert!(poll_once(again.as_mut()).await.is_pending());
     }

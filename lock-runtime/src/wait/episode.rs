@@ -39,6 +39,11 @@ impl Episode {
     pub(crate) async fn called(&self) {
         self.calls.called(self.ticket.owner).await;
     }
+
+    /// Whether a holder was called: somebody queues behind it.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.calls.has_rung(self.ticket.owner)
+    }
 }
 
 impl Drop for Episode {

@@ -95,6 +95,10 @@ impl Client {
             let hold = self.new_hold(0, terms.claim, true);
             self.episodes[index].phase = Phase::Held(hold);
         }
+        if let Phase::Held(hold) = &mut self.episodes[index].phase {
+            // Somebody queues behind it.
+            hold.contended = true;
+        }
         Ok(())
     }
 

@@ -171,12 +171,19 @@ pub struct Site {
     pub mode: Mode,
 }
 
+impl Site {
+    /// Whether what is published for `owner` has a receiver.
+    fn hears(&self, owner: Owner) -> bool {
+        self.receivers & (1 << owner.client) != 0
+    }
+}
+
 /// What one run came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The answer.
     pub answer: Answer,
-    /// Who was told of a grant, in order.
+    /// Who was told, of a grant or of the first that queues behind it, in order.
     pub told: Vec<Owner>,
 }
 

@@ -21,7 +21,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Who was told of a grant.
+    /// Who was told of something.
     pub(super) fn told(self) -> Vec<Owner> {
         self.told
     }
@@ -53,11 +53,13 @@ impl<'a> Script<'a> {
             }
             self.enqueue(me);
             if let Some(Lock {
-                value: Value::Ours { flagged, .. },
+                value: Value::Ours { owner, flagged, .. },
                 ..
             }) = &mut self.records.lock
+                && !std::mem::replace(flagged, true)
+                && self.site.hears(*owner)
             {
-                *flagged = true;
+                self.told.push(*owner);
             }
         }
         let place = self.place(me).map_or(0, |place| place as u8 + 1);
@@ -169,7 +171,7 @@ impl<'a> Script<'a> {
             }
             if Some(entry.owner) == ended || entry.live == 0 {
                 gone.push(entry.owner);
-            } else if self.site.receivers & (1 << entry.owner.client) != 0 {
+            } else if self.site.hears(entry.owner) {
                 self.told.push(entry.owner);
                 return (Some(entry.owner), gone);
             } else if self.rules.seeded == Some(Seeded::UnheardDropped) {

@@ -1,6 +1,6 @@
 //! What the scripts do.
 
-use super::{CLAIM, Expected, Fence, Holder, Model, Queue};
+use super::{CLAIM, Expected, Fence, Holder, LISTENING, Model, Queue};
 use crate::branch::Branch;
 
 impl Model {
@@ -50,10 +50,13 @@ impl Model {
         });
         if queues {
             self.enqueue(me);
-            if let Holder::Ours { flagged, .. } = &mut self.holder
+            if let Holder::Ours { who, flagged, .. } = &mut self.holder
                 && !std::mem::replace(flagged, true)
             {
                 self.taken.insert(Branch::AcquireSetsTheFlag);
+                if LISTENING.contains(*who) {
+                    self.pushed.push(*who);
+                }
             }
         }
         if matches!(self.holder, Holder::Foreign { .. }) {

@@ -41,6 +41,8 @@ if ttl == ARGV[2] then
   -- A foreign value is never written to.
   if value:match(UNFLAGGED) then
     call('SETRANGE', K, '22', '+')
+    -- Or the holder would learn it from its release, and had to send another command.
+    tell(owner_of(value))
   end
 end
 
