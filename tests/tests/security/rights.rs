@@ -47,7 +47,9 @@ async fn they_are_enough_and_each_of_them_is_used() {
 /// Whatever makes a client send a command or a script call one. Looks without commands of theirs.
 async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     let url = server.url().replace("://", "://service:password@");
-    let (one, other) = (client(&*url), client(&*url));
+    // A caller that takes over inside the process costs no command.
+    let one = LockClient::builder().url(&*url).local_turns(1);
+    let (one, other) = (one.build().unwrap(), client(&*url));
     one.lock(KEY)
         .acquire()
         .await
