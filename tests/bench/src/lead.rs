@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::args::Args;
 use crate::counting;
 use crate::findings::{Findings, Table, column};
-use crate::machine::machine;
+use crate::machine::{load, machine};
 use crate::number::Short;
 use crate::parts::{Part, Setting};
 use crate::plot;
@@ -27,7 +27,7 @@ const PINNED: &str = "pinned";
 
 /// Measures, prints what was found, and writes it where it was asked for.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
-    let start = Instant::now();
+    let (start, load) = (Instant::now(), load());
     if args.parts.iter().any(|part| part.counts()) {
         counting::build();
     }
@@ -39,7 +39,7 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
         findings.put_beside(start_self(&[], &folder.path().join(BESIDE), BESIDE, words));
     }
 
-    let head = head(args, !taskset.is_empty() || cores() == 1);
+    let head = head(args, !taskset.is_empty() || cores() == 1, &load);
     let order = [
         column::GOAL,
         column::OURS,
@@ -90,7 +90,7 @@ fn deliver(args: &Args, findings: &Findings, markdown: &str) {
 }
 
 /// What stands above the tables.
-fn head(args: &Args, pinned: bool) -> String {
+fn head(args: &Args, pinned: bool, load: &str) -> String {
     let effort = args.effort();
     let machine = machine();
     let how = if pinned {
@@ -104,7 +104,7 @@ fn head(args: &Args, pinned: bool) -> String {
         effort.cycles,
         Short(effort.slice)
     );
-    format!("On {machine}. {how}: {rounds}.")
+    format!("On {machine}. {how}: {rounds}. The load before was {load}.")
 }
 
 /// Keeps a program and all that it starts on the first core that this one may use; nothing where that

@@ -131,7 +131,7 @@ pub(crate) fn write(visits: &[Visit], waiting: &[u64]) -> String {
 
 /// # Panics
 ///
-/// When it is not what [`write`] writes.
+/// When it is not what [`write()`] writes.
 pub(crate) fn read(text: &str) -> (Vec<Visit>, Vec<u64>) {
     let (mut visits, mut waiting) = (Vec::new(), Vec::new());
     for line in text.lines() {

@@ -24,6 +24,14 @@ pub(crate) fn machine() -> String {
     )
 }
 
+/// How many threads of whatever program wanted a core in the last minute: figures of a busy machine say
+/// little, and should say so.
+pub(crate) fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let minute = load.split(' ').next().filter(|minute| !minute.is_empty());
+    minute.unwrap_or("unknown").to_owned()
+}
+
 /// The processor's own name.
 fn model(cpuinfo: &str) -> &str {
     let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));

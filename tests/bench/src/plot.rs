@@ -222,7 +222,8 @@ mod tests {
         let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
         assert!(gaps.into_iter().all(|gap| gap >= LINE - 1e-9), "{places:?}");
         assert!(sorted[4] <= BOTTOM + LINE / 2.0, "{places:?}");
-        // Each stays on its side of the others.
+        // The upper one of two stays where it is, and each on its side of the others.
+        assert!((places[0] - 100.0).abs() < 1e-9, "{places:?}");
         assert!(places[2] < places[0] && places[0] < places[1], "{places:?}");
     }
 

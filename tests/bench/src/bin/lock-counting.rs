@@ -2,7 +2,8 @@
 //!
 //! - `attribute URL`: the allocations of a call by attribute, and by hand
 //! - `held URL COUNT MILLIS`: with so many locks held, the bytes of each that were allocated for it,
-//!   and by which the process grew; and for so long, the part of a core that its background thread uses
+//!   and by which the process grew; and for so long, the part of a core that its background thread
+//!   uses, and that all of its threads do
 
 #[path = "../shipping.rs"]
 mod shipping;
@@ -10,6 +11,7 @@ mod shipping;
 use std::alloc::System;
 use std::env;
 use std::fs;
+use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
 
@@ -84,12 +86,17 @@ async fn held(client: &LockClient, count: usize, watch: Duration) {
     let allocated = change.bytes_allocated - change.bytes_deallocated;
     let grown = self::resident().saturating_sub(resident);
 
-    let (start, busy) = (Instant::now(), keeper_time());
+    let (start, busy) = (
+        Instant::now(),
+        [time_on_a_core(is_keeper), time_on_a_core(|_| true)],
+    );
     tokio::time::sleep(watch).await;
-    let busy = (keeper_time() - busy).as_secs_f64() / start.elapsed().as_secs_f64();
+    let time = start.elapsed().as_secs_f64();
+    let later = [time_on_a_core(is_keeper), time_on_a_core(|_| true)];
     let valid = guards.iter().all(LockGuard::is_valid);
     assert!(valid, "a lock was lost while it was held");
-    println!("{} {} {busy}", allocated / count, grown / count);
+    let [keeper, all] = [0, 1].map(|n| (later[n] - busy[n]).as_secs_f64() / time);
+    println!("{} {} {keeper} {all}", allocated / count, grown / count);
     // The server goes with the process that asked: nobody misses a release.
     process::exit(0);
 }
@@ -121,21 +128,21 @@ fn resident() -> usize {
     kilobytes.parse::<usize>().expect("it is a number") * 1024
 }
 
-/// How long the background thread has run on a core so far.
-fn keeper_time() -> Duration {
+/// How long the threads with such names have run on a core so far.
+fn time_on_a_core(named: impl Fn(&str) -> bool) -> Duration {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
     let tasks = tasks.map(|task| task.expect("a folder can be read").path());
-    let named = |task: &std::path::PathBuf| {
-        let name = fs::read_to_string(task.join("comm"));
-        name.is_ok_and(|name| name.trim() == "lock-keeper")
-    };
-    let keeper = tasks
-        .into_iter()
-        .find(named)
-        .expect("there is a background thread");
-    let stat = fs::read_to_string(keeper.join("schedstat")).expect("a thread is scheduled");
-    let nanos = stat.split(' ').next().expect("it begins with the time");
-    Duration::from_nanos(nanos.parse().expect("it is a number"))
+    // A thread that ends meanwhile has nothing to say.
+    let read = |task: &Path, file| fs::read_to_string(task.join(file)).unwrap_or_default();
+    let tasks = tasks.filter(|task| named(read(task, "comm").trim()));
+    // The first of its numbers.
+    let nanos = |stat: String| stat.split(' ').next()?.parse::<u64>().ok();
+    let times = tasks.filter_map(|task| nanos(read(&task, "schedstat")));
+    Duration::from_nanos(times.sum())
+}
+
+fn is_keeper(name: &str) -> bool {
+    name == "lock-keeper"
 }
 
 fn time(millis: &str) -> Duration {

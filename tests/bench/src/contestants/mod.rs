@@ -4,16 +4,16 @@
 //!
 //! - `rslock` 0.10, as it comes and with short retries.
 //!
-//! Left out, as of November 2026, with what was found in their sources:
+//! Others were looked at in November 2026, by their sources alone, and left out:
 //!
 //! - `async-redis-lock` 0.4 and 0.3 ask for Rust 1.89, and for a `uuid` that does, which would take
 //!   the place of lock-runtime's in the same lock file. 0.2 makes a connection for each release, and
 //!   blocks its thread for that.
 //! - `distributed-lock-redis` 0.2 does not wait on a single server: its `acquire` tries once.
-//! - `redisson` 0.1 links OpenSSL; its fair lock looks at the queue every 100 ms.
-//! - `redis-lock` 0.5 has no guard: it runs a closure, under a ttl that nothing renews. It needs
-//!   redis 0.27.
-//! - `redlock` 2.0 and `rust_redlock` 0.4 block.
+//! - `redisson` 0.1 asks redis for native TLS, which is OpenSSL on Linux; `deny.toml` forbids that.
+//! - `redis-lock` 0.5 needs redis 0.27. Its lock with an acquire and a release makes a connection for
+//!   each of them; its other one takes the future that it runs, and renews nothing.
+//! - `rust_redlock` 0.4 blocks. So does `redlock` 2.0 between two tries, in its async function as well.
 
 mod any;
 mod ours;

@@ -14,7 +14,7 @@ use crate::stats::median;
 const WAITERS: [u32; 6] = [1, 4, 16, 64, 256, 1024];
 
 /// The floor's curve, which waiters make no difference to.
-pub(crate) const FLOOR: &str = "a PUBLISH (the floor)";
+const FLOOR: &str = "a PUBLISH (the floor)";
 
 /// Rounds of each point: a plot shows no more.
 const ROUNDS: usize = 3;
