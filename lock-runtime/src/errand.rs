@@ -37,6 +37,8 @@ pub(crate) struct Errand {
     called: AtomicBool,
     /// The same, at the last look.
     was_called: AtomicBool,
+    /// It was done.
+    done: AtomicBool,
 }
 
 enum Work {
@@ -58,6 +60,7 @@ impl Errand {
             caller: Mutex::default(),
             called: AtomicBool::new(false),
             was_called: AtomicBool::new(false),
+            done: AtomicBool::new(false),
         })
     }
 
@@ -106,6 +109,7 @@ impl Errand {
             return;
         }
         *self.work() = Work::Over;
+        self.done.store(true, Ordering::Relaxed);
         keeper.errands().forget(self);
     }
 
@@ -184,7 +188,7 @@ impl Runner {
 impl Drop for Runner {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
-        if self.keeper.check_process().is_ok() {
+        if !self.errand.done.load(Ordering::Relaxed) && self.keeper.check_process().is_ok() {
             self.errand.leave(&self.keeper);
         }
     }
