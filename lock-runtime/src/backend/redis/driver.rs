@@ -33,7 +33,8 @@ pub fn departures() -> u64 {
     DEPARTURES.load(Ordering::Relaxed)
 }
 
-type Bytes = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What the client library makes, and what is to be done when it ends.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The driver of one connection.
 pub(super) struct Driver {
@@ -50,7 +51,7 @@ pub(super) struct Driver {
 
 struct Berth {
     /// `None` while it is polled, and when it is gone.
-    bytes: Option<Bytes>,
+    work: Option<Work>,
     /// It has ended, or was ended.
     gone: bool,
     moves: u64,
@@ -73,10 +74,10 @@ enum Over {
 }
 
 impl Driver {
-    /// Has the keeper drive `bytes`, whose socket is registered there and goes by `place`. An answer
+    /// Has the keeper do `work`, whose socket is registered there and goes by `place`. An answer
     /// may take as long as `patience`.
     pub(super) fn start(
-        bytes: impl Future<Output = ()> + Send + 'static,
+        work: impl Future<Output = ()> + Send + 'static,
         place: Place,
         homes: Arc<Homes>,
         patience: Duration,
@@ -86,7 +87,7 @@ impl Driver {
             place,
             look: LOOK.min(patience / 4),
             berth: Mutex::new(Berth {
-                bytes: Some(Box::pin(bytes)),
+                work: Some(Box::pin(work)),
                 gone: false,
                 moves: 0,
                 away: None,
@@ -111,7 +112,9 @@ impl Driver {
     pub(super) fn attend(self: &Arc<Driver>) -> Attendance<'_> {
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        if let Here::Guest(runtime) = self.homes.here() {
+        if !self.is_away.load(Ordering::Relaxed)
+            && let Here::Guest(runtime) = self.homes.here()
+        {
             self.visit(runtime);
         }
         Attendance(self)
@@ -138,18 +141,15 @@ impl Driver {
         }
         let mut berth = self.berth();
         berth.gone = true;
-        let bytes = berth.bytes.take();
+        let work = berth.work.take();
         let wakers = berth.wakers();
         drop(berth);
-        drop(bytes);
+        drop(work);
         wake(wakers);
     }
 
     /// Moves it to the client's runtime, in which this is called, unless it is needed on the keeper.
     fn visit(self: &Arc<Driver>, runtime: &Handle) {
-        if self.is_away.load(Ordering::Relaxed) {
-            return;
-        }
         let mut berth = self.berth();
         let rests = |until| Instant::now() < until;
         // A need that is not seen here sees that it is away.
@@ -248,7 +248,7 @@ impl Driver {
             return Poll::Ready(Over::Left);
         }
         berth.expect(at, cx);
-        let Some(mut bytes) = berth.bytes.take() else {
+        let Some(mut work) = berth.work.take() else {
             // It is being polled where it was before, and is put back with a call.
             return Poll::Pending;
         };
@@ -256,7 +256,7 @@ impl Driver {
         drop(berth);
         self.polls.fetch_add(1, Ordering::Relaxed);
         let panicking = GoneWhenDropped(self);
-        let polled = bytes.as_mut().poll(cx);
+        let polled = work.as_mut().poll(cx);
         std::mem::forget(panicking);
 
         let mut berth = self.berth();
@@ -264,11 +264,11 @@ impl Driver {
         if berth.gone {
             let wakers = berth.wakers();
             drop(berth);
-            drop(bytes);
+            drop(work);
             wake(wakers);
             return Poll::Ready(Over::Gone);
         }
-        berth.bytes = Some(bytes);
+        berth.work = Some(work);
         if berth.away == at {
             return Poll::Pending;
         }

@@ -1,7 +1,7 @@
 //! The one connection to a server, rebuilt when it fails.
 //!
-//! It lives on the keeper, subscribes to this client's channel before it carries any command, and
-//! is made when somebody first needs it: an idle client sends nothing. The client library's own
+//! It is made on the keeper when somebody first needs it, and subscribes to this client's channel
+//! before it carries any command: an idle client sends nothing. The client library's own
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
@@ -44,7 +44,7 @@ pub(crate) enum Signal<'a> {
     Down,
 }
 
-/// Takes signals, on the keeper's thread; must not block.
+/// Takes signals, wherever the connection is driven; must not block.
 pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
 
 /// The way to one server.
