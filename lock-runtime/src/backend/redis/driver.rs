@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::homes::{Here, Homes};
+use super::homes::{Here, Homes, Need};
 use super::roaming::Place;
 use super::watch::{Glance, LOOK, REST, Verdict, judge};
 use crate::backend::wire::Fault;
@@ -107,29 +107,34 @@ impl Driver {
         }
     }
 
-    /// A command is sent by whoever calls this, and waited for as long as what is returned lives. If
-    /// that is on the client's runtime, the driver goes there unless the keeper needs it.
+    /// A command is about to be sent by whoever calls this, and waited for as long as what is returned
+    /// lives. It has the driver where that is served best: at home for the keeper's own, which must not
+    /// depend on another runtime, and on the client's runtime for what comes from there.
     pub(super) fn attend(self: &Arc<Driver>) -> Attendance<'_> {
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        if !self.is_away.load(Ordering::Relaxed)
-            && let Here::Guest(runtime) = self.homes.here()
-        {
-            self.visit(runtime);
+        let need = match self.homes.here() {
+            Here::Keeper => {
+                let need = self.homes.need();
+                self.call_home();
+                Some(need)
+            }
+            Here::Guest(runtime) => {
+                self.visit(runtime);
+                None
+            }
+            Here::Elsewhere => None,
+        };
+        Attendance {
+            driver: self,
+            written: self.place.written(),
+            _need: need,
         }
-        Attendance(self)
     }
 
-    /// Brings it back to the keeper. If that is where this is called, it is polled as well: should
-    /// the server be gone, this is known afterwards.
+    /// Brings it back to the keeper.
     pub(super) fn call_home(&self) {
-        let Some(keeper) = self.come_home(|_| true, None) else {
-            return;
-        };
-        if let Here::Keeper = self.homes.here() {
-            let _ = self.poll_at(None, &mut Context::from_waker(&keeper));
-        }
-        keeper.wake();
+        self.come_home(|_| true, None);
     }
 
     /// Ends it: the socket is closed now, or as soon as a poll is over that is under way. In a forked
@@ -150,6 +155,9 @@ impl Driver {
 
     /// Moves it to the client's runtime, in which this is called, unless it is needed on the keeper.
     fn visit(self: &Arc<Driver>, runtime: &Handle) {
+        if self.is_away.load(Ordering::Relaxed) {
+            return;
+        }
         let mut berth = self.berth();
         let rests = |until| Instant::now() < until;
         // A need that is not seen here sees that it is away.
@@ -173,20 +181,18 @@ impl Driver {
         wake(wakers);
     }
 
-    /// Brings it home from a stay that `which` is true for, and returns the keeper's waker, which is
-    /// to be woken. It has none if it was woken already to look after this stay.
-    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) -> Option<Waker> {
+    /// Brings it home from a stay that `which` is true for.
+    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) {
         let mut berth = self.berth();
         if berth.gone || !berth.away.is_some_and(which) {
-            return None;
+            return;
         }
         berth.arrive();
         berth.rests_until = rest.map(|rest| Instant::now() + rest);
         self.is_away.store(false, Ordering::Relaxed);
-        let [keeper, guest] = berth.wakers();
+        let wakers = berth.wakers();
         drop(berth);
-        wake([None, guest]);
-        keeper
+        wake(wakers);
     }
 
     /// The keeper's part: drives it while it is at home, and looks after it while it is away.
@@ -209,8 +215,7 @@ impl Driver {
                 Verdict::Well => {}
                 Verdict::Asleep => self.wake_guest(),
                 Verdict::Idle => self.call_home(),
-                // This is the task that would be woken, and it is awake.
-                Verdict::Blocked => drop(self.come_home(|_| true, Some(REST))),
+                Verdict::Blocked => self.come_home(|_| true, Some(REST)),
             }
         }
     }
@@ -358,17 +363,28 @@ impl Future for Stay {
 impl Drop for Stay {
     fn drop(&mut self) {
         if self.is_ours() {
-            let keeper = self.driver.come_home(|stay| stay == self.stay, None);
-            wake([keeper, None]);
+            self.driver.come_home(|stay| stay == self.stay, None);
         }
     }
 }
 
 /// A command that is under way.
-pub(super) struct Attendance<'a>(&'a Driver);
+pub(super) struct Attendance<'a> {
+    driver: &'a Driver,
+    /// What was written before it.
+    written: u64,
+    _need: Option<Need>,
+}
+
+impl Attendance<'_> {
+    /// Whether the command, which has failed, surely was not sent: not a byte was written since.
+    pub(super) fn is_unsent(&self) -> bool {
+        self.driver.place.written() == self.written
+    }
+}
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.driver.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
