@@ -388,3 +388,170 @@ impl Drop for Attendance<'_> {
         self.driver.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::sync::mpsc::{self, RecvTimeoutError};
+
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::*;
+    use crate::keeper::Keeper;
+
+    fn driver(guest: &Runtime, work: impl Future<Output = ()> + Send + 'static) -> Arc<Driver> {
+        let homes = Homes::new(Keeper::get().unwrap(), Some(guest.handle().clone()));
+        let patience = Duration::from_secs(60);
+        Driver::start(work, Place::default(), Arc::new(homes), patience).unwrap()
+    }
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().build().unwrap()
+    }
+
+    fn is_away(driver: &Driver) -> bool {
+        driver.berth().away.is_some()
+    }
+
+    #[test]
+    fn it_comes_home_when_its_runtime_ends() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let _command = guest.block_on(async { driver.attend() });
+        assert!(is_away(&driver));
+        drop(guest);
+        assert!(!is_away(&driver), "nobody had to look");
+    }
+
+    #[test]
+    fn it_does_not_go_to_a_runtime_that_has_ended() {
+        let guest = runtime();
+        let handle = guest.handle().clone();
+        let driver = driver(&guest, pending());
+        drop(guest);
+        let _inside = handle.enter();
+        let _command = driver.attend();
+        assert!(!is_away(&driver));
+    }
+
+    #[test]
+    fn a_need_brings_it_home_and_keeps_it_there() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let _inside = guest.enter();
+        drop(driver.attend());
+        assert!(is_away(&driver));
+        let need = driver.homes.need();
+        driver.call_home();
+        drop(driver.attend());
+        assert!(!is_away(&driver));
+        drop(need);
+        drop(driver.attend());
+        assert!(is_away(&driver));
+    }
+
+    /// Called home in the middle of a poll, it goes on there as soon as that is over.
+    #[test]
+    fn it_is_handed_over_when_a_poll_is_over() {
+        let guest = runtime();
+        let (polling, polled) = mpsc::channel();
+        let (go_on, told) = mpsc::channel::<()>();
+        let told = Mutex::new(told);
+        let here = guest.handle().id();
+        let driver = driver(
+            &guest,
+            poll_fn(move |_| {
+                let id = Handle::current().id();
+                polling.send(id).unwrap();
+                if id == here {
+                    let _ = told.lock().unwrap().recv();
+                }
+                Poll::Pending
+            }),
+        );
+        let next = || polled.recv_timeout(Duration::from_secs(20)).unwrap();
+        let keeper = driver.homes.keeper.id();
+        assert_eq!(next(), keeper);
+        let away = driver.clone();
+        let guest = std::thread::spawn(move || {
+            guest.block_on(async {
+                drop(away.attend());
+                tokio::task::yield_now().await;
+            });
+        });
+        assert_eq!(next(), here);
+        driver.call_home();
+        let start = Instant::now();
+        // It was told to come, and found nothing to poll.
+        while driver.berth().keeper.is_none() {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+        go_on.send(()).unwrap();
+        assert_eq!(next(), keeper);
+        guest.join().unwrap();
+        driver.abort();
+    }
+
+    /// Whoever is called back by a poll may do all that others may, in the same thread.
+    #[test]
+    fn it_may_be_called_home_and_ended_by_its_own_poll() {
+        let guest = runtime();
+        let slot: Arc<Mutex<Option<Arc<Driver>>>> = Arc::default();
+        let myself = slot.clone();
+        let (dropped, gone) = mpsc::channel();
+        let work = async move {
+            let _dropped = dropped;
+            poll_fn(|_| {
+                if let Some(driver) = &*myself.lock().unwrap()
+                    && is_away(driver)
+                {
+                    drop(driver.attend());
+                    driver.call_home();
+                    driver.abort();
+                    driver.call_home();
+                }
+                Poll::<()>::Pending
+            })
+            .await;
+        };
+        let driver = driver(&guest, work);
+        *slot.lock().unwrap() = Some(driver.clone());
+        guest.block_on(async {
+            drop(driver.attend());
+            tokio::task::yield_now().await;
+        });
+        let ended: Result<(), _> = gone.recv_timeout(Duration::from_secs(20));
+        assert_eq!(ended, Err(RecvTimeoutError::Disconnected));
+        assert!(driver.berth().gone);
+    }
+
+    #[test]
+    fn a_poll_that_panics_ends_it() {
+        let guest = runtime();
+        let driver = driver(&guest, async {
+            std::panic::resume_unwind(Box::new("somebody's listener"));
+        });
+        let start = Instant::now();
+        while !driver.berth().gone {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+        let _inside = guest.enter();
+        drop(driver.attend());
+        assert!(!is_away(&driver));
+    }
+
+    #[test]
+    fn what_was_sent_is_known_by_what_was_written() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let command = driver.attend();
+        assert!(command.is_unsent());
+        driver.place.wrote(&Poll::Pending);
+        assert!(command.is_unsent());
+        driver.place.wrote(&Poll::Ready(Ok(1)));
+        assert!(!command.is_unsent());
+        assert!(driver.attend().is_unsent(), "that was before");
+    }
+}

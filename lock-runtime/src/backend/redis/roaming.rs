@@ -45,7 +45,7 @@ impl Place {
         self.0.moves.load(Ordering::Relaxed)
     }
 
-    fn wrote(&self, written: &Poll<io::Result<usize>>) {
+    pub(super) fn wrote(&self, written: &Poll<io::Result<usize>>) {
         if let Poll::Ready(Ok(bytes)) = written {
             self.0.written.fetch_add(*bytes as u64, Ordering::Relaxed);
         }
