@@ -18,6 +18,8 @@ pub(crate) struct Incarnation(pub(crate) u64);
 pub(crate) struct Chain {
     /// The last connection on which such a command was sent, if that was not answered.
     unanswered: Option<Incarnation>,
+    /// Nor was one before it on the same connection.
+    twice: bool,
     /// One was sent on a connection before that, which will not answer any more.
     unanswered_before: bool,
     /// It may hold the lock or stand in its queue, for all that is known.
@@ -35,7 +37,16 @@ impl Chain {
         self.queued |= queue;
         self.longest = self.longest.max(ttl);
         let last = self.unanswered.replace(on);
+        self.twice = last == Some(on);
         self.unanswered_before |= last.is_some_and(|last| last != on);
+    }
+
+    /// The command that was about to be sent never was. Those before it on this connection may still
+    /// be on their way.
+    pub(crate) fn unsent(&mut self, on: Incarnation) {
+        if !self.twice {
+            self.answered(on);
+        }
     }
 
     /// The last command sent on this connection was answered; a connection answers in order, so
@@ -100,6 +111,28 @@ mod tests {
         chain.answered(FIRST);
         chain.ending(SECOND);
         assert!(!chain.is_tainted());
+    }
+
+    #[test]
+    fn an_acquire_that_was_never_sent_cannot_come_late() {
+        let mut chain = Chain::default();
+        chain.sending(FIRST, TTL, true);
+        chain.unsent(FIRST);
+        chain.sending(SECOND, TTL, true);
+        chain.ending(SECOND);
+        assert!(!chain.is_tainted());
+    }
+
+    #[test]
+    fn one_that_was_sent_before_it_still_can() {
+        let mut chain = Chain::default();
+        chain.sending(FIRST, TTL, true);
+        chain.sending(FIRST, TTL, true);
+        chain.unsent(FIRST);
+        chain.sending(SECOND, TTL, true);
+        chain.answered(SECOND);
+        chain.ending(SECOND);
+        assert!(chain.is_tainted());
     }
 
     #[test]

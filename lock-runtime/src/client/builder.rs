@@ -117,7 +117,8 @@ impl LockClientBuilder {
     ///
     /// Otherwise it is driven by the tokio runtime that the client was made in, while that runtime
     /// uses locks: this spares a switch of threads for each command. The background thread takes it
-    /// back for renewals, and whenever the runtime is busy, idle or gone.
+    /// back for renewals, and whenever the runtime is busy, idle or gone. A client that is made outside
+    /// of a runtime keeps it in the background.
     pub fn background_only(mut self, only: bool) -> LockClientBuilder {
         self.options.background_only = only;
         self
@@ -129,6 +130,11 @@ impl LockClientBuilder {
     /// # Errors
     ///
     /// `InvalidOptions` for settings, a URL or certificates that cannot be used.
+    ///
+    /// # Panics
+    ///
+    /// Inside a tokio runtime that was built without I/O, unless the client is
+    /// [`background_only`](LockClientBuilder::background_only) or in memory.
     pub fn build(self) -> Result<LockClient, LockError> {
         self.options.check()?;
         let url = self.url.as_deref().ok_or_else(|| {
@@ -145,6 +151,10 @@ impl LockClientBuilder {
     /// # Errors
     ///
     /// As [`build`](LockClientBuilder::build), and as [`LockClient::connect`].
+    ///
+    /// # Panics
+    ///
+    /// As [`build`](LockClientBuilder::build).
     ///
     /// # Cancel safety
     ///

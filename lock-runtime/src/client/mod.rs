@@ -74,6 +74,10 @@ impl LockClient {
     /// `Unavailable`: to try again would not help, and a waiting call would look like a slow one.
     /// The error says what is wrong with it, and its source is what the TLS library said.
     ///
+    /// # Panics
+    ///
+    /// Inside a tokio runtime that was built without I/O.
+    ///
     /// # Cancel safety
     ///
     /// Dropping the future gives the connection up.

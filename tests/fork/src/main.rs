@@ -1,4 +1,5 @@
 //! `lock-fork URL`: takes a lock, forks, and says what parent and child can do then.
+//! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command under way.
 //!
 //! Each line is `child WHAT: OUTCOME` or `parent WHAT: OUTCOME`.
 
@@ -6,13 +7,19 @@ mod fork;
 
 use std::env;
 use std::fmt::Debug;
+use std::future::{Future, poll_fn};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use fork::Forked;
 use lock_runtime::{LockClient, LockError, LockGuard};
 
 fn main() {
-    let url = env::args().nth(1).expect("usage: lock-fork URL");
+    let mut args = env::args().skip(1);
+    let url = args.next().expect("usage: lock-fork URL [runtime]");
+    if args.next().is_some() {
+        return runtime().block_on(inside_a_runtime(&url));
+    }
     let client = LockClient::builder().url(&url).build();
     let client = client.expect("the URL is well formed");
     let ours = client.lock("order:42").ttl(Duration::from_secs(1));
@@ -45,10 +52,7 @@ fn child(client: &LockClient, guard: LockGuard, url: &str) {
         LockClient::memory().lock("order:43").acquire_blocking(),
     );
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.expect("a runtime can be made");
+    let runtime = runtime();
     say(
         "child awaits a lock",
         runtime.block_on(acquire("order:43").acquire()),
@@ -80,6 +84,46 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
         if guard.is_valid() { "held" } else { "lost" }
     );
     say("parent releases", guard.release_blocking());
+}
+
+/// The child goes on with its parent's runtime, which has a command in hand that is not sent yet.
+async fn inside_a_runtime(url: &str) {
+    let client = LockClient::builder().url(url).build();
+    let client = client.expect("the URL is well formed");
+    let ours = client.lock("order:42").acquire().await;
+    let ours = ours.expect("the lock is free");
+    let mut acquire = Box::pin(client.lock("order:43").acquire());
+    let sent = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx).is_pending())).await;
+    assert!(sent, "it takes a round trip");
+    match fork::fork().expect("there is memory for a child") {
+        Forked::Child => {
+            for _ in 0..100 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            say(
+                "child awaits a lock",
+                client.lock("order:44").acquire().await,
+            );
+        }
+        Forked::Parent { child } => {
+            let ended = fork::ended_well(child).expect("it is our child");
+            println!(
+                "parent's child: {}",
+                if ended { "ended well" } else { "failed" }
+            );
+            let theirs = acquire.await.expect("it was sent once");
+            for guard in [ours, theirs] {
+                say("parent releases", guard.release().await);
+            }
+        }
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime can be made")
 }
 
 fn say<T: Debug>(what: &str, outcome: Result<T, LockError>) {

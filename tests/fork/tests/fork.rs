@@ -38,3 +38,34 @@ fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
     let strange: Vec<_> = sent.filter(|command| !command.text.contains(KEY)).collect();
     assert!(strange.is_empty(), "{strange:#?}");
 }
+
+/// The child has the same socket. What it wrote would be a second command to the server, and what it
+/// read would be its parent's answers.
+#[test]
+fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
+    for _ in 0..3 {
+        let server = RedisServer::start();
+        let mut monitor = server.monitor();
+        let arguments = [&*server.url(), "runtime"];
+        let mut parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &arguments);
+        for expected in [
+            "child awaits a lock: Shutdown",
+            "parent's child: ended well",
+            "parent releases: ()",
+            "parent releases: ()",
+        ] {
+            let line = parent.line(PATIENCE).expect("it does not hang");
+            assert_eq!(line, expected);
+        }
+        assert!(parent.ended(PATIENCE).success());
+        let commands = monitor.take();
+        let acquires = commands.iter().filter(|command| {
+            command.name.starts_with("EVAL") && command.text.contains("order:43}")
+        });
+        assert_eq!(acquires.count(), 1, "{commands:#?}");
+        let subscriptions = commands
+            .iter()
+            .filter(|command| command.name == "SUBSCRIBE");
+        assert_eq!(subscriptions.count(), 1, "{commands:#?}");
+    }
+}

@@ -45,8 +45,8 @@ fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
     });
 }
 
-/// Killed while it is away, by a runtime that then blocks: whoever needs it at home finds out before
-/// a command is sent.
+/// Killed while it is away, and its runtime did not look since: what the background sends is not lost on
+/// it, nor what that runtime sends at the moment it looks.
 #[test]
 fn a_connection_that_is_killed_while_its_runtime_blocks_costs_the_background_no_attempt() {
     let _alone = alone();

@@ -2,25 +2,25 @@
 
 use super::*;
 
-const CYCLES: u64 = 1_000;
+/// Cycles in a row for which it does not move.
+const STRETCH: u32 = 200;
 
+/// A machine that stops this thread for long looks like a runtime that blocks, so that it may take
+/// more than one attempt.
 fn it_goes_once_and_stays(runtime: &Runtime) {
     let server = RedisServer::start();
-    let before = lock_runtime::__departures();
-    let driven = runtime.block_on(async {
+    runtime.block_on(async {
         let client = client(server.url());
-        let mut driven = 0;
-        for _ in 0..CYCLES {
+        let start = Instant::now();
+        let mut stretch = 0;
+        while stretch < STRETCH {
+            let before = lock_runtime::__departures();
             cycle(&client).await;
-            driven += guests();
+            let stayed = guests() > 0 && lock_runtime::__departures() == before;
+            stretch = if stayed { stretch + 1 } else { 0 };
+            assert!(start.elapsed() < LONG, "it never stays here");
         }
-        driven as u64
     });
-    let departures = lock_runtime::__departures() - before;
-    assert!(departures > 0, "it was never driven here");
-    // A machine that stops this thread for long looks like a runtime that is idle.
-    assert!(departures < CYCLES / 10, "it left {departures} times");
-    assert!(driven > CYCLES / 2, "it was here after {driven} cycles");
 }
 
 #[test]
@@ -73,11 +73,11 @@ fn renewals_and_cycles_share_one_connection() {
     let server = RedisServer::start();
     current_thread().block_on(async {
         let client = client(server.url());
-        let held = client.lock("held").ttl(ms(300)).acquire().await.unwrap();
+        let held = client.lock("held").ttl(ms(1_500)).acquire().await.unwrap();
         lure(&client).await;
         let before = (connection(&server), lock_runtime::__departures());
-        let started = std::time::Instant::now();
-        while started.elapsed() < ms(1_500) {
+        let started = Instant::now();
+        while started.elapsed() < ms(3_500) {
             cycle(&client).await;
         }
         assert!(held.is_valid());

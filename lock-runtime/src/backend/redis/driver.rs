@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::homes::{Here, Homes};
+use super::homes::{Here, Homes, Need};
 use super::roaming::Place;
 use super::watch::{Glance, LOOK, REST, Verdict, judge};
 use crate::backend::wire::Fault;
@@ -33,7 +33,8 @@ pub fn departures() -> u64 {
     DEPARTURES.load(Ordering::Relaxed)
 }
 
-type Bytes = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What the client library makes, and what is to be done when it ends.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The driver of one connection.
 pub(super) struct Driver {
@@ -50,7 +51,7 @@ pub(super) struct Driver {
 
 struct Berth {
     /// `None` while it is polled, and when it is gone.
-    bytes: Option<Bytes>,
+    work: Option<Work>,
     /// It has ended, or was ended.
     gone: bool,
     moves: u64,
@@ -73,10 +74,10 @@ enum Over {
 }
 
 impl Driver {
-    /// Has the keeper drive `bytes`, whose socket is registered there and goes by `place`. An answer
+    /// Has the keeper do `work`, whose socket is registered there and goes by `place`. An answer
     /// may take as long as `patience`.
     pub(super) fn start(
-        bytes: impl Future<Output = ()> + Send + 'static,
+        work: impl Future<Output = ()> + Send + 'static,
         place: Place,
         homes: Arc<Homes>,
         patience: Duration,
@@ -86,7 +87,7 @@ impl Driver {
             place,
             look: LOOK.min(patience / 4),
             berth: Mutex::new(Berth {
-                bytes: Some(Box::pin(bytes)),
+                work: Some(Box::pin(work)),
                 gone: false,
                 moves: 0,
                 away: None,
@@ -106,27 +107,34 @@ impl Driver {
         }
     }
 
-    /// A command is sent by whoever calls this, and waited for as long as what is returned lives. If
-    /// that is on the client's runtime, the driver goes there unless the keeper needs it.
+    /// A command is about to be sent by whoever calls this, and waited for as long as what is returned
+    /// lives. It has the driver where that is served best: at home for the keeper's own, which must not
+    /// depend on another runtime, and on the client's runtime for what comes from there.
     pub(super) fn attend(self: &Arc<Driver>) -> Attendance<'_> {
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        if let Here::Guest(runtime) = self.homes.here() {
-            self.visit(runtime);
+        let need = match self.homes.here() {
+            Here::Keeper => {
+                let need = self.homes.need();
+                self.call_home();
+                Some(need)
+            }
+            Here::Guest(runtime) => {
+                self.visit(runtime);
+                None
+            }
+            Here::Elsewhere => None,
+        };
+        Attendance {
+            driver: self,
+            written: self.place.written(),
+            _need: need,
         }
-        Attendance(self)
     }
 
-    /// Brings it back to the keeper. If that is where this is called, it is polled as well: should
-    /// the server be gone, this is known afterwards.
+    /// Brings it back to the keeper.
     pub(super) fn call_home(&self) {
-        let Some(keeper) = self.come_home(|_| true, None) else {
-            return;
-        };
-        if let Here::Keeper = self.homes.here() {
-            let _ = self.poll_at(None, &mut Context::from_waker(&keeper));
-        }
-        keeper.wake();
+        self.come_home(|_| true, None);
     }
 
     /// Ends it: the socket is closed now, or as soon as a poll is over that is under way. In a forked
@@ -138,10 +146,10 @@ impl Driver {
         }
         let mut berth = self.berth();
         berth.gone = true;
-        let bytes = berth.bytes.take();
+        let work = berth.work.take();
         let wakers = berth.wakers();
         drop(berth);
-        drop(bytes);
+        drop(work);
         wake(wakers);
     }
 
@@ -173,20 +181,18 @@ impl Driver {
         wake(wakers);
     }
 
-    /// Brings it home from a stay that `which` is true for, and returns the keeper's waker, which is
-    /// to be woken. It has none if it was woken already to look after this stay.
-    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) -> Option<Waker> {
+    /// Brings it home from a stay that `which` is true for.
+    fn come_home(&self, which: impl FnOnce(u64) -> bool, rest: Option<Duration>) {
         let mut berth = self.berth();
         if berth.gone || !berth.away.is_some_and(which) {
-            return None;
+            return;
         }
         berth.arrive();
         berth.rests_until = rest.map(|rest| Instant::now() + rest);
         self.is_away.store(false, Ordering::Relaxed);
-        let [keeper, guest] = berth.wakers();
+        let wakers = berth.wakers();
         drop(berth);
-        wake([None, guest]);
-        keeper
+        wake(wakers);
     }
 
     /// The keeper's part: drives it while it is at home, and looks after it while it is away.
@@ -209,8 +215,7 @@ impl Driver {
                 Verdict::Well => {}
                 Verdict::Asleep => self.wake_guest(),
                 Verdict::Idle => self.call_home(),
-                // This is the task that would be woken, and it is awake.
-                Verdict::Blocked => drop(self.come_home(|_| true, Some(REST))),
+                Verdict::Blocked => self.come_home(|_| true, Some(REST)),
             }
         }
     }
@@ -248,7 +253,7 @@ impl Driver {
             return Poll::Ready(Over::Left);
         }
         berth.expect(at, cx);
-        let Some(mut bytes) = berth.bytes.take() else {
+        let Some(mut work) = berth.work.take() else {
             // It is being polled where it was before, and is put back with a call.
             return Poll::Pending;
         };
@@ -256,7 +261,7 @@ impl Driver {
         drop(berth);
         self.polls.fetch_add(1, Ordering::Relaxed);
         let panicking = GoneWhenDropped(self);
-        let polled = bytes.as_mut().poll(cx);
+        let polled = work.as_mut().poll(cx);
         std::mem::forget(panicking);
 
         let mut berth = self.berth();
@@ -264,11 +269,11 @@ impl Driver {
         if berth.gone {
             let wakers = berth.wakers();
             drop(berth);
-            drop(bytes);
+            drop(work);
             wake(wakers);
             return Poll::Ready(Over::Gone);
         }
-        berth.bytes = Some(bytes);
+        berth.work = Some(work);
         if berth.away == at {
             return Poll::Pending;
         }
@@ -358,17 +363,195 @@ impl Future for Stay {
 impl Drop for Stay {
     fn drop(&mut self) {
         if self.is_ours() {
-            let keeper = self.driver.come_home(|stay| stay == self.stay, None);
-            wake([keeper, None]);
+            self.driver.come_home(|stay| stay == self.stay, None);
         }
     }
 }
 
 /// A command that is under way.
-pub(super) struct Attendance<'a>(&'a Driver);
+pub(super) struct Attendance<'a> {
+    driver: &'a Driver,
+    /// What was written before it.
+    written: u64,
+    _need: Option<Need>,
+}
+
+impl Attendance<'_> {
+    /// Whether the command, which has failed, surely was not sent: not a byte was written since.
+    pub(super) fn is_unsent(&self) -> bool {
+        self.driver.place.written() == self.written
+    }
+}
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.driver.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::sync::mpsc::{self, RecvTimeoutError};
+
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::*;
+    use crate::keeper::Keeper;
+
+    fn driver(guest: &Runtime, work: impl Future<Output = ()> + Send + 'static) -> Arc<Driver> {
+        let homes = Homes::new(Keeper::get().unwrap(), Some(guest.handle().clone()));
+        let patience = Duration::from_secs(60);
+        Driver::start(work, Place::default(), Arc::new(homes), patience).unwrap()
+    }
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().build().unwrap()
+    }
+
+    fn is_away(driver: &Driver) -> bool {
+        driver.berth().away.is_some()
+    }
+
+    #[test]
+    fn it_comes_home_when_its_runtime_ends() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let _command = guest.block_on(async { driver.attend() });
+        assert!(is_away(&driver));
+        drop(guest);
+        assert!(!is_away(&driver), "nobody had to look");
+    }
+
+    #[test]
+    fn it_does_not_go_to_a_runtime_that_has_ended() {
+        let guest = runtime();
+        let handle = guest.handle().clone();
+        let driver = driver(&guest, pending());
+        drop(guest);
+        let _inside = handle.enter();
+        let _command = driver.attend();
+        assert!(!is_away(&driver));
+    }
+
+    #[test]
+    fn a_need_brings_it_home_and_keeps_it_there() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let _inside = guest.enter();
+        drop(driver.attend());
+        assert!(is_away(&driver));
+        let need = driver.homes.need();
+        driver.call_home();
+        drop(driver.attend());
+        assert!(!is_away(&driver));
+        drop(need);
+        drop(driver.attend());
+        assert!(is_away(&driver));
+    }
+
+    /// Called home in the middle of a poll, it goes on there as soon as that is over.
+    #[test]
+    fn it_is_handed_over_when_a_poll_is_over() {
+        let guest = runtime();
+        let (polling, polled) = mpsc::channel();
+        let (go_on, told) = mpsc::channel::<()>();
+        let told = Mutex::new(told);
+        let here = guest.handle().id();
+        let driver = driver(
+            &guest,
+            poll_fn(move |_| {
+                let id = Handle::current().id();
+                polling.send(id).unwrap();
+                if id == here {
+                    let _ = told.lock().unwrap().recv();
+                }
+                Poll::Pending
+            }),
+        );
+        let next = || polled.recv_timeout(Duration::from_secs(20)).unwrap();
+        let keeper = driver.homes.keeper.id();
+        assert_eq!(next(), keeper);
+        let away = driver.clone();
+        let guest = std::thread::spawn(move || {
+            guest.block_on(async {
+                drop(away.attend());
+                tokio::task::yield_now().await;
+            });
+        });
+        assert_eq!(next(), here);
+        driver.call_home();
+        let start = Instant::now();
+        // It was told to come, and found nothing to poll.
+        while driver.berth().keeper.is_none() {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+        go_on.send(()).unwrap();
+        assert_eq!(next(), keeper);
+        guest.join().unwrap();
+        driver.abort();
+    }
+
+    /// Whoever is called back by a poll may do all that others may, in the same thread.
+    #[test]
+    fn it_may_be_called_home_and_ended_by_its_own_poll() {
+        let guest = runtime();
+        let slot: Arc<Mutex<Option<Arc<Driver>>>> = Arc::default();
+        let myself = slot.clone();
+        let (dropped, gone) = mpsc::channel();
+        let work = async move {
+            let _dropped = dropped;
+            poll_fn(|_| {
+                if let Some(driver) = &*myself.lock().unwrap()
+                    && is_away(driver)
+                {
+                    drop(driver.attend());
+                    driver.call_home();
+                    driver.abort();
+                    driver.call_home();
+                }
+                Poll::<()>::Pending
+            })
+            .await;
+        };
+        let driver = driver(&guest, work);
+        *slot.lock().unwrap() = Some(driver.clone());
+        guest.block_on(async {
+            drop(driver.attend());
+            tokio::task::yield_now().await;
+        });
+        let ended: Result<(), _> = gone.recv_timeout(Duration::from_secs(20));
+        assert_eq!(ended, Err(RecvTimeoutError::Disconnected));
+        assert!(driver.berth().gone);
+    }
+
+    #[test]
+    fn a_poll_that_panics_ends_it() {
+        let guest = runtime();
+        let driver = driver(&guest, async {
+            std::panic::resume_unwind(Box::new("somebody's listener"));
+        });
+        let start = Instant::now();
+        while !driver.berth().gone {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+        let _inside = guest.enter();
+        drop(driver.attend());
+        assert!(!is_away(&driver));
+    }
+
+    #[test]
+    fn what_was_sent_is_known_by_what_was_written() {
+        let guest = runtime();
+        let driver = driver(&guest, pending());
+        let command = driver.attend();
+        assert!(command.is_unsent());
+        driver.place.wrote(&Poll::Pending);
+        assert!(command.is_unsent());
+        driver.place.wrote(&Poll::Ready(Ok(1)));
+        assert!(!command.is_unsent());
+        assert!(driver.attend().is_unsent(), "that was before");
     }
 }

@@ -1,7 +1,7 @@
 //! The one connection to a server, rebuilt when it fails.
 //!
-//! It lives on the keeper, subscribes to this client's channel before it carries any command, and
-//! is made when somebody first needs it: an idle client sends nothing. The client library's own
+//! It is made on the keeper when somebody first needs it, and subscribes to this client's channel
+//! before it carries any command: an idle client sends nothing. The client library's own
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
@@ -14,7 +14,7 @@ use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResul
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::driver::Driver;
+use super::driver::{Attendance, Driver};
 use super::homes::{Here, Homes, Need};
 use super::reply::judge_setup;
 use super::roaming::Place;
@@ -44,7 +44,7 @@ pub(crate) enum Signal<'a> {
     Down,
 }
 
-/// Takes signals, on the keeper's thread; must not block.
+/// Takes signals, wherever the connection is driven; must not block.
 pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
 
 /// The way to one server.
@@ -110,6 +110,8 @@ impl Drop for Connection {
 pub(crate) enum Silence {
     /// The time was up.
     TimedOut,
+    /// The connection broke before anything of the command was written: it may be sent again.
+    Unsent,
     /// The connection broke, or it could not make sense of what it read.
     Broken(redis::RedisError),
 }
@@ -179,11 +181,11 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
-        let _attendance = connection.driver.attend();
+        let attendance = connection.driver.attend();
         let mut commands = connection.commands.clone();
         let sending = commands.send_packed_command(command);
         let answer = self.alarms().timeout_at(until, sending).await;
-        self.heard(connection, answer)
+        self.heard(connection, &attendance, answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -193,16 +195,17 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
-        let _attendance = connection.driver.attend();
+        let attendance = connection.driver.attend();
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
         let answers = self.alarms().timeout_at(until, sending).await;
-        self.heard(connection, answers)
+        self.heard(connection, &attendance, answers)
     }
 
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
+        attendance: &Attendance<'_>,
         answer: Result<RedisResult<T>, Elapsed>,
     ) -> Result<T, Silence> {
         match answer {
@@ -212,7 +215,14 @@ impl Link {
             }
             Ok(Err(error)) => {
                 self.drop_connection(connection, "it failed");
-                Err(Silence::Broken(error))
+                // After any other error the driver may still write what it has.
+                Err(
+                    if error.is_unrecoverable_error() && attendance.is_unsent() {
+                        Silence::Unsent
+                    } else {
+                        Silence::Broken(error)
+                    },
+                )
             }
             Err(_) => {
                 let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
@@ -231,26 +241,17 @@ impl Link {
         self.shared.keeper().alarms()
     }
 
-    /// Keeps the connection on the keeper until what is returned is dropped: what comes unasked then
-    /// arrives whatever any other runtime does.
-    pub(crate) fn at_hand(&self) -> Need {
-        let need = self.shared.homes.need();
-        // Called without the mutex: what is found out at home may be that the connection is gone.
-        let connection = match &*self.shared.state() {
-            State::Up(connection) => Some(connection.clone()),
-            _ => None,
+    /// If this is called on the keeper, the connection stays there until what is returned is dropped:
+    /// what comes unasked then arrives whatever any other runtime does.
+    pub(crate) fn at_hand(&self) -> Option<Need> {
+        let Here::Keeper = self.shared.homes.here() else {
+            return None;
         };
-        if let Some(connection) = connection {
+        let need = self.shared.homes.need();
+        if let State::Up(connection) = &*self.shared.state() {
             connection.driver.call_home();
         }
-        need
-    }
-
-    /// The same for a command, if it is the keeper's. It comes before the connection is asked for: one
-    /// that was away may be found broken.
-    pub(crate) fn at_hand_for_keeper(&self) -> Option<Need> {
-        let here = self.shared.homes.here();
-        matches!(here, Here::Keeper).then(|| self.at_hand())
+        Some(need)
     }
 
     pub(crate) fn slow(&self) -> Fault {

@@ -76,7 +76,6 @@ impl Server {
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
-        let _at_hand = self.link.at_hand_for_keeper();
         let mut connection = self.link.connection(until).await?;
         let _place = match window.try_enter() {
             Some(place) => place,
@@ -87,24 +86,30 @@ impl Server {
                 place
             }
         };
-        let mut call = lua.by_digest();
-        let mut sent_whole = false;
+        let mut whole = false;
         loop {
+            let mut call = if whole {
+                lua.by_source()
+            } else {
+                lua.by_digest()
+            };
             arguments(&mut call);
             note(Step::Sending(&connection));
             let at = CLOCK.now();
             let value = match self.link.send(&connection, &call, until).await {
                 Ok(value) => value,
+                Err(Silence::Unsent) => {
+                    note(Step::Unsent(&connection));
+                    connection = self.link.connection(until).await?;
+                    continue;
+                }
                 Err(silence) => return Err(self.unanswered(silence)),
             };
             note(Step::Answered(&connection));
             match value.extract_error() {
                 Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
-                    None if !sent_whole => {
-                        call = lua.by_source();
-                        sent_whole = true;
-                    }
+                    None if !whole => whole = true,
                     None => {
                         return Err(Fault::unavailable("the server forgets its scripts"));
                     }
@@ -129,6 +134,7 @@ impl Server {
     fn unanswered(&self, silence: Silence) -> Fault {
         match silence {
             Silence::TimedOut => self.link.slow(),
+            Silence::Unsent => Fault::unavailable("the connection broke"),
             Silence::Broken(error) => Fault::unavailable(reply::describe(&error)),
         }
     }
@@ -137,7 +143,7 @@ impl Server {
     /// The results are in order, `None` where the server lacks the script.
     async fn renew_all(
         &self,
-        connection: &Arc<Connection>,
+        connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
         whole: bool,
         until: Instant,
@@ -152,8 +158,17 @@ impl Server {
             renewal.arguments(&mut call);
             pipeline.add_command(call);
         }
-        let at = CLOCK.now();
-        let fault = match self.link.send_all(connection, &pipeline, until).await {
+        let (at, sent) = loop {
+            let at = CLOCK.now();
+            match self.link.send_all(connection, &pipeline, until).await {
+                Err(Silence::Unsent) => match self.link.connection(until).await {
+                    Ok(another) => *connection = another,
+                    Err(fault) => break (at, Err(fault)),
+                },
+                sent => break (at, sent.map_err(|silence| self.unanswered(silence))),
+            }
+        };
+        let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
                     Ok(value) => Some(script::renewed(&value).map(|answer| Sent { at, answer })),
@@ -162,7 +177,7 @@ impl Server {
                 return answers.into_iter().map(read).collect();
             }
             Ok(_) => Fault::unavailable("some answers are missing"),
-            Err(silence) => self.unanswered(silence),
+            Err(fault) => fault,
         };
         renewals.iter().map(|_| Some(Err(fault.clone()))).collect()
     }
@@ -174,6 +189,8 @@ type Renewed = Result<Sent<Option<Grant>>, Fault>;
 /// What happens to a command on its way.
 enum Step<'a> {
     Sending(&'a Connection),
+    /// It was not sent after all, and will be sent on another one.
+    Unsent(&'a Connection),
     Answered(&'a Connection),
 }
 
@@ -207,6 +224,7 @@ impl Wire for Server {
         };
         let note = |step: Step<'_>| match step {
             Step::Sending(on) => chain.sending(on.incarnation, ttl, queue),
+            Step::Unsent(on) => chain.unsent(on.incarnation),
             Step::Answered(on) => chain.answered(on.incarnation),
         };
         let sent = self.run(&self.acquiring, &ACQUIRE, arguments, note).await?;
@@ -219,13 +237,12 @@ impl Wire for Server {
 
     async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
         let until = self.link.until();
-        let _at_hand = self.link.at_hand_for_keeper();
-        let connection = match self.link.connection(until).await {
+        let mut connection = match self.link.connection(until).await {
             Ok(connection) => connection,
             Err(fault) => return renewals.iter().map(|_| Err(fault.clone())).collect(),
         };
         let all: Vec<&Renewal> = renewals.iter().collect();
-        let mut results = self.renew_all(&connection, &all, false, until).await;
+        let mut results = self.renew_all(&mut connection, &all, false, until).await;
         let unknown = |result: &Option<Renewed>| result.is_none();
         let again: Vec<&Renewal> = all
             .iter()
@@ -234,7 +251,7 @@ impl Wire for Server {
             .map(|(&renewal, _)| renewal)
             .collect();
         if !again.is_empty() {
-            let repeated = self.renew_all(&connection, &again, true, until).await;
+            let repeated = self.renew_all(&mut connection, &again, true, until).await;
             results
                 .iter_mut()
                 .filter(|result| unknown(result))
@@ -288,6 +305,11 @@ impl Wire for Server {
                     heir.chain.sending(on.incarnation, heir.ttl, true);
                 }
             }
+            Step::Unsent(on) => {
+                if let Some(heir) = &mut heir {
+                    heir.chain.unsent(on.incarnation);
+                }
+            }
             Step::Answered(on) => {
                 if let Some(heir) = &mut heir {
                     heir.chain.answered(on.incarnation);
@@ -303,12 +325,11 @@ impl Wire for Server {
     }
 
     fn at_hand(&self) -> impl Send + 'static {
-        self.link.at_hand_for_keeper()
+        self.link.at_hand()
     }
 
     async fn ping(&self) -> Result<(), Fault> {
         let until = self.link.until();
-        let _at_hand = self.link.at_hand_for_keeper();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link

@@ -4,7 +4,6 @@
 //! it. This one is registered anew when it is first polled after its driver has moved.
 
 use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,19 +14,41 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// The number of the stay in which the driver is polled. Only whoever polls it changes this.
+/// Where the driver of a connection is, and what its socket has taken; shared by the two.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place(Arc<AtomicU64>);
+pub(super) struct Place(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Counts the driver's moves.
+    moves: AtomicU64,
+    /// Bytes that the system has taken.
+    written: AtomicU64,
+}
 
 impl Place {
-    // The driver goes from thread to thread under its mutex, which orders all of this.
+    // The driver is polled on one thread at a time and goes from one to the other under a mutex; a
+    // command goes to it through a channel and its outcome comes back through another. They order
+    // all of this.
 
-    pub(super) fn set(&self, stay: u64) {
-        self.0.store(stay, Ordering::Relaxed);
+    /// Says where the driver is about to be polled.
+    pub(super) fn set(&self, moves: u64) {
+        self.0.moves.store(moves, Ordering::Relaxed);
+    }
+
+    /// How much was written so far.
+    pub(super) fn written(&self) -> u64 {
+        self.0.written.load(Ordering::Relaxed)
     }
 
     fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.moves.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn wrote(&self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.0.written.fetch_add(*bytes as u64, Ordering::Relaxed);
+        }
     }
 }
 
@@ -36,7 +57,7 @@ pub(super) struct Roaming<S> {
     /// `None` after it could not be registered: then it is closed.
     socket: Option<S>,
     place: Place,
-    /// The stay for which it was registered.
+    /// The move after which it was registered.
     registered: u64,
 }
 
@@ -48,29 +69,14 @@ pub(super) trait Movable: AsyncRead + AsyncWrite + Unpin + Sized {
 
 impl Movable for TcpStream {
     fn register_here(self) -> io::Result<TcpStream> {
-        let socket = self.into_std()?;
-        check(&socket2::SockRef::from(&socket))?;
-        TcpStream::from_std(socket)
+        TcpStream::from_std(self.into_std()?)
     }
 }
 
 #[cfg(unix)]
 impl Movable for UnixStream {
     fn register_here(self) -> io::Result<UnixStream> {
-        let socket = self.into_std()?;
-        check(&socket2::SockRef::from(&socket))?;
-        UnixStream::from_std(socket)
-    }
-}
-
-/// Fails if the other side has closed the connection. A reactor would say so as well, but only when it
-/// is asked the next time, and by then a command may be written that fails for nothing.
-fn check(socket: &socket2::Socket) -> io::Result<()> {
-    match socket.peek(&mut [MaybeUninit::uninit()]) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-        Err(error) => Err(error),
+        UnixStream::from_std(self.into_std()?)
     }
 }
 
@@ -113,7 +119,9 @@ impl<S: Movable> AsyncWrite for Roaming<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.here()?.poll_write(cx, buf)
+        let written = self.here()?.poll_write(cx, buf);
+        self.place.wrote(&written);
+        written
     }
 
     fn poll_write_vectored(
@@ -121,7 +129,9 @@ impl<S: Movable> AsyncWrite for Roaming<S> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.here()?.poll_write_vectored(cx, bufs)
+        let written = self.here()?.poll_write_vectored(cx, bufs);
+        self.place.wrote(&written);
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -151,10 +161,10 @@ mod tests {
         builder.enable_all().build().expect("a runtime can be made")
     }
 
-    /// Has the server echo a word in `runtime`, the number of whose stay is `stay`.
-    fn echo<S: Movable>(runtime: &Runtime, stay: u64, socket: &mut Roaming<S>) {
-        let word = stay.to_be_bytes();
-        socket.place.set(stay);
+    /// Has the other side echo a word in `runtime`, after so many moves.
+    fn echo<S: Movable>(runtime: &Runtime, moves: u64, socket: &mut Roaming<S>) {
+        let word = moves.to_be_bytes();
+        socket.place.set(moves);
         let mut answer = [0; 8];
         let echoing = async {
             socket.write_all(&word).await?;
@@ -163,19 +173,20 @@ mod tests {
         let echoing = async { tokio::time::timeout(Duration::from_secs(20), echoing).await };
         runtime.block_on(echoing).expect("it is woken").unwrap();
         assert_eq!(answer, word);
+        assert_eq!(socket.place.written(), 8 * (moves + 1));
     }
 
     fn to_and_fro<S: Movable>(home: Runtime, mut socket: Roaming<S>) {
         let away = runtime();
-        for stay in [0, 1, 2, 3] {
-            let runtime = if stay % 2 == 0 { &home } else { &away };
-            echo(runtime, stay, &mut socket);
+        for moves in [0, 1, 2, 3] {
+            let runtime = if moves % 2 == 0 { &home } else { &away };
+            echo(runtime, moves, &mut socket);
         }
         // It outlives the runtime that it was polled in last.
         drop(away);
         echo(&home, 4, &mut socket);
-        for stay in 5..10 {
-            echo(&runtime(), stay, &mut socket);
+        for moves in 5..10 {
+            echo(&runtime(), moves, &mut socket);
         }
         echo(&home, 10, &mut socket);
     }
