@@ -113,6 +113,13 @@ impl Errand {
         keeper.errands().forget(self);
     }
 
+    /// The caller is gone.
+    fn end(&self, keeper: &Keeper) {
+        self.leave(keeper);
+        // One that panicked is not there any more, and still looked after.
+        keeper.errands().forget(self);
+    }
+
     /// Has the keeper do what there is, and what may still come.
     fn leave(&self, keeper: &Keeper) {
         let mut work = self.work();
@@ -189,7 +196,7 @@ impl Drop for Runner {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
         if !self.errand.done.load(Ordering::Relaxed) && self.keeper.check_process().is_ok() {
-            self.errand.leave(&self.keeper);
+            self.errand.end(&self.keeper);
         }
     }
 }
@@ -259,5 +266,142 @@ impl Errands {
 
     fn watched(&self) -> MutexGuard<'_, Watched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::ThreadId;
+    use tokio::sync::Notify;
+    use tokio::time::timeout;
+
+    /// A bound that only a failing test sees the end of.
+    const LONG: Duration = Duration::from_secs(20);
+
+    fn keeper() -> Keeper {
+        Keeper::get().expect("there is one")
+    }
+
+    fn here() -> ThreadId {
+        std::thread::current().id()
+    }
+
+    /// Leaves something to do that says on which threads it was done, before and after it was called.
+    fn give(errand: &Arc<Errand>) -> (Arc<Notify>, oneshot::Receiver<[ThreadId; 2]>) {
+        let (reply, answer) = oneshot::channel();
+        let call = Arc::new(Notify::new());
+        let called = call.clone();
+        errand.give(&keeper(), async move {
+            let first = here();
+            called.notified().await;
+            let _ = reply.send([first, here()]);
+        });
+        (call, answer)
+    }
+
+    fn watched() -> usize {
+        keeper().errands().watched().errands.len()
+    }
+
+    async fn soon<T>(future: impl Future<Output = T>) -> T {
+        timeout(LONG, future).await.expect("it is done")
+    }
+
+    async fn poll_once(runner: &mut Runner, answer: &mut oneshot::Receiver<[ThreadId; 2]>) -> bool {
+        let mut waiting = Box::pin(runner.wait_for(answer));
+        poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx).is_ready())).await
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_waits_does_it_itself() {
+        let mut runner = Runner::new(&keeper());
+        let (call, mut answer) = give(runner.errand());
+        // Called again and again, and always there: it is not late.
+        let calling = tokio::spawn(async move {
+            for _ in 0..4 {
+                tokio::time::sleep(LOOK).await;
+            }
+            call.notify_one();
+        });
+        let threads = soon(runner.wait_for(&mut answer)).await;
+        assert_eq!(threads, Some([here(), here()]));
+        calling.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_keeper_goes_on_where_a_caller_leaves() {
+        let mut runner = Runner::new(&keeper());
+        let (call, mut answer) = give(runner.errand());
+        assert!(!poll_once(&mut runner, &mut answer).await);
+        drop(runner);
+        call.notify_one();
+        let [first, last] = soon(answer).await.unwrap();
+        assert_eq!(first, here());
+        assert_ne!(last, here());
+    }
+
+    #[tokio::test]
+    async fn what_comes_after_the_caller_has_left_is_the_keepers() {
+        let runner = Runner::new(&keeper());
+        let errand = runner.errand().clone();
+        drop(runner);
+        let (call, answer) = give(&errand);
+        call.notify_one();
+        assert!(!soon(answer).await.unwrap().contains(&here()));
+    }
+
+    /// Its runtime is blocked, or nobody polls its future.
+    #[tokio::test]
+    async fn a_caller_that_is_called_and_does_not_come_is_relieved() {
+        let mut runner = Runner::new(&keeper());
+        let (call, mut answer) = give(runner.errand());
+        assert!(!poll_once(&mut runner, &mut answer).await);
+        call.notify_one();
+        let [first, last] = soon(&mut answer).await.unwrap();
+        assert_eq!(first, here());
+        assert_ne!(last, here(), "the keeper has taken it over");
+    }
+
+    /// Given, and not even looked at.
+    #[tokio::test]
+    async fn a_caller_that_never_comes_is_relieved() {
+        let runner = Runner::new(&keeper());
+        let (call, answer) = give(runner.errand());
+        call.notify_one();
+        assert!(!soon(answer).await.unwrap().contains(&here()));
+        drop(runner);
+    }
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_gone_and_takes_nobody_with_it() {
+        let caller = tokio::spawn(async {
+            let mut runner = Runner::new(&keeper());
+            let (_reply, mut answer) = oneshot::channel::<()>();
+            runner.errand().give(&keeper(), async { panic!("on purpose") });
+            runner.wait_for(&mut answer).await
+        });
+        assert!(soon(caller).await.unwrap_err().is_panic());
+        let mut runner = Runner::new(&keeper());
+        let (call, mut answer) = give(runner.errand());
+        call.notify_one();
+        assert!(soon(runner.wait_for(&mut answer)).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_looked_after_that_is_done() {
+        for _ in 0..100 {
+            let mut runner = Runner::new(&keeper());
+            let (call, mut answer) = give(runner.errand());
+            call.notify_one();
+            soon(runner.wait_for(&mut answer)).await.unwrap();
+        }
+        // Those of the other tests aside, which end as well.
+        soon(async {
+            while watched() > 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+        })
+        .await;
     }
 }
