@@ -10,7 +10,7 @@ pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 /// A foreign holder hands nothing on, so it is asked after more often.
 const FOREIGN: Duration = Duration::from_millis(200);
 
-/// Those further back ask later, so that the first in line is the first to ask.
+/// Those behind the head ask later, so that it is the first to ask.
 const PER_PLACE: Duration = Duration::from_millis(20);
 
 /// The time until the next poll; `jitter` is between 0 and 1.
@@ -23,7 +23,7 @@ pub(crate) fn next_poll(waiting: &Waiting, jitter: f64) -> Duration {
     let Some(remaining) = waiting.remaining else {
         return ceiling;
     };
-    let turn = PER_PLACE.saturating_mul(waiting.position.max(1));
+    let turn = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
     remaining
         .saturating_add(Duration::from_millis(1))
         .saturating_add(turn)
@@ -59,17 +59,17 @@ mod tests {
 
     #[test]
     fn the_head_asks_as_soon_as_the_lease_can_be_over() {
-        assert_eq!(next_poll(&waiting(Some(250), 1, ours()), 0.5), ms(271));
+        assert_eq!(next_poll(&waiting(Some(250), 1, ours()), 0.5), ms(251));
         assert_eq!(
             next_poll(&waiting(Some(0), 1, ours()), 0.5),
-            ms(21),
+            ms(1),
             "0 is seen while K exists"
         );
     }
 
     #[test]
     fn those_behind_ask_later_and_all_ask_within_600_ms() {
-        assert_eq!(next_poll(&waiting(Some(250), 3, ours()), 0.5), ms(311));
+        assert_eq!(next_poll(&waiting(Some(250), 3, ours()), 0.5), ms(291));
         assert_eq!(
             next_poll(&waiting(Some(250), 1_000_000, ours()), 0.5),
             ms(600)
@@ -86,7 +86,7 @@ mod tests {
         }
         assert_eq!(
             next_poll(&waiting(Some(10), 1, Holder::Foreign), 0.0),
-            ms(31)
+            ms(11)
         );
     }
 
