@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::homes::{Here, Homes, Need};
 use super::roaming::Place;
-use super::watch::{Glance, LOOK, REST, Verdict, judge};
+use super::watch::{Glance, REST, Verdict, judge};
 use crate::backend::wire::Fault;
 
 /// How often a connection has left the keeper, in this process: for tests.
@@ -74,18 +74,18 @@ enum Over {
 }
 
 impl Driver {
-    /// Has the keeper do `work`, whose socket is registered there and goes by `place`. An answer
-    /// may take as long as `patience`.
+    /// Has the keeper do `work`, whose socket is registered there and goes by `place`. While it is away
+    /// the keeper looks after it every `look`.
     pub(super) fn start(
         work: impl Future<Output = ()> + Send + 'static,
         place: Place,
         homes: Arc<Homes>,
-        patience: Duration,
+        look: Duration,
     ) -> Result<Arc<Driver>, Fault> {
         let driver = Arc::new(Driver {
             homes,
             place,
-            look: LOOK.min(patience / 4),
+            look,
             berth: Mutex::new(Berth {
                 work: Some(Box::pin(work)),
                 gone: false,
@@ -401,8 +401,9 @@ mod tests {
 
     fn driver(guest: &Runtime, work: impl Future<Output = ()> + Send + 'static) -> Arc<Driver> {
         let homes = Homes::new(Keeper::get().unwrap(), Some(guest.handle().clone()));
-        let patience = Duration::from_secs(60);
-        Driver::start(work, Place::default(), Arc::new(homes), patience).unwrap()
+        // It moves when it is told to, and not because this thread is slow.
+        let look = Duration::from_secs(3_600);
+        Driver::start(work, Place::default(), Arc::new(homes), look).unwrap()
     }
 
     fn runtime() -> Runtime {

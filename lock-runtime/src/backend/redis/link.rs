@@ -19,6 +19,7 @@ use super::homes::{Here, Homes, Need};
 use super::reply::judge_setup;
 use super::roaming::Place;
 use super::target::Target;
+use super::watch::interval;
 use super::{eviction, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
@@ -379,9 +380,10 @@ impl Shared {
                 (link.on_signal)(Signal::Down);
             }
         };
+        let look = interval(self.patience);
         let connection = Connection {
             incarnation,
-            driver: Driver::start(driving, place, self.homes.clone(), self.patience)?,
+            driver: Driver::start(driving, place, self.homes.clone(), look)?,
             commands,
             unanswered: AtomicU32::new(0),
             heard: Mutex::new(Instant::now()),

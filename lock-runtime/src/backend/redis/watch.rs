@@ -9,7 +9,12 @@ use std::time::Duration;
 /// The time between two looks. Short against the time for a command, a second, since a blocked
 /// runtime is found out by three looks; long against a round trip in a data centre, since each look
 /// wakes the keeper, and a connection that comes home between two commands has come for nothing.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The time between two looks at a connection on which a command may take as long as `patience`.
+pub(super) fn interval(patience: Duration) -> Duration {
+    LOOK.min(patience / 4)
+}
 
 /// A runtime that did not poll in time is not driven on again for so long. Without this one that
 /// always blocks, such as one whose only thread waits in somebody's `block_on`, would have every
