@@ -38,14 +38,15 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Gives a lock back, and says how that went. A hold that is lost is ended by the keeper at once: that
-/// one says so first, and the holder's error should not be known before the reason for it.
+/// Gives a lock back, and says how that went. Two things are the keeper's from the start: a hold that is
+/// lost, since that one says so first, and the holder's error should not be known before the reason
+/// for it; and one that is about to be renewed, since no renewal should follow the release.
 pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) -> Released {
-    let is_lost = tenure.hold.is_known_lost();
+    let is_the_keepers = tenure.hold.is_known_lost() || tenure.under_way > 0;
     let (reply, mut answer) = oneshot::channel();
     let giving = giving_back(remote, tenure, Some(reply));
     let mut runner = remote.runner();
-    if is_lost {
+    if is_the_keepers {
         remote.spawn(giving);
     } else {
         remote.give(runner.errand(), giving);
@@ -55,7 +56,7 @@ pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) ->
 }
 
 /// As [`release`], without waiting for the answer: the command is under way when this returns, and
-/// what the same caller sends next comes after it.
+/// what the same caller sends next comes after it. Never blocks.
 pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenure) -> Released {
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
@@ -66,11 +67,6 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
         remote.spawn(giving);
     }
     Released::Unheard
-}
-
-/// Gives a lock back in the background.
-pub(crate) fn give_back<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
-    remote.spawn(giving_back(remote, tenure, None));
 }
 
 /// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.

@@ -262,6 +262,7 @@ impl<W: Wire> Remote<W> {
             heads_line: won.heads_line,
             turn: 0,
             since: self.now(),
+            under_way: 0,
         });
         let sooner = roster.needs_a_look();
         drop(roster);
@@ -370,7 +371,7 @@ impl<W: Wire> Backend for Remote<W> {
         }
         let tenure = self.roster().remove(&hold);
         if let Some(tenure) = tenure {
-            reaper::give_back(&self, tenure);
+            reaper::release_unheard(&self, tenure);
         }
     }
 

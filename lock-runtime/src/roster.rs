@@ -28,6 +28,8 @@ pub(crate) struct Tenure {
     pub(crate) turn: u32,
     /// When it was granted.
     pub(crate) since: Moment,
+    /// Renewals that were handed out and of which nothing was heard.
+    pub(crate) under_way: u32,
 }
 
 /// The holds of a client by owner.
@@ -45,8 +47,6 @@ pub(crate) struct Roster {
 #[derive(Debug)]
 struct Entry {
     tenure: Tenure,
-    /// Renewals that were handed out and of which nothing was heard.
-    under_way: u32,
     /// Its place in the agenda; `None` once it is lost.
     due: Option<Moment>,
 }
@@ -70,7 +70,6 @@ impl Roster {
         let due = tenure.lease.next_due();
         let entry = Entry {
             tenure,
-            under_way: 0,
             due: Some(due),
         };
         self.entries.insert(acquisition, Box::new(entry));
@@ -162,10 +161,10 @@ impl Roster {
                 Due::Renew(ttl) => {
                     let Tenure { hold, lease, .. } = &entry.tenure;
                     agenda.renewals.push(entry.tenure.renewal(ttl));
-                    if entry.under_way > 0 {
+                    if entry.tenure.under_way > 0 {
                         agenda.overdue.push((hold.clone(), lease.unknown() - 1));
                     }
-                    entry.under_way += 1;
+                    entry.tenure.under_way += 1;
                 }
                 Due::Lost => {
                     agenda.lost.push(owner);
@@ -198,13 +197,12 @@ impl Roster {
     ) -> Option<Arc<Hold>> {
         let Entry {
             tenure,
-            under_way,
             due: Some(_),
         } = &mut **self.entries.get_mut(&owner.acquisition())?
         else {
             return None;
         };
-        *under_way = 0;
+        tenure.under_way = 0;
         if tenure.hold.is_over() {
             // Too late: it may be lost for somebody already, and is found so when it is due.
             return None;
@@ -226,7 +224,7 @@ impl Roster {
     ) -> Option<(Arc<Hold>, u32)> {
         let entry = self.entries.get_mut(&owner.acquisition())?;
         entry.due?;
-        entry.under_way = entry.under_way.saturating_sub(1);
+        entry.tenure.under_way = entry.tenure.under_way.saturating_sub(1);
         let Tenure { hold, lease, .. } = &mut entry.tenure;
         lease.unanswered(now, jitter);
         let told = (hold.clone(), lease.unknown());
@@ -344,6 +342,7 @@ mod tests {
             heads_line: true,
             turn: 0,
             since: at,
+            under_way: 0,
         }
     }
 

@@ -71,6 +71,23 @@ async fn who_waits_elsewhere_is_served() {
     assert!(!exists(&server, LOCK));
 }
 
+/// Nor does anybody wait for what a guard does that is dropped. What comes next comes after it: an
+/// attempt without any patience finds the lock free.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let attempts = tokio::spawn(async move {
+        for attempt in 0..500 {
+            let guard = client.lock(KEY).try_acquire().await.unwrap();
+            drop(guard.unwrap_or_else(|| panic!("attempt {attempt} was too early")));
+        }
+        client.shutdown().await;
+    });
+    soon(attempts).await.unwrap();
+    assert!(!exists(&server, LOCK));
+}
+
 /// It is the deadline that decides.
 #[tokio::test]
 async fn a_release_after_the_deadline_is_a_loss() {
