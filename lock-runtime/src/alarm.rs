@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use tokio::sync::Notify;
-use tokio::task::coop::unconstrained;
+use tokio::task::coop::{Unconstrained, unconstrained};
 
 /// All alarms of this process.
 pub(crate) struct Alarms {
@@ -64,20 +64,11 @@ impl Alarms {
     /// Waits for `future`, but not after `until`. What it has brought counts however late it is
     /// asked: a caller whose runtime was blocked finds its answer and not that the time is over. For
     /// that it is polled outside the budget of its task, which would have it wait for another turn.
-    pub(crate) async fn timeout_at<F: Future>(
-        &self,
-        until: Instant,
-        future: F,
-    ) -> Result<F::Output, Elapsed> {
-        let mut future = pin!(unconstrained(future));
-        let mut alarm = pin!(self.sleep_until(until));
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(output) = future.as_mut().poll(cx) {
-                return Poll::Ready(Ok(output));
-            }
-            alarm.as_mut().poll(cx).map(|()| Err(Elapsed))
-        })
-        .await
+    pub(crate) fn timeout_at<F: Future>(&self, until: Instant, future: F) -> Timeout<'_, F> {
+        Timeout {
+            future: unconstrained(future),
+            alarm: self.sleep_until(until),
+        }
     }
 
     /// Completes at `until`, or up to two milliseconds after.
@@ -157,6 +148,30 @@ impl fmt::Debug for Alarms {
     }
 }
 
+pin_project_lite::pin_project! {
+    /// A future with an alarm. By hand, since an async function would have room for the future twice,
+    /// and the client library's take a kilobyte.
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct Timeout<'a, F> {
+        #[pin]
+        future: Unconstrained<F>,
+        #[pin]
+        alarm: Alarm<'a>,
+    }
+}
+
+impl<F: Future> Future for Timeout<'_, F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match this.future.poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => this.alarm.poll(cx).map(|()| Err(Elapsed)),
+        }
+    }
+}
+
 /// One alarm, put up when it is first polled and taken down when it is dropped.
 #[must_use = "an alarm does nothing unless it is polled"]
 pub(crate) struct Alarm<'a> {
@@ -189,6 +204,7 @@ impl Drop for Alarm<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::Wake;

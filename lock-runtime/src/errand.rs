@@ -378,7 +378,9 @@ mod tests {
         let caller = tokio::spawn(async {
             let mut runner = Runner::new(&keeper());
             let (_reply, mut answer) = oneshot::channel::<()>();
-            runner.errand().give(&keeper(), async { panic!("on purpose") });
+            runner
+                .errand()
+                .give(&keeper(), async { panic!("on purpose") });
             runner.wait_for(&mut answer).await
         });
         assert!(soon(caller).await.unwrap_err().is_panic());
