@@ -78,6 +78,8 @@ async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let attempts = tokio::spawn(async move {
+        // Brings the scripts: one that the server does not know is sent once more, behind what comes next.
+        hold(&client).await.release().await.unwrap();
         for attempt in 0..500 {
             let guard = client.lock(KEY).try_acquire().await.unwrap();
             drop(guard.unwrap_or_else(|| panic!("attempt {attempt} was too early")));
