@@ -10,12 +10,14 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use tokio::sync::Notify;
 use tokio::task::coop::{Unconstrained, unconstrained};
+
+use crate::fork::lock_unless_forked;
 
 /// All alarms of this process.
 pub(crate) struct Alarms {
@@ -97,10 +99,11 @@ impl Alarms {
 
     /// Puts an alarm up, and returns its number.
     fn set(&self, until: Instant, waker: &Waker) -> u64 {
+        let waker = waker.clone();
         let mut board = self.board();
         let number = board.next_number;
         board.next_number += 1;
-        board.set.insert((until, number), waker.clone());
+        board.set.insert((until, number), waker);
         let sooner = board.next_look.is_none_or(|look| until < look);
         if sooner {
             board.next_look = Some(until);
@@ -114,26 +117,23 @@ impl Alarms {
 
     /// Has an alarm wake `waker` from now on. `false` if it has rung.
     fn reset(&self, until: Instant, number: u64, waker: &Waker) -> bool {
+        // Cloned before and dropped after the mutex is held: it may be of somebody's own making.
+        let mut waker = waker.clone();
         let mut board = self.board();
-        let Some(set) = board.set.get_mut(&(until, number)) else {
-            return false;
-        };
-        set.clone_from(waker);
-        true
+        let set = board.set.get_mut(&(until, number));
+        let is_set = set.map(|set| std::mem::swap(set, &mut waker)).is_some();
+        drop(board);
+        drop(waker);
+        is_set
     }
 
-    /// Takes an alarm down. In a forked child the mutex may be held for ever, by a thread that was
-    /// not copied; whoever finds it held looks in which process that is.
+    /// Takes an alarm down.
     fn unset(&self, until: Instant, number: u64) {
-        let mut board = match self.board.try_lock() {
-            Ok(board) => board,
-            Err(TryLockError::Poisoned(error)) => error.into_inner(),
-            Err(TryLockError::WouldBlock) if std::process::id() == self.process => self.board(),
-            Err(TryLockError::WouldBlock) => return,
+        let Some(mut board) = lock_unless_forked(&self.board, self.process) else {
+            return;
         };
         let waker = board.set.remove(&(until, number));
         drop(board);
-        // It may be of somebody's own making: it is dropped while the mutex is free.
         drop(waker);
     }
 

@@ -64,10 +64,7 @@ impl Engine {
                     .map(Delivery::unpack)
             }
             Engine::Memory(memory) => memory.clone().acquire(request).await.map(Delivery::unpack),
-            // Boxed: it takes kilobytes, and would be moved from future to future on its way down.
-            Engine::Redis(remote) => Box::pin(remote.clone().acquire(request))
-                .await
-                .map(Delivery::unpack),
+            Engine::Redis(remote) => remote.clone().acquire(request).await.map(Delivery::unpack),
         }
     }
 

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -76,18 +77,18 @@ impl Errand {
             keeper.spawn(task);
             return;
         }
+        // Before anybody can do it, who would then say that it need not be looked after.
+        keeper.errands().watch(keeper, self);
         *work = Work::ToDo(Box::pin(task));
         drop(work);
-        keeper.errands().watch(keeper, self);
         self.wake_by_ref();
     }
 
     /// Goes on with what there is to do.
     fn poll(self: &Arc<Errand>, keeper: &Keeper, cx: &Context<'_>) {
-        match &mut *self.caller() {
-            Some(caller) => caller.clone_from(cx.waker()),
-            caller => *caller = Some(cx.waker().clone()),
-        }
+        let caller = cx.waker().clone();
+        let before = self.caller().replace(caller);
+        drop(before);
         let mut work = self.work();
         let mut task = match mem::replace(&mut *work, Work::UnderWay) {
             Work::ToDo(task) => task,
@@ -97,27 +98,19 @@ impl Errand {
             }
         };
         drop(work);
-        // Without the mutex: what it calls may call this one.
         self.called.store(false, Ordering::Release);
+        self.was_called.store(false, Ordering::Relaxed);
         let waker = Waker::from(self.clone());
+        // Without the mutex: what it calls may call this one. Should it panic, it is over.
+        let over = OverWhenDropped(self, keeper);
         if task
             .as_mut()
             .poll(&mut Context::from_waker(&waker))
             .is_pending()
         {
+            mem::forget(over);
             *self.work() = Work::ToDo(task);
-            return;
         }
-        *self.work() = Work::Over;
-        self.done.store(true, Ordering::Relaxed);
-        keeper.errands().forget(self);
-    }
-
-    /// The caller is gone.
-    fn end(&self, keeper: &Keeper) {
-        self.leave(keeper);
-        // One that panicked is not there any more, and still looked after.
-        keeper.errands().forget(self);
     }
 
     /// Has the keeper do what there is, and what may still come.
@@ -129,10 +122,16 @@ impl Errand {
         }
         let left = mem::replace(&mut *work, Work::Over);
         drop(work);
+        self.over(keeper);
         if let Work::ToDo(task) = left {
-            keeper.errands().forget(self);
             keeper.spawn(task);
         }
+    }
+
+    /// Nobody has to look after it any longer.
+    fn over(&self, keeper: &Keeper) {
+        self.done.store(true, Ordering::Relaxed);
+        keeper.errands().forget(self);
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -144,6 +143,17 @@ impl Errand {
     }
 }
 
+/// What remains of an errand when its poll does not come back, or was the last one.
+struct OverWhenDropped<'a>(&'a Errand, &'a Keeper);
+
+impl Drop for OverWhenDropped<'_> {
+    fn drop(&mut self) {
+        let OverWhenDropped(errand, keeper) = self;
+        *errand.work() = Work::Over;
+        errand.over(keeper);
+    }
+}
+
 impl Wake for Errand {
     fn wake(self: Arc<Errand>) {
         self.wake_by_ref();
@@ -151,9 +161,12 @@ impl Wake for Errand {
 
     fn wake_by_ref(self: &Arc<Errand>) {
         self.called.store(true, Ordering::Release);
-        let caller = self.caller().clone();
+        // Taken, and called while the mutex is free: it is somebody else's code. Whoever comes brings
+        // it back.
+        let caller = self.caller().take();
         if let Some(caller) = caller {
-            caller.wake();
+            // And it may panic, which is nothing to whoever has called.
+            let _ = catch_unwind(AssertUnwindSafe(|| caller.wake()));
         }
     }
 }
@@ -196,7 +209,7 @@ impl Drop for Runner {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
         if !self.errand.done.load(Ordering::Relaxed) && self.keeper.check_process().is_ok() {
-            self.errand.end(&self.keeper);
+            self.errand.leave(&self.keeper);
         }
     }
 }

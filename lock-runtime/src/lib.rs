@@ -115,6 +115,7 @@ pub mod docs;
 mod engine;
 mod errand;
 mod error;
+mod fork;
 mod gate;
 mod guard;
 mod held;

@@ -28,7 +28,7 @@ use crate::wait::calls::Calls;
 use crate::wait::contender::{Contender, Step, Turn, Won};
 use crate::wait::episode::Episode;
 use crate::wait::line::Lines;
-use crate::wait::seat::{Outcome, Reply, Seat, Seated};
+use crate::wait::seat::{Entrance, Outcome, Reply, Seat};
 use crate::wait::turns;
 use crate::{reaper, watchdog};
 
@@ -305,38 +305,32 @@ impl<W: Wire> Backend for Remote<W> {
         self.clock
     }
 
-    /// The first attempt is the caller's own. What takes longer is an errand, since others depend on it:
-    /// whoever queues must be heard of, however busy its runtime.
+    /// All of it is an errand of the caller's: others depend on it, and must not wait for a caller
+    /// whose runtime is busy.
     async fn acquire(self: Arc<Self>, request: Request) -> Outcome<W> {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let _counted = self.unsettled.one();
         let until = Instant::now() + request.wait;
-        let heads_line = self.lines().head(&request.names.lock);
-        let request = if heads_line || request.wait.is_zero() {
-            request
-        } else {
-            let mut seated = Seated::sit(&self, request, until);
-            match self.alarms().timeout_at(until, seated.served()).await {
-                Ok(outcome) => return outcome.ok_or_else(gone)?,
-                Err(_) => match seated.stand_up() {
-                    Some(request) => request,
-                    // Called at that moment: somebody acts for it already, and knows its time.
-                    None => return seated.served().await.ok_or_else(gone)?,
-                },
+        let (request, heads_line) = match Entrance::of(&self, request, until) {
+            Entrance::Head(request) => (request, true),
+            Entrance::Beside(request) => (request, false),
+            Entrance::Line(mut seated) => {
+                match self.alarms().timeout_at(until, seated.served()).await {
+                    Ok(outcome) => return outcome.ok_or_else(gone)?,
+                    Err(_) => match seated.stand_up() {
+                        Some(request) => (request, false),
+                        // Called at that moment: its turn is seen to already, and knows its time.
+                        None => return seated.served().await.ok_or_else(gone)?,
+                    },
+                }
             }
         };
-        let mut contender = Contender::new(&self, request, until, heads_line);
-        match contender.ask().await {
-            Step::Won(won) => Ok(self.deliver(&contender.request, won)),
-            step => {
-                let (reply, mut outcome) = oneshot::channel();
-                let mut runner = self.runner();
-                let competing = self.compete(contender, step, reply);
-                self.give(runner.errand(), competing);
-                runner.wait_for(&mut outcome).await.ok_or_else(gone)?
-            }
-        }
+        let contender = Contender::new(&self, request, until, heads_line);
+        let (reply, mut outcome) = oneshot::channel();
+        let mut runner = self.runner();
+        self.give(runner.errand(), self.compete(contender, Step::Ask, reply));
+        runner.wait_for(&mut outcome).await.ok_or_else(gone)?
     }
 
     async fn renew(self: Arc<Self>, hold: Arc<Hold>) -> Result<(), LockError> {

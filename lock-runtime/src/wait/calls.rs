@@ -5,14 +5,25 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
+use crate::fork::lock_unless_forked;
 use crate::model::owner::{Acquisition, Owner};
 
 /// Every owner of a client that has not ended, each with the bell that calls it.
 ///
 /// Wakers are woken and dropped when the mutex is free again: what they do is for others to say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Calls {
     bells: Arc<Mutex<HashMap<Acquisition, Bell>>>,
+    process: u32,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls {
+            bells: Arc::default(),
+            process: std::process::id(),
+        }
+    }
 }
 
 /// In the map and nowhere beside it: every lock that is held has one, and hardly any ever rings.
@@ -52,7 +63,8 @@ impl Calls {
 
     /// Forgets an owner that has ended.
     pub(crate) fn forget(&self, owner: Owner) {
-        let bell = self.bells().remove(&owner.acquisition());
+        let bells = lock_unless_forked(&self.bells, self.process);
+        let bell = bells.and_then(|mut bells| bells.remove(&owner.acquisition()));
         drop(bell);
     }
 

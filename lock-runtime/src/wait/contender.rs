@@ -147,7 +147,7 @@ impl<W: Wire> Contender<W> {
     }
 
     /// Asks once for the lock, and for a place in its queue where it may wait there.
-    pub(crate) async fn ask(&mut self) -> Step {
+    async fn ask(&mut self) -> Step {
         // Whoever is not at the head has no time left: one attempt, and no place in the queue.
         let queue = self.heads_line && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
@@ -242,6 +242,9 @@ fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
 
 impl<W: Wire> Drop for Contender<W> {
     fn drop(&mut self) {
+        if !self.heads_line && self.episode.is_none() || self.remote.check_process().is_err() {
+            return;
+        }
         let episode = self.episode.take();
         let turn = episode
             .filter(|episode| episode.chain.stands())

@@ -36,8 +36,9 @@ impl<S> Lines<S> {
         true
     }
 
-    /// Waits behind a head.
+    /// Waits behind a head, which must be there.
     pub(crate) fn join(&mut self, lock: &Arc<str>, seat: S) -> Place {
+        debug_assert!(self.lines.contains_key(lock), "nobody would call this one");
         let place = Place(self.next);
         self.next += 1;
         self.lines

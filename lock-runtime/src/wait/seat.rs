@@ -37,9 +37,27 @@ pub(crate) struct Seated<W: Wire> {
     runner: Runner,
 }
 
-impl<W: Wire> Seated<W> {
-    /// Takes the last place in the line of a lock.
-    pub(crate) fn sit(remote: &Arc<Remote<W>>, request: Request, until: Instant) -> Seated<W> {
+/// Where a call begins.
+pub(crate) enum Entrance<W: Wire> {
+    /// At the head of a line that nobody was in.
+    Head(Request),
+    /// Behind it.
+    Line(Seated<W>),
+    /// Beside it: it has no time to wait.
+    Beside(Request),
+}
+
+impl<W: Wire> Entrance<W> {
+    /// Becomes the head of a line, or takes its last place: in one step, or the line could end in
+    /// between, and somebody would wait behind a head that is not there.
+    pub(crate) fn of(remote: &Arc<Remote<W>>, request: Request, until: Instant) -> Entrance<W> {
+        let mut lines = remote.lines();
+        if lines.head(&request.names.lock) {
+            return Entrance::Head(request);
+        }
+        if request.wait.is_zero() {
+            return Entrance::Beside(request);
+        }
         let (reply, outcome) = oneshot::channel();
         let runner = remote.runner();
         let lock = request.names.lock.clone();
@@ -49,16 +67,18 @@ impl<W: Wire> Seated<W> {
             reply,
             errand: runner.errand().clone(),
         };
-        let place = Some(remote.lines().join(&lock, seat));
-        Seated {
+        let place = Some(lines.join(&lock, seat));
+        Entrance::Line(Seated {
             remote: remote.clone(),
             lock,
             place,
             outcome,
             runner,
-        }
+        })
     }
+}
 
+impl<W: Wire> Seated<W> {
     /// Waits for what its turn comes to.
     pub(crate) async fn served(&mut self) -> Option<Outcome<W>> {
         self.runner.wait_for(&mut self.outcome).await
@@ -74,6 +94,9 @@ impl<W: Wire> Seated<W> {
 
 impl<W: Wire> Drop for Seated<W> {
     fn drop(&mut self) {
-        self.stand_up();
+        // In a forked child another thread may have held the mutex when the process was forked.
+        if self.place.is_some() && self.remote.check_process().is_ok() {
+            self.stand_up();
+        }
     }
 }

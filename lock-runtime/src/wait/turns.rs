@@ -24,30 +24,26 @@ pub(crate) const SPELL: Duration = Duration::from_secs(1);
 /// Passes the lease of a hold whose holder is done to the next caller in its line. `false` if there
 /// is none, or none that may have it.
 pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
-    loop {
-        let mut lines = remote.lines();
-        let mut roster = remote.roster();
-        let now = remote.now();
-        let Some(lock) = roster.line(hold) else {
-            return false;
-        };
-        let Some(seat) = lines.peek(&lock) else {
-            return false;
-        };
-        let Some(next) = roster.pass(hold, &seat.request, remote.local_turns, now) else {
-            return false;
-        };
-        let seat = lines.call(&lock).expect("it was looked at above");
-        let sooner = roster.needs_a_look();
-        // A waker is somebody else's code.
-        drop((lines, roster));
-        if sooner {
-            remote.look_sooner();
-        }
-        match seat.reply.send(Ok(Delivery::new(remote, next))) {
-            Ok(()) => return true,
-            // The caller is gone, and its token is spent. The next one may have the lease.
-            Err(returned) => drop(returned.map(Delivery::unpack)),
-        }
+    let mut lines = remote.lines();
+    let mut roster = remote.roster();
+    let Some(lock) = roster.line(hold) else {
+        return false;
+    };
+    let Some(seat) = lines.peek(&lock) else {
+        return false;
+    };
+    let Some(next) = roster.pass(hold, &seat.request, remote.local_turns, remote.now()) else {
+        return false;
+    };
+    let seat = lines.call(&lock).expect("it was looked at above");
+    let sooner = roster.needs_a_look();
+    // A waker is somebody else's code.
+    drop((lines, roster));
+    if sooner {
+        remote.look_sooner();
     }
+    // If the caller is gone by now, the delivery comes back and is dropped: its token is spent, and
+    // the lease passes on from there or is given back.
+    drop(seat.reply.send(Ok(Delivery::new(remote, next))));
+    true
 }

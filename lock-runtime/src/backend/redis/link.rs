@@ -32,7 +32,7 @@ use crate::telemetry;
 const TIMEOUTS: u32 = 2;
 
 /// The least time between two attempts to connect, before jitter.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Commands that may be under way before senders wait for each other.
 const BUFFER: usize = 1024;

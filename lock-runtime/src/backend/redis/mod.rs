@@ -24,7 +24,7 @@ pub(crate) use homes::{Homes, guest};
 pub(crate) use link::{OnSignal, Signal};
 pub(crate) use target::Target;
 
-use self::link::{Connection, Link, Silence};
+use self::link::{Connection, Link, PAUSE, Silence};
 use self::reply::{Verdict, judge};
 use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
 use self::window::Window;
@@ -86,7 +86,7 @@ impl Server {
                 place
             }
         };
-        let mut whole = false;
+        let (mut whole, mut unsent) = (false, 0);
         loop {
             let mut call = if whole {
                 lua.by_source()
@@ -100,6 +100,12 @@ impl Server {
                 Ok(value) => value,
                 Err(Silence::Unsent) => {
                     note(Step::Unsent(&connection));
+                    unsent += 1;
+                    if unsent > 1 {
+                        // Somebody lets us in and throws us out again.
+                        let again = Instant::now() + PAUSE;
+                        self.link.alarms().sleep_until(again).await;
+                    }
                     connection = self.link.connection(until).await?;
                     continue;
                 }
