@@ -84,6 +84,12 @@ impl<W: Wire> Seated<W> {
         self.runner.wait_for(&mut self.outcome).await
     }
 
+    /// Is gone without having given its place up, as one whose seat was called at that moment.
+    #[cfg(test)]
+    pub(crate) fn goes_unseen(mut self) {
+        self.place = None;
+    }
+
     /// Gives the place up. `None` if it was called before.
     pub(crate) fn stand_up(&mut self) -> Option<Request> {
         let place = self.place.take()?;

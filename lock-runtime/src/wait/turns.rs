@@ -47,3 +47,65 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
     drop(seat.reply.send(Ok(Delivery::new(remote, next))));
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::backend::Request;
+    use crate::backend::redis::CLOCK;
+    use crate::model::key::{LockKey, RecordNames};
+    use crate::model::lease::{Lease, Terms};
+    use crate::model::token::FencingToken;
+    use crate::options::Options;
+    use crate::roster::Tenure;
+    use crate::wait::seat::Entrance;
+
+    /// The holder passes its lease at the very moment in which the caller goes: its seat was called,
+    /// so it cannot give it up any more, and nobody will read the reply.
+    #[test]
+    fn what_is_passed_to_a_caller_that_has_just_gone_is_given_back() {
+        let remote = Remote::open("redis://127.0.0.1:1", &Options::default()).unwrap();
+        let key = LockKey::from("key".to_owned());
+        let names = Arc::new(RecordNames::new("lock:", &key).unwrap());
+        let terms = Terms {
+            ttl: Duration::from_secs(3600),
+            renew: true,
+            max_hold: None,
+        };
+        let lease = Lease::granted(remote.now(), &terms);
+        let episode = remote.episode("", &names).unwrap();
+        let owner = episode.ticket.owner;
+        let token = FencingToken::new(1600);
+        let hold = Hold::new(key.clone(), owner, token, terms, ("", "key"), CLOCK, &lease);
+        let hold = Arc::new(hold);
+        assert!(remote.lines().head(&names.lock));
+        remote.roster().insert(Tenure {
+            hold: hold.clone(),
+            episode,
+            lease,
+            contended: false,
+            heads_line: true,
+            turn: 0,
+            since: remote.now(),
+            under_way: 0,
+        });
+        let request = Request {
+            key,
+            names,
+            terms,
+            wait: Duration::from_secs(9),
+            label: "".into(),
+            function: "",
+            template: "key",
+        };
+        let until = Instant::now() + request.wait;
+        let Entrance::Line(seated) = Entrance::of(&remote, request, until) else {
+            panic!("the line has a head");
+        };
+        seated.goes_unseen();
+        assert!(pass(&remote, &hold));
+        assert_eq!(remote.roster().holds().count(), 0, "held by nobody");
+    }
+}

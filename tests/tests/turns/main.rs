@@ -5,3 +5,4 @@ mod endings;
 mod fairness;
 mod lease;
 mod line;
+mod unpolled;

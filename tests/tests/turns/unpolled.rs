@@ -1,0 +1,117 @@
+//! Callers on threads of their own, some of which are not there when their turn comes.
+
+use std::pin::pin;
+use std::sync::mpsc;
+use std::task::{Context, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms};
+use lock_runtime::LockClient;
+use tokio::runtime::{Builder, Runtime};
+
+fn runtime() -> Runtime {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime can be made")
+}
+
+/// Polls something once, where nobody will poll it again.
+fn poll_once(future: std::pin::Pin<&mut impl Future>) {
+    let polled = future.poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_pending(), "it cannot be answered yet");
+}
+
+/// Two that come and go at the same time: one may find a line that ends at that moment, and would wait
+/// in it for a head that is not there.
+fn come_and_go(client: &LockClient) {
+    let end = Instant::now() + ms(2_500);
+    thread::scope(|scope| {
+        for number in 1..=2_u64 {
+            scope.spawn(move || {
+                runtime().block_on(async {
+                    let mut random = number;
+                    while Instant::now() < end {
+                        // Marsaglia's xorshift.
+                        random ^= random << 13;
+                        random ^= random >> 7;
+                        random ^= random << 17;
+                        let pause = Instant::now() + Duration::from_nanos(random % 30_000);
+                        while Instant::now() < pause {
+                            std::hint::spin_loop();
+                        }
+                        let begun = Instant::now();
+                        let guard = client.lock(KEY).wait(LONG).await.expect("its turn comes");
+                        let waited = begun.elapsed();
+                        assert!(waited < LONG / 2, "{waited:?} for a lock of microseconds");
+                        guard.release().await.expect("it was held throughout");
+                    }
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn nobody_waits_behind_a_head_that_is_not_there() {
+    let server = RedisServer::start();
+    let builder = LockClient::builder().url(server.url());
+    for await_release in [true, false] {
+        let client = builder.clone().await_release(await_release).build();
+        come_and_go(&client.unwrap());
+    }
+}
+
+/// The head of a line is polled once and never again, for longer than it wants to wait.
+#[test]
+fn a_head_that_nobody_polls_keeps_its_line_no_longer_than_it_waits() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let set: Option<String> = ask(
+        &mut server.connection(),
+        &["SET", LOCK, "somebody else's", "PX", "1000"],
+    );
+    assert!(set.is_some());
+    let (polled, head) = mpsc::channel();
+    let (done, over) = mpsc::channel::<()>();
+    let ours = client.clone();
+    let blocked = thread::spawn(move || {
+        runtime().block_on(async {
+            let mut first = pin!(ours.lock(KEY).wait(ms(300)).acquire());
+            poll_once(first.as_mut());
+            polled.send(()).unwrap();
+            // Another task of this runtime blocks it.
+            let _ = over.recv();
+        });
+    });
+    head.recv().unwrap();
+    let begun = Instant::now();
+    let follower = runtime().block_on(async { client.lock(KEY).wait(LONG).acquire().await });
+    let waited = begun.elapsed();
+    drop(follower.expect("it is free after a second"));
+    assert!(waited < LONG / 2, "{waited:?}");
+    drop(done);
+    blocked.join().unwrap();
+}
+
+/// More callers than commands may be under way, polled once and never again: others get through.
+#[test]
+fn callers_that_nobody_polls_take_nobody_elses_place() {
+    let server = RedisServer::start();
+    let home = runtime();
+    let client = home
+        .block_on(LockClient::connect(&server.url()))
+        .expect("the server is there");
+    let mut parked: Vec<_> = (0..2_500)
+        .map(|number| Box::pin(client.lock(format!("parked:{number}")).acquire()))
+        .collect();
+    let inside = home.enter();
+    for future in &mut parked {
+        poll_once(future.as_mut());
+    }
+    drop(inside);
+    let begun = Instant::now();
+    let guard = runtime().block_on(async { client.lock(KEY).wait(LONG).acquire().await });
+    drop(guard.expect("nobody holds it"));
+    let waited = begun.elapsed();
+    assert!(waited < LONG / 2, "{waited:?}");
+}
