@@ -55,8 +55,9 @@ pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) ->
     released.unwrap_or(Released::Unconfirmed)
 }
 
-/// As [`release`], without waiting for the answer: the command is under way when this returns, and
-/// what the same caller sends next comes after it. Never blocks.
+/// As [`release`], without waiting for the answer. Never blocks. With a connection the command is queued
+/// when this returns, and what the same caller sends next comes after it; without one, or where the server
+/// has forgotten the script, that may come before, and then waits for it in Redis's queue.
 pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenure) -> Released {
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
