@@ -38,7 +38,7 @@ pub(crate) struct Errand {
     called: AtomicBool,
     /// The same, at the last look.
     was_called: AtomicBool,
-    /// It was done.
+    /// Nothing of it is left to anybody.
     done: AtomicBool,
 }
 
@@ -203,6 +203,15 @@ impl Runner {
         })
         .await
     }
+
+    /// Nothing will come that has not come by now.
+    pub(crate) fn expects_nothing(&self) {
+        let mut work = self.errand.work();
+        if matches!(*work, Work::Awaited) {
+            *work = Work::Over;
+            self.errand.done.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Drop for Runner {
@@ -242,7 +251,8 @@ impl Errands {
     }
 
     fn forget(&self, errand: &Errand) {
-        self.watched().errands.remove(&errand.number);
+        let forgotten = self.watched().errands.remove(&errand.number);
+        drop(forgotten);
     }
 
     /// Takes over what is not done, until there is nothing to look after.

@@ -38,6 +38,10 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 /// A caller waits no longer than this for the answer to a release.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// It waits this long even if its lease is over, for a round trip or two: what it asks for next should
+/// not meet what it has left.
+const LEAST_PATIENCE: Duration = Duration::from_millis(20);
+
 /// Gives a lock back, and says how that went. Two things are the keeper's from the start: a hold that is
 /// lost, since that one says so first, and the holder's error should not be known before the reason
 /// for it; and one that is about to be renewed, since no renewal should follow the release.
@@ -81,7 +85,7 @@ fn giving_back<W: Wire>(
     let counted = remote.unsettled.one();
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
     let was_held = !tenure.hold.is_known_lost();
-    let until = Instant::now() + PATIENCE.min(tenure.hold.remaining());
+    let until = Instant::now() + tenure.hold.remaining().clamp(LEAST_PATIENCE, PATIENCE);
     async move {
         let Tenure {
             hold,

@@ -81,7 +81,11 @@ impl<W: Wire> Entrance<W> {
 impl<W: Wire> Seated<W> {
     /// Waits for what its turn comes to.
     pub(crate) async fn served(&mut self) -> Option<Outcome<W>> {
-        self.runner.wait_for(&mut self.outcome).await
+        let outcome = self.runner.wait_for(&mut self.outcome).await;
+        // Whoever is served stands in no line any more.
+        self.place = None;
+        self.runner.expects_nothing();
+        outcome
     }
 
     /// Is gone without having given its place up, as one whose seat was called at that moment.
