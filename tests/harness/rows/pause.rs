@@ -5,19 +5,41 @@ use std::time::{Duration, Instant};
 use super::{CLAIM, LONG, TTL};
 use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// A holder stands still past its lease, in the middle of its body, and then goes on.
 pub(super) const HOLDER_PAUSED: Row = Row::new("holder_paused", Class::F, holder_paused);
 
 fn holder_paused(round: &mut Round<'_>) {
+    followed(round);
+    replaced(round);
+}
+
+/// Somebody queues behind it, of whom it was told: it hands the lock on, as it believes.
+fn followed(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
-    let mut next = round.waiter(LONG);
+    let next = round.waiter(LONG);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     sleeper.stop();
     let stopped = Instant::now();
     round.granted_next(&next, stopped, TTL);
-    round.visit(&mut next);
+    wakes_up(round, sleeper, next);
+}
 
+/// Somebody comes after its lease has ended: it releases, as it believes, what nobody wants.
+fn replaced(round: &mut Round<'_>) {
+    let mut sleeper = round.holder(TTL);
+    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
+    sleeper.stop();
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
+    let next = round.holder(LONG);
+    wakes_up(round, sleeper, next);
+}
+
+fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
+    round.visit(&mut next);
     sleeper.cont();
     // A body that does not look up writes all the same, and its token betrays it.
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
