@@ -61,10 +61,10 @@ async fn dropped_at_random_moments() {
         print!("{case} {drops:>5} drops within {span:.0?}, {ended:>5} too late");
         if case.is_first() {
             print!(", {granted:>4} after the grant");
-            assert!(
-                0 < granted && granted < drops,
-                "{case}: {granted} of {drops}"
-            );
+            assert!(0 < granted, "{case}: {granted} of {drops}");
+            // The first poll writes the command, where there is a connection: hardly a moment is
+            // before it, and `polls` sees to those.
+            assert!(case == Case::Free || granted < drops, "{case}: {drops}");
         }
         println!(", settled after {settled:.0?}");
         assert_eq!(ended > 0, case.ends(), "{case}: {ended} were too late");
