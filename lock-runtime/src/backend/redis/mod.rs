@@ -14,6 +14,7 @@ mod tls;
 mod watch;
 mod window;
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -210,8 +211,12 @@ impl Renewal {
 
 fn all_keys(call: &mut Cmd, names: &RecordNames) {
     call.arg(&*names.lock);
-    call.write_arg_fmt(names.fence());
-    call.write_arg_fmt(names.queue());
+    for name in [names.fence(), names.queue()] {
+        let mut writer = call.writer_for_next_arg();
+        for part in name.parts() {
+            writer.write_all(part.as_bytes()).expect("it is memory");
+        }
+    }
 }
 
 impl Wire for Server {

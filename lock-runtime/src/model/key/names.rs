@@ -67,14 +67,22 @@ impl RecordNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a>(&'a RecordNames, &'static str);
 
+impl Beside<'_> {
+    /// What it consists of, for those who write it for every command.
+    pub(crate) fn parts(&self) -> [&str; 4] {
+        let Beside(RecordNames { lock, tagged }, suffix) = self;
+        match tagged {
+            true => ["", lock, "", suffix],
+            false => ["{", lock, "}", suffix],
+        }
+    }
+}
+
 impl fmt::Display for Beside<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Beside(RecordNames { lock, tagged }, suffix) = self;
-        if *tagged {
-            write!(f, "{lock}{suffix}")
-        } else {
-            write!(f, "{{{lock}}}{suffix}")
-        }
+        self.parts()
+            .into_iter()
+            .try_for_each(|part| f.write_str(part))
     }
 }
 
