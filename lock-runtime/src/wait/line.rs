@@ -3,6 +3,7 @@
 //! A lock has a line while one of this client's callers competes for it or holds it; that one is
 //! at its head, and the rest wait behind it. When the head is done, it hands the turn to the next.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -27,25 +28,18 @@ impl<S> Default for Lines<S> {
 }
 
 impl<S> Lines<S> {
-    /// Becomes the head of an empty line, and says so.
-    pub(crate) fn head(&mut self, lock: &Arc<str>) -> bool {
-        if self.lines.contains_key(lock) {
-            return false;
+    /// Becomes the head of an empty line; else says where to wait behind its head.
+    pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
+        match self.lines.entry(lock.clone()) {
+            Entry::Occupied(line) => Some(Tail {
+                line: line.into_mut(),
+                next: &mut self.next,
+            }),
+            Entry::Vacant(line) => {
+                line.insert(VecDeque::new());
+                None
+            }
         }
-        self.lines.insert(lock.clone(), VecDeque::new());
-        true
-    }
-
-    /// Waits behind a head, which must be there.
-    pub(crate) fn join(&mut self, lock: &Arc<str>, seat: S) -> Place {
-        debug_assert!(self.lines.contains_key(lock), "nobody would call this one");
-        let place = Place(self.next);
-        self.next += 1;
-        self.lines
-            .entry(lock.clone())
-            .or_default()
-            .push_back((place, seat));
-        place
     }
 
     /// Gives a place up. `None` if its turn was called before.
@@ -58,6 +52,19 @@ impl<S> Lines<S> {
     /// Who is next.
     pub(crate) fn peek(&self, lock: &str) -> Option<&S> {
         self.lines.get(lock)?.front().map(|(_, seat)| seat)
+    }
+
+    /// Makes the next one the head if `may` lets it, and answers with what that says.
+    pub(crate) fn call_if<T>(
+        &mut self,
+        lock: &str,
+        may: impl FnOnce(&S) -> Option<T>,
+    ) -> Option<(S, T)> {
+        let line = self.lines.get_mut(lock)?;
+        let (_, seat) = line.front()?;
+        let answer = may(seat)?;
+        let (_, seat) = line.pop_front()?;
+        Some((seat, answer))
     }
 
     /// Makes the next one the head. With nobody left the line is gone.
@@ -79,6 +86,22 @@ impl<S> Lines<S> {
     }
 }
 
+/// The end of a line that has a head.
+pub(crate) struct Tail<'a, S> {
+    line: &'a mut VecDeque<(Place, S)>,
+    next: &'a mut u64,
+}
+
+impl<S> Tail<'_, S> {
+    /// Waits behind all who are there.
+    pub(crate) fn join(self, seat: S) -> Place {
+        let place = Place(*self.next);
+        *self.next += 1;
+        self.line.push_back((place, seat));
+        place
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,35 +110,52 @@ mod tests {
         (Lines::default(), "k".into())
     }
 
+    fn join(lines: &mut Lines<u8>, seat: u8) -> Place {
+        lines.head(&"k".into()).expect("there is a head").join(seat)
+    }
+
     #[test]
     fn only_the_first_is_the_head() {
         let (mut lines, k) = lines();
-        assert!(lines.head(&k));
-        assert!(!lines.head(&k));
-        assert!(lines.head(&"other".into()));
+        assert!(lines.head(&k).is_none());
+        assert!(lines.head(&k).is_some());
+        assert!(lines.head(&"other".into()).is_none());
     }
 
     #[test]
     fn turns_are_called_in_order_and_the_line_ends_with_the_last() {
         let (mut lines, k) = lines();
-        lines.head(&k);
-        lines.join(&k, 1);
-        lines.join(&k, 2);
+        assert!(lines.head(&k).is_none());
+        join(&mut lines, 1);
+        join(&mut lines, 2);
         assert_eq!(lines.peek(&k), Some(&1));
         assert_eq!(lines.call(&k), Some(1));
         assert_eq!(lines.call(&k), Some(2));
-        assert!(!lines.head(&k), "the last one called is still at the head");
+        let tail = lines.head(&k);
+        assert!(tail.is_some(), "the last one called is still at the head");
         assert_eq!(lines.call(&k), None);
-        assert!(lines.head(&k));
+        assert!(lines.head(&k).is_none());
+    }
+
+    #[test]
+    fn whoever_may_not_be_called_stays_in_line() {
+        let (mut lines, k) = lines();
+        assert_eq!(lines.call_if(&k, |_| Some(())), None, "there is no line");
+        assert!(lines.head(&k).is_none());
+        assert_eq!(lines.call_if(&k, |_| Some(())), None, "there is a head");
+        join(&mut lines, 1);
+        join(&mut lines, 2);
+        assert_eq!(lines.call_if(&k, |_| None::<()>), None);
+        assert_eq!(lines.call_if(&k, |&seat| Some(seat * 10)), Some((1, 10)));
+        assert_eq!(lines.call(&k), Some(2));
+        assert!(lines.head(&k).is_some());
     }
 
     #[test]
     fn whoever_leaves_is_not_called_and_knows_if_it_was_before() {
         let (mut lines, k) = lines();
-        lines.head(&k);
-        let first = lines.join(&k, 1);
-        let second = lines.join(&k, 2);
-        let third = lines.join(&k, 3);
+        assert!(lines.head(&k).is_none());
+        let [first, second, third] = [1, 2, 3].map(|seat| join(&mut lines, seat));
         assert_eq!(lines.leave(&k, second), Some(2));
         assert_eq!(lines.leave(&k, second), None);
         assert_eq!(lines.call(&k), Some(1));
@@ -127,11 +167,11 @@ mod tests {
     #[test]
     fn a_line_ends_only_when_nobody_waits_in_it() {
         let (mut lines, k) = lines();
-        lines.head(&k);
-        let place = lines.join(&k, 1);
+        assert!(lines.head(&k).is_none());
+        let place = join(&mut lines, 1);
         assert!(!lines.end_if_empty(&k));
         lines.leave(&k, place);
         assert!(lines.end_if_empty(&k));
-        assert!(lines.head(&k));
+        assert!(lines.head(&k).is_none());
     }
 }

@@ -52,9 +52,9 @@ impl<W: Wire> Entrance<W> {
     /// between, and somebody would wait behind a head that is not there.
     pub(crate) fn of(remote: &Arc<Remote<W>>, request: Request, until: Instant) -> Entrance<W> {
         let mut lines = remote.lines();
-        if lines.head(&request.names.lock) {
+        let Some(tail) = lines.head(&request.names.lock) else {
             return Entrance::Head(request);
-        }
+        };
         if request.wait.is_zero() {
             return Entrance::Beside(request);
         }
@@ -67,7 +67,7 @@ impl<W: Wire> Entrance<W> {
             reply,
             errand: runner.errand().clone(),
         };
-        let place = Some(lines.join(&lock, seat));
+        let place = Some(tail.join(seat));
         Entrance::Line(Seated {
             remote: remote.clone(),
             lock,
