@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// After so many looks at nothing there are none until something is to be looked after.
 const IDLE_LOOKS: u32 = 10;
 
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Boxed where it is made: it may take kilobytes, and is not moved on its way to whoever does it.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Something to do, or a place for it.
 pub(crate) struct Errand {
@@ -66,11 +67,7 @@ impl Errand {
     }
 
     /// Has `task` done, by the caller if it is still there.
-    pub(crate) fn give(
-        self: &Arc<Errand>,
-        keeper: &Keeper,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(crate) fn give(self: &Arc<Errand>, keeper: &Keeper, task: Task) {
         let mut work = self.work();
         if !matches!(*work, Work::Awaited) {
             drop(work);
@@ -79,7 +76,7 @@ impl Errand {
         }
         // Before anybody can do it, who would then say that it need not be looked after.
         keeper.errands().watch(keeper, self);
-        *work = Work::ToDo(Box::pin(task));
+        *work = Work::ToDo(task);
         drop(work);
         self.wake_by_ref();
     }
@@ -315,11 +312,12 @@ mod tests {
         let (reply, answer) = oneshot::channel();
         let call = Arc::new(Notify::new());
         let called = call.clone();
-        errand.give(&keeper(), async move {
+        let task = Box::pin(async move {
             let first = here();
             called.notified().await;
             let _ = reply.send([first, here()]);
         });
+        errand.give(&keeper(), task);
         (call, answer)
     }
 
@@ -401,9 +399,8 @@ mod tests {
         let caller = tokio::spawn(async {
             let mut runner = Runner::new(&keeper());
             let (_reply, mut answer) = oneshot::channel::<()>();
-            runner
-                .errand()
-                .give(&keeper(), async { panic!("on purpose") });
+            let task = Box::pin(async { panic!("on purpose") });
+            runner.errand().give(&keeper(), task);
             runner.wait_for(&mut answer).await
         });
         assert!(soon(caller).await.unwrap_err().is_panic());

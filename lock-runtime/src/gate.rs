@@ -1,8 +1,12 @@
 //! Who may begin, and who has not ended: what a shutdown closes and waits for.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::LockKey;
@@ -29,19 +33,18 @@ impl Gate {
     }
 
     /// Runs `acquire` unless the gate closes meanwhile.
-    pub(crate) async fn unless_closed<T>(
-        &self,
-        key: &LockKey,
-        acquire: impl Future<Output = Result<T, LockError>>,
-    ) -> Result<T, LockError> {
+    pub(crate) fn unless_closed<'a, F>(
+        &'a self,
+        key: &'a LockKey,
+        acquire: F,
+    ) -> UnlessClosed<'a, F> {
+        // Made before the gate is looked at: from then on it misses no close.
         let closing = self.closing.notified();
-        if self.closed.load(Ordering::SeqCst) {
-            return Err(refused(key));
-        }
-        tokio::select! {
-            biased;
-            acquired = acquire => acquired,
-            () = closing => Err(refused(key)),
+        UnlessClosed {
+            key,
+            is_closed: self.closed.load(Ordering::SeqCst),
+            acquire,
+            closing,
         }
     }
 
@@ -53,6 +56,35 @@ impl Gate {
     /// Completes when nobody is inside.
     pub(crate) async fn empty(&self) {
         self.inside.zero().await;
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// The future of [`Gate::unless_closed`]. By hand, since an async function would have room for
+    /// `acquire` twice, and be moved with it.
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct UnlessClosed<'a, F> {
+        key: &'a LockKey,
+        is_closed: bool,
+        #[pin]
+        acquire: F,
+        #[pin]
+        closing: Notified<'a>,
+    }
+}
+
+impl<T, F: Future<Output = Result<T, LockError>>> Future for UnlessClosed<'_, F> {
+    type Output = Result<T, LockError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if *this.is_closed {
+            return Poll::Ready(Err(refused(this.key)));
+        }
+        if let Poll::Ready(acquired) = this.acquire.poll(cx) {
+            return Poll::Ready(acquired);
+        }
+        this.closing.poll(cx).map(|()| Err(refused(this.key)))
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::time::sleep;
 
 use crate::backend::Released;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
+use crate::errand::Task;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::random;
@@ -66,7 +67,7 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
     }
-    let mut giving = Box::pin(giving_back(remote, tenure, None));
+    let mut giving = giving_back(remote, tenure, None);
     let mut context = Context::from_waker(Waker::noop());
     if giving.as_mut().poll(&mut context).is_pending() {
         remote.spawn(giving);
@@ -79,14 +80,14 @@ fn giving_back<W: Wire>(
     remote: &Arc<Remote<W>>,
     tenure: Tenure,
     mut reply: Option<oneshot::Sender<Released>>,
-) -> impl Future<Output = ()> + Send + use<W> {
+) -> Task {
     let remote = remote.clone();
     // Counted here and not in the task: a shutdown may look before that is run.
     let counted = remote.unsettled.one();
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
     let was_held = !tenure.hold.is_known_lost();
     let until = Instant::now() + tenure.hold.remaining().clamp(LEAST_PATIENCE, PATIENCE);
-    async move {
+    Box::pin(async move {
         let Tenure {
             hold,
             mut episode,
@@ -137,7 +138,7 @@ fn giving_back<W: Wire>(
             let ending = remote.clone();
             remote.spawn(async move { finish(&ending, episode, unanswered, Some(counted)).await });
         }
-    }
+    })
 }
 
 fn verdict(outcome: &Result<Ended, Fault>) -> Released {

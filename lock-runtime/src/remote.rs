@@ -1,7 +1,7 @@
 //! Locks that a server keeps: everything between a caller and the wire.
 //!
-//! All of it runs on the keeper's thread. A caller only sends a task there and waits for its
-//! answer, so whatever happens to the caller, the task knows what it has sent and settles it.
+//! What others depend on is a task of its own, which knows what it has sent and settles it, whatever
+//! happens to the caller: an errand that the caller does while it waits, and the keeper once it is gone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::backend::redis::{self, Homes, Server, Signal, Target};
 use crate::backend::wire::{Fault, Wire};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::errand::{Errand, Runner};
+use crate::errand::{Errand, Runner, Task};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
@@ -148,11 +148,7 @@ impl<W: Wire> Remote<W> {
     }
 
     /// Leaves something to a caller.
-    pub(crate) fn give(
-        &self,
-        errand: &Arc<Errand>,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(crate) fn give(&self, errand: &Arc<Errand>, task: Task) {
         errand.give(&self.keeper, task);
     }
 
@@ -215,11 +211,11 @@ impl<W: Wire> Remote<W> {
         mut contender: Contender<W>,
         step: Step,
         mut reply: Reply<W>,
-    ) -> impl Future<Output = ()> + Send + use<W> {
+    ) -> Task {
         let remote = self.clone();
         // Counted here and not in the task: a shutdown may look before that is run.
         let counted = self.unsettled.one();
-        async move {
+        Box::pin(async move {
             let outcome = tokio::select! {
                 biased;
                 // The caller is gone: dropping the contender hands on whatever it has.
@@ -234,7 +230,7 @@ impl<W: Wire> Remote<W> {
                 drop(reply.send(outcome));
             }
             drop(counted);
-        }
+        })
     }
 
     fn deliver(self: &Arc<Self>, request: &Request, won: Won) -> Delivery<Self> {
