@@ -5,7 +5,6 @@
 //! away, and also when it was called and has not been polled for a while, because something blocks
 //! its runtime or nobody polls the caller's future.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -16,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use tokio::sync::oneshot;
 
 use crate::keeper::Keeper;

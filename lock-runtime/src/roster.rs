@@ -1,8 +1,10 @@
 //! Every hold of a client, and when each of them needs attention. Time is an argument.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::HashMap;
 
 use crate::backend::Request;
 use crate::backend::wire::{Renewal, Sent};
@@ -436,7 +438,7 @@ mod tests {
             let taken = start + Duration::from_micros(20) * u32::from(number);
             roster.insert(tenure(number, taken));
         }
-        let mut last = HashMap::new();
+        let mut last = HashMap::default();
         let mut sent = Vec::new();
         for step in 1..=3 * STEPS {
             let now = start + STEP * step;

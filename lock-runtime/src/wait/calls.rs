@@ -1,9 +1,10 @@
 //! Whom a grant's message concerns.
 
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
+
+use foldhash::HashMap;
 
 use crate::fork::lock_unless_forked;
 use crate::model::owner::{Acquisition, Owner};
