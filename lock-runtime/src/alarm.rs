@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -18,6 +17,7 @@ use tokio::sync::Notify;
 use tokio::task::coop::{Unconstrained, unconstrained};
 
 use crate::fork::lock_unless_forked;
+use crate::shield::shielded;
 
 /// All alarms of this process.
 pub(crate) struct Alarms {
@@ -91,8 +91,7 @@ impl Alarms {
         let next_look = board.next_look;
         drop(board);
         for waker in due.into_values() {
-            // It may be of somebody's own making, and panic. That is no reason for others to sleep on.
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+            shielded(|| waker.wake());
         }
         next_look
     }

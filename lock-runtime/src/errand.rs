@@ -8,7 +8,6 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +18,7 @@ use foldhash::HashMap;
 use tokio::sync::oneshot;
 
 use crate::keeper::Keeper;
+use crate::shield::shielded;
 
 /// The time between two looks at what callers do. One that was called before the last look and is not
 /// polled by the next is relieved: soon enough to keep a place in a queue, and the hold on a lock.
@@ -162,8 +162,7 @@ impl Wake for Errand {
         // it back.
         let caller = self.caller().take();
         if let Some(caller) = caller {
-            // And it may panic, which is nothing to whoever has called.
-            let _ = catch_unwind(AssertUnwindSafe(|| caller.wake()));
+            shielded(|| caller.wake());
         }
     }
 }

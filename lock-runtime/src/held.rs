@@ -142,10 +142,11 @@ impl Deref for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(hold) = self.hold.take() {
+            // First: what is told of it is heard by somebody else's code.
+            self.engine.abandon(hold.clone());
             if let Some(holding) = self.holding.take() {
                 holding.dropped(&hold);
             }
-            self.engine.abandon(hold);
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::model::lease::{Lease, Terms, reaches};
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::token::FencingToken;
+use crate::shield::shielded;
 use crate::telemetry::{self, Trace};
 
 /// Why a hold ended before its holder ended it.
@@ -168,7 +169,7 @@ impl Hold {
     pub(crate) fn lose(&self, loss: Loss) -> Loss {
         if self.loss.set(loss).is_ok() {
             // The body first: nothing that listens may keep it from being stopped.
-            self.lost.notify_waiters();
+            shielded(|| self.lost.notify_waiters());
             telemetry::lost(self, loss);
         }
         *self.loss.get().expect("it was set above or before")

@@ -129,6 +129,7 @@ mod random;
 mod reaper;
 mod remote;
 mod roster;
+mod shield;
 mod tally;
 mod telemetry;
 pub mod testing;

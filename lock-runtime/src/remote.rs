@@ -23,6 +23,7 @@ use crate::model::owner::{Owner, ProcessId};
 use crate::options::Options;
 use crate::random;
 use crate::roster::{Roster, Tenure};
+use crate::shield::shielded;
 use crate::tally::Tally;
 use crate::wait::calls::Calls;
 use crate::wait::contender::{Contender, Step, Turn, Won};
@@ -181,7 +182,10 @@ impl<W: Wire> Remote<W> {
         } = seat;
         let mut contender = Contender::new(self, request, until, true);
         match contender.take(turn) {
-            Step::Won(won) => drop(reply.send(Ok(self.deliver(&contender.request, won)))),
+            Step::Won(won) => {
+                let delivery = self.deliver(&contender.request, won);
+                shielded(|| drop(reply.send(Ok(delivery))));
+            }
             step => self.give(&errand, self.compete(contender, step, reply)),
         }
     }
@@ -227,7 +231,7 @@ impl<W: Wire> Remote<W> {
             drop(contender);
             if let Some(outcome) = outcome {
                 // If the caller is gone by now, the delivery comes back and is dropped: given back.
-                drop(reply.send(outcome));
+                shielded(|| drop(reply.send(outcome)));
             }
             drop(counted);
         })

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::shield::shielded;
+
 /// Counts what has begun and not ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<Count>);
@@ -46,7 +48,7 @@ pub(crate) struct Counted(Arc<Count>);
 impl Drop for Counted {
     fn drop(&mut self) {
         if self.0.number.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.zero.notify_waiters();
+            shielded(|| self.0.zero.notify_waiters());
         }
     }
 }

@@ -1,11 +1,12 @@
 //! One outermost acquisition, from the call until the lock is had or is not.
 
+use std::mem;
 use std::time::Duration;
 
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{metrics, millis};
+use super::{last_of, metrics, millis, safely, span};
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::Hold;
@@ -25,20 +26,22 @@ pub(crate) struct Acquiring {
 
 impl Acquiring {
     pub(crate) fn begin(function: &'static str, template: &'static str, clock: Clock) -> Acquiring {
-        metrics::waiters(template, 1.0);
+        safely(|| metrics::waiters(template, 1.0));
         Acquiring {
             function,
             template,
             clock,
             started: clock.now(),
-            span: tracing::info_span!(
-                target: "lock_runtime",
-                "lock_acquire",
-                template,
-                function,
-                outcome = Empty,
-                waited_ms = Empty,
-            ),
+            span: span(|| {
+                tracing::info_span!(
+                    target: "lock_runtime",
+                    "lock_acquire",
+                    template,
+                    function,
+                    outcome = Empty,
+                    waited_ms = Empty,
+                )
+            }),
             told: false,
         }
     }
@@ -50,8 +53,7 @@ impl Acquiring {
 
     /// The lock was acquired.
     pub(crate) fn granted(mut self, hold: &Hold, waited: Duration) {
-        self.tell("acquired", waited);
-        self.span.in_scope(|| {
+        self.tell("acquired", waited, || {
             tracing::debug!(
                 target: "lock_runtime",
                 template = hold.template,
@@ -65,12 +67,12 @@ impl Acquiring {
 
     /// The lock was not acquired.
     pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
-        self.tell(outcome(error.kind()), waited);
-        self.span.in_scope(|| {
+        let (template, function) = (self.template, self.function);
+        self.tell(outcome(error.kind()), waited, || {
             tracing::debug!(
                 target: "lock_runtime",
-                template = self.template,
-                function = self.function,
+                template,
+                function,
                 kind = ?error.kind(),
                 holder = error.holder(),
                 waited_ms = millis(waited),
@@ -79,19 +81,24 @@ impl Acquiring {
         });
     }
 
-    fn tell(&mut self, outcome: &'static str, waited: Duration) {
+    /// Tells the outcome, and `more` in the span, which then ends.
+    fn tell(&mut self, outcome: &'static str, waited: Duration, more: impl FnOnce()) {
         self.told = true;
-        self.span.record("outcome", outcome);
-        self.span.record("waited_ms", millis(waited));
-        metrics::waiters(self.template, -1.0);
-        metrics::acquisition(self.template, outcome, waited);
+        safely(|| metrics::waiters(self.template, -1.0));
+        safely(|| metrics::acquisition(self.template, outcome, waited));
+        let span = mem::replace(&mut self.span, Span::none());
+        last_of(span, |span| {
+            span.record("outcome", outcome);
+            span.record("waited_ms", millis(waited));
+            span.in_scope(more);
+        });
     }
 }
 
 impl Drop for Acquiring {
     fn drop(&mut self) {
         if !self.told && (metrics::ENABLED || !self.span.is_disabled()) {
-            self.tell("dropped", self.waited(self.clock.now()));
+            self.tell("dropped", self.waited(self.clock.now()), || {});
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{metrics, millis, safely};
+use super::{last_of, metrics, millis, safely, span};
 use crate::hold::Hold;
 use crate::model::moment::Moment;
 
@@ -21,8 +21,9 @@ pub(crate) struct Trace(Mutex<Option<Box<Span>>>);
 impl Trace {
     /// Tells something inside the span, if there is one.
     pub(crate) fn scope(&self, tell: impl FnOnce()) {
-        let span = self.span().as_deref().cloned();
-        safely(|| span.unwrap_or_else(Span::none).in_scope(tell));
+        // Somebody else's code makes the clone, too.
+        let span = span(|| self.span().as_deref().cloned().unwrap_or_else(Span::none));
+        last_of(span, |span| span.in_scope(tell));
     }
 
     fn span(&self) -> MutexGuard<'_, Option<Box<Span>>> {
@@ -38,15 +39,17 @@ pub(crate) struct Holding {
 
 impl Holding {
     pub(crate) fn begin(hold: &Hold, since: Moment) -> Holding {
-        let span = tracing::info_span!(
-            target: "lock_runtime",
-            "lock_hold",
-            template = hold.template,
-            function = hold.function,
-            token = %hold.token,
-            outcome = Empty,
-            held_ms = Empty,
-        );
+        let span = span(|| {
+            tracing::info_span!(
+                target: "lock_runtime",
+                "lock_hold",
+                template = hold.template,
+                function = hold.function,
+                token = %hold.token,
+                outcome = Empty,
+                held_ms = Empty,
+            )
+        });
         if !span.is_disabled() {
             *hold.trace.span() = Some(Box::new(span));
         }
@@ -56,11 +59,13 @@ impl Holding {
     /// The hold was given back, with this outcome.
     pub(crate) fn end(self, hold: &Hold, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
-        metrics::hold(hold.template, outcome, held);
+        safely(|| metrics::hold(hold.template, outcome, held));
         let span = hold.trace.span().take();
         if let Some(span) = span {
-            span.record("outcome", outcome);
-            span.record("held_ms", millis(held));
+            last_of(*span, |span| {
+                span.record("outcome", outcome);
+                span.record("held_ms", millis(held));
+            });
         }
     }
 

@@ -20,8 +20,11 @@ pub(crate) use events::{
 pub(crate) use holding::{Holding, Trace};
 pub(crate) use metrics::describe;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
+
+use tracing::Span;
+
+use crate::shield::shielded;
 
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
@@ -30,5 +33,17 @@ fn millis(span: Duration) -> u64 {
 /// Tells somebody else's code something. If that panics, it is not told; what is told of here, the
 /// renewal of other locks for one, goes on.
 fn safely(tell: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(tell));
+    shielded(tell);
+}
+
+/// Tells something of a span, which then ends as far as we are concerned. Not in one go: whoever panics
+/// at the first may do so at the second.
+fn last_of(span: Span, tell: impl FnOnce(&Span)) {
+    safely(|| tell(&span));
+    safely(|| drop(span));
+}
+
+/// A span, or none if whoever is told of it panics.
+fn span(make: impl FnOnce() -> Span) -> Span {
+    shielded(make).unwrap_or_else(Span::none)
 }

@@ -17,6 +17,7 @@ use crate::backend::Delivery;
 use crate::backend::wire::Wire;
 use crate::hold::Hold;
 use crate::remote::Remote;
+use crate::shield::shielded;
 
 /// How long one grant may go round in a process while others queue for it.
 pub(crate) const SPELL: Duration = Duration::from_secs(1);
@@ -42,7 +43,8 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
     }
     // If the caller is gone by now, the delivery comes back and is dropped: its token is spent, and
     // the lease passes on from there or is given back.
-    drop(seat.reply.send(Ok(Delivery::new(remote, next))));
+    let delivery = Delivery::new(remote, next);
+    shielded(|| drop(seat.reply.send(Ok(delivery))));
     true
 }
 

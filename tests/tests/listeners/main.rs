@@ -7,26 +7,37 @@ use std::future::pending;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use harness::{RedisServer, ms, soon};
+use harness::{LONG, RedisServer, ms, soon};
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
 use tokio::sync::oneshot;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Listens to events that carry a template.
+mod wakers;
+
+/// Listens to events and spans that carry a template.
 struct Listener;
+
+/// A span of which nothing more can be told.
+const BROKEN: u64 = 2;
 
 /// What the listener for `asks:<id>` asks.
 static ASKED: OnceLock<LockClient> = OnceLock::new();
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == "lock_runtime"
+        metadata.target() == "lock_runtime"
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut told = Told::default();
+        span.record(&mut told);
+        match (span.metadata().name(), told.template.as_str()) {
+            ("lock_acquire", "unmade:<id>") => panic!("a listener that fails"),
+            ("lock_acquire", "asked:<id>") | ("lock_hold", "held:<id>") => Id::from_u64(BROKEN),
+            _ => Id::from_u64(1),
+        }
     }
 
     fn event(&self, event: &Event<'_>) {
@@ -43,10 +54,18 @@ impl Subscriber for Listener {
         }
     }
 
-    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record(&self, id: &Id, _: &Record<'_>) {
+        assert_ne!(id.into_u64(), BROKEN, "a listener that fails");
+    }
+
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
+
+    fn try_close(&self, id: Id) -> bool {
+        assert_ne!(id.into_u64(), BROKEN, "a listener that fails");
+        true
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what it must not do")]
@@ -101,6 +120,25 @@ async fn sleeps(
     pending().await
 }
 
+#[distributed_lock(key = "unmade:<id>", client = locks)]
+async fn unmade(locks: &LockClient, id: u64) -> Result<u64, LockError> {
+    Ok(id)
+}
+
+#[distributed_lock(key = "asked:<id>", client = locks)]
+async fn asked(locks: &LockClient, id: u64) -> Result<u64, LockError> {
+    Ok(id)
+}
+
+#[distributed_lock(key = "held:<id>", ttl = "60s", client = locks)]
+async fn held(locks: &LockClient, id: u64, inside: oneshot::Sender<()>) -> Result<u64, LockError> {
+    let _ = inside.send(());
+    match id {
+        0 => pending().await,
+        id => Ok(id),
+    }
+}
+
 #[tokio::test]
 async fn one_that_asks_for_the_lock_does_not_wait_for_itself() {
     listen();
@@ -128,6 +166,32 @@ async fn one_that_panics_stops_no_renewal() {
     // Longer than a lease that nobody renews.
     tokio::time::sleep(ms(6000)).await;
     renewed.release().await.expect("it was renewed");
+}
+
+#[tokio::test]
+async fn one_that_panics_fails_no_call() {
+    listen();
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    assert_eq!(unmade(&client, 1).await.unwrap(), 1);
+    assert_eq!(asked(&client, 2).await.unwrap(), 2);
+    assert_eq!(held(&client, 3, oneshot::channel().0).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn one_that_panics_keeps_no_lock_from_being_given_back() {
+    listen();
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let (inside, is_inside) = oneshot::channel();
+    let locks = client.clone();
+    let call = tokio::spawn(async move { held(&locks, 0, inside).await });
+    soon(is_inside).await.unwrap();
+    call.abort();
+    let cancelled = soon(call).await.unwrap_err();
+    assert!(cancelled.is_cancelled(), "{cancelled}");
+    let next = client.lock("held:0").wait(LONG).acquire().await.unwrap();
+    next.release().await.unwrap();
 }
 
 #[tokio::test]
