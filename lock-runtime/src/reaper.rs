@@ -1,6 +1,7 @@
 //! Ends owners: gives locks back, leaves queues, and settles what went unanswered.
 //!
-//! An end that is not answered is repeated until it is. That is not enough where one of the
+//! An end that fails is repeated until it is answered, also one that was refused: a password or a
+//! certificate that is being changed shuts us out for a moment. That is not enough where one of the
 //! owner's acquires is unanswered on another connection: it may arrive after the answer, and
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
@@ -21,6 +22,7 @@ use crate::model::owner::Owner;
 use crate::random;
 use crate::remote::Remote;
 use crate::roster::Tenure;
+use crate::shield::shielded;
 use crate::tally::Counted;
 use crate::telemetry;
 use crate::wait::contender::Turn;
@@ -105,7 +107,7 @@ fn giving_back<W: Wire>(
                 telemetry::release_unconfirmed(&hold);
             }
             if let Some(reply) = reply.take() {
-                let _ = reply.send(released);
+                shielded(|| reply.send(released));
             }
         };
         let outcome = {
@@ -132,7 +134,7 @@ fn giving_back<W: Wire>(
             Released::NotOurs if failures > 0 => Released::Unconfirmed,
             released => released,
         });
-        let unanswered = matches!(outcome, Err(Fault::Unavailable(_)));
+        let unanswered = outcome.is_err();
         if unanswered || episode.chain.is_tainted() {
             // In a task of its own: this one may have begun where there are no timers.
             let ending = remote.clone();
@@ -156,7 +158,7 @@ async fn first_end<W: Wire>(
     remote: &Arc<Remote<W>>,
     episode: &mut Episode,
     mut contended: bool,
-    heads_line: bool,
+    mut heads_line: bool,
     until: Instant,
     failures: &mut u32,
 ) -> Result<Ended, Fault> {
@@ -169,7 +171,13 @@ async fn first_end<W: Wire>(
         let heir =
             next.and_then(|(label, ttl)| Some((remote.episode(&label, &episode.names).ok()?, ttl)));
         if let Some((heir, ttl)) = heir {
-            return bequeath(remote, episode, heir, ttl).await;
+            // Whatever comes of it, the heir has the turn.
+            heads_line = false;
+            contended = true;
+            let ended = bequeath(remote, episode, heir, ttl).await;
+            if !again(remote, &ended, until, failures).await {
+                return ended;
+            }
         }
     }
     let _baton = heads_line.then(|| Baton {
@@ -187,14 +195,30 @@ async fn first_end<W: Wire>(
         };
         match outcome {
             Ok(Ended::Contended) => contended = true,
-            Err(Fault::Unavailable(_)) if Instant::now() < until => {
-                *failures += 1;
-                let again = Instant::now() + backoff(*failures, random::jitter());
-                remote.alarms().sleep_until(again.min(until)).await;
+            outcome => {
+                if !again(remote, &outcome, until, failures).await {
+                    return outcome;
+                }
             }
-            outcome => return outcome,
         }
     }
+}
+
+/// Whether an end is to be sent again, because nobody answered and it is not `until` yet: at once, but
+/// for a pause that grows.
+async fn again<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    outcome: &Result<Ended, Fault>,
+    until: Instant,
+    failures: &mut u32,
+) -> bool {
+    if !matches!(outcome, Err(Fault::Unavailable(_))) || Instant::now() >= until {
+        return false;
+    }
+    *failures += 1;
+    let pause = Instant::now() + backoff(*failures, random::jitter());
+    remote.alarms().sleep_until(pause.min(until)).await;
+    true
 }
 
 /// Ends a holder in favour of the next one in its line.
@@ -275,8 +299,7 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
         drop(first);
-        let unanswered = matches!(ended, Err(Fault::Unavailable(_)));
-        finish(&ending, episode, unanswered, Some(counted)).await;
+        finish(&ending, episode, ended.is_err(), Some(counted)).await;
     });
     done
 }
@@ -314,7 +337,7 @@ async fn finish<W: Wire>(
             .wire()
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
-        if !matches!(ended, Err(Fault::Unavailable(_))) {
+        if ended.is_ok() {
             (unanswered, counted) = (false, None);
             if is_last {
                 break;

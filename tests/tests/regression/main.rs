@@ -6,6 +6,7 @@ mod distance;
 mod late;
 mod memory;
 mod nesting;
+mod refused;
 mod renewal;
 mod results;
 mod shutdown;

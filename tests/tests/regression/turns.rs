@@ -1,14 +1,14 @@
 //! The callers of one client that want the same lock: how many commands they cost, and what
 //! becomes of a turn that nobody takes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness::{RedisServer, client_without_turns, eventually};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::tools::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
+use crate::tools::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
 /// An attempt at a held lock was followed by an `end`, which had nothing to end.
 #[tokio::test]
@@ -132,4 +132,28 @@ async fn an_owner_that_was_named_as_the_next_one_is_ended() {
     })
     .await;
     next.await.unwrap().unwrap().release().await.unwrap();
+}
+
+/// A hand-over whose connection broke was sent again after half a second, though somebody waited.
+#[tokio::test]
+async fn a_hand_over_that_is_not_answered_is_sent_again_at_once() {
+    const ROUNDS: u32 = 5;
+    let (_server, proxy, _) = behind_a_proxy().await;
+    let client = client_without_turns(proxy.url());
+    let mut quickest = LONG;
+    for _ in 0..ROUNDS {
+        let first = client.lock(KEY).wait(LONG).acquire().await.unwrap();
+        let second = client.lock(KEY).wait(LONG).acquire();
+        let second = tokio::spawn(async move { (second.await, Instant::now()) });
+        // It stands in line, which costs no command.
+        tokio::task::yield_now().await;
+        proxy.cut_next_request("");
+        let released = Instant::now();
+        first.release().await.unwrap();
+        let (second, served) = second.await.unwrap();
+        quickest = quickest.min(served - released);
+        second.unwrap().release().await.unwrap();
+    }
+    assert_eq!(proxy.cuts(), ROUNDS as usize);
+    assert!(quickest < ms(350), "{quickest:?} at best");
 }

@@ -1,0 +1,36 @@
+//! Ends that a server did not want to hear of while its password, or its certificate, was changed.
+
+use harness::eventually;
+use lock_runtime::LockErrorKind;
+
+use crate::tools::{KEY, LOCK, LONG, behind_a_proxy, exists, hold, ms};
+
+/// The release counted as answered, and the lock stayed for the whole of its ttl.
+#[tokio::test]
+async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = client.lock(KEY).ttl(ms(600_000)).acquire().await.unwrap();
+    server.config_set("requirepass", "another");
+    proxy.kill_connections();
+    guard.release().await.expect("it was held until then");
+    let mut connection = server.connection();
+    assert!(exists(&mut connection, LOCK));
+    server.config_set("requirepass", "");
+    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+    hold(&client).await.release().await.unwrap();
+}
+
+/// A grant whose answer was lost was not given back by the caller that was then refused.
+#[tokio::test]
+async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    server.config_set("requirepass", "another");
+    proxy.cut_next_reply("EVALSHA");
+    let asking = client.lock(KEY).ttl(ms(600_000)).wait(LONG).acquire();
+    let error = asking.await.expect_err("it cannot come back");
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let mut connection = server.connection();
+    assert!(exists(&mut connection, LOCK), "it was granted");
+    server.config_set("requirepass", "");
+    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+}
