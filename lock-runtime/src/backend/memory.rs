@@ -8,6 +8,8 @@
 //! a timer of its own, so neither needs the other's runtime.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -24,6 +26,7 @@ use crate::model::owner::{Owner, ProcessId};
 use crate::model::record::Holder;
 use crate::model::token::FencingToken;
 use crate::options::DEFAULT_TTL;
+use crate::shield::shielded;
 
 const CLOCK: Clock = Clock::Tokio;
 
@@ -47,6 +50,8 @@ struct State {
     /// Every key that is held or waited for.
     locks: HashMap<String, Lock>,
     last_token: u64,
+    /// Who is to be woken as soon as the mutex is free.
+    called: Vec<Arc<Waiter>>,
 }
 
 #[derive(Debug)]
@@ -152,9 +157,41 @@ impl State {
         };
         lock.holder = Occupant::new(token, &waiter.label, &waiter.terms, now);
         *lock_of(&waiter.granted) = Some(Grant { token, at: now });
-        waiter.called.notify_one();
-        if let Some(first) = lock.queue.front() {
-            first.called.notify_one();
+        self.called.push(waiter);
+        self.call_first(key);
+    }
+
+    /// Has the first in line look again at how long it has to wait.
+    fn call_first(&mut self, key: &str) {
+        let first = self.locks.get(key).and_then(|lock| lock.queue.front());
+        self.called.extend(first.cloned());
+    }
+}
+
+/// The state, under its mutex until this is dropped.
+struct Locked<'a>(Option<MutexGuard<'a, State>>);
+
+impl Deref for Locked<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        self.0.as_ref().expect("it is there until this is dropped")
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        self.0.as_mut().expect("it is there until this is dropped")
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        let called = mem::take(&mut self.called);
+        self.0 = None;
+        // With the mutex free: a waker is somebody else's code.
+        for waiter in called {
+            shielded(|| waiter.called.notify_one());
         }
     }
 }
@@ -180,8 +217,8 @@ impl Memory {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock_of(&self.state)
+    fn state(&self) -> Locked<'_> {
+        Locked(Some(lock_of(&self.state)))
     }
 
     /// Makes the hold of a grant, and sets the alarm that ends it.
@@ -346,9 +383,7 @@ impl Backend for Memory {
             lock.holder.lease.confirmed(now, extension);
             lock.holder.expires = lock.holder.expires.max(now + extension);
             hold.extend(lock.holder.lease.deadline());
-            if let Some(first) = lock.queue.front() {
-                first.called.notify_one();
-            }
+            state.call_first(key);
         }
         Ok(())
     }
@@ -398,9 +433,7 @@ impl Drop for Leaving<'_> {
         } else if let Some(lock) = state.locks.get_mut(self.key) {
             lock.queue
                 .retain(|waiter| !Arc::ptr_eq(waiter, self.waiter));
-            if let Some(first) = lock.queue.front() {
-                first.called.notify_one();
-            }
+            state.call_first(self.key);
         }
     }
 }
