@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use foldhash::HashMap;
 use tokio::sync::oneshot;
+use tokio::task::coop::unconstrained;
 
 use crate::keeper::Keeper;
 use crate::shield::shielded;
@@ -188,15 +189,18 @@ impl Runner {
     }
 
     /// Waits for `answer`, and does what there is to do meanwhile. `None` if there will be none.
+    ///
+    /// It is polled outside the budget of its task. Where that is used up, tokio wakes a task when its
+    /// poll is over, and so never if a caller waits for this inside a poll, with another executor.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
-        poll_fn(|cx| {
+        unconstrained(poll_fn(|cx| {
             let mut answered = Pin::new(&mut *answer).poll(cx);
             if answered.is_pending() {
                 self.errand.poll(&self.keeper, cx);
                 answered = Pin::new(&mut *answer).poll(cx);
             }
             answered.map(Result::ok)
-        })
+        }))
         .await
     }
 
@@ -391,6 +395,22 @@ mod tests {
         call.notify_one();
         assert!(!soon(answer).await.unwrap().contains(&here()));
         drop(runner);
+    }
+
+    /// It may never be polled again if it is not answered now: another executor polls it inside a poll.
+    #[tokio::test]
+    async fn a_caller_whose_task_has_used_up_its_budget_is_answered() {
+        while tokio::task::coop::has_budget_remaining() {
+            tokio::task::coop::consume_budget().await;
+        }
+        let mut runner = Runner::new(&keeper());
+        let (call, mut answer) = give(runner.errand());
+        call.notify_one();
+        let mut waiting = Box::pin(runner.wait_for(&mut answer));
+        let polled = waiting
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_ready());
     }
 
     #[tokio::test]

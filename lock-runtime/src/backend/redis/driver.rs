@@ -10,6 +10,7 @@
 //! it meanwhile is seen when it is put back.
 
 use std::future::{Future, poll_fn};
+use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,6 +60,9 @@ struct Berth {
     away: Option<u64>,
     /// It does not leave before this time.
     rests_until: Option<Instant>,
+    /// The task of its last stay was not polled yet. It does not leave again before that: a runtime
+    /// that polls nobody would only collect such tasks.
+    is_unmet: bool,
     /// The tasks that poll it.
     keeper: Option<Waker>,
     guest: Option<Waker>,
@@ -92,6 +96,7 @@ impl Driver {
                 moves: 0,
                 away: None,
                 rests_until: None,
+                is_unmet: false,
                 keeper: None,
                 guest: None,
             }),
@@ -163,6 +168,7 @@ impl Driver {
         // A need that is not seen here sees that it is away.
         if berth.gone
             || berth.away.is_some()
+            || berth.is_unmet
             || berth.rests_until.is_some_and(rests)
             || self.homes.is_needed()
         {
@@ -176,6 +182,7 @@ impl Driver {
         runtime.spawn(Stay {
             driver: self.clone(),
             stay,
+            is_met: false,
         });
         // The keeper begins to look after it.
         wake(wakers);
@@ -262,7 +269,7 @@ impl Driver {
         self.polls.fetch_add(1, Ordering::Relaxed);
         let panicking = GoneWhenDropped(self);
         let polled = work.as_mut().poll(cx);
-        std::mem::forget(panicking);
+        mem::forget(panicking);
 
         let mut berth = self.berth();
         berth.gone |= polled.is_ready();
@@ -291,6 +298,7 @@ impl Driver {
 impl Berth {
     fn depart(&mut self) -> u64 {
         self.moves += 1;
+        self.is_unmet = true;
         self.away = Some(self.moves);
         self.moves
     }
@@ -339,9 +347,17 @@ impl Drop for GoneWhenDropped<'_> {
 struct Stay {
     driver: Arc<Driver>,
     stay: u64,
+    /// It was polled.
+    is_met: bool,
 }
 
 impl Stay {
+    fn meet(&mut self) {
+        if !mem::replace(&mut self.is_met, true) {
+            self.driver.berth().is_unmet = false;
+        }
+    }
+
     /// A child that goes on with its parent's runtime must not read its parent's answers, nor write
     /// anything: it has the same socket.
     fn is_ours(&self) -> bool {
@@ -352,10 +368,11 @@ impl Stay {
 impl Future for Stay {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if !self.is_ours() {
             return Poll::Pending;
         }
+        self.meet();
         self.driver.poll_at(Some(self.stay), cx).map(drop)
     }
 }
@@ -363,6 +380,7 @@ impl Future for Stay {
 impl Drop for Stay {
     fn drop(&mut self) {
         if self.is_ours() {
+            self.meet();
             self.driver.come_home(|stay| stay == self.stay, None);
         }
     }
@@ -439,7 +457,7 @@ mod tests {
     fn a_need_brings_it_home_and_keeps_it_there() {
         let guest = runtime();
         let driver = driver(&guest, pending());
-        let _inside = guest.enter();
+        let inside = guest.enter();
         drop(driver.attend());
         assert!(is_away(&driver));
         let need = driver.homes.need();
@@ -448,6 +466,12 @@ mod tests {
         assert!(!is_away(&driver));
         drop(need);
         drop(driver.attend());
+        assert!(!is_away(&driver), "nobody has polled the task of its stay");
+        drop(inside);
+        guest.block_on(async {
+            tokio::task::yield_now().await;
+            drop(driver.attend());
+        });
         assert!(is_away(&driver));
     }
 
