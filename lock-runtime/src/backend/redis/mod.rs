@@ -101,13 +101,7 @@ impl Server {
                 Ok(value) => value,
                 Err(Silence::Unsent) => {
                     note(Step::Unsent(&connection));
-                    unsent += 1;
-                    if unsent > 1 {
-                        // Somebody lets us in and throws us out again.
-                        let again = Instant::now() + PAUSE;
-                        self.link.alarms().sleep_until(again).await;
-                    }
-                    connection = self.link.connection(until).await?;
+                    connection = self.reconnection(&mut unsent, until).await?;
                     continue;
                 }
                 Err(silence) => return Err(self.unanswered(silence)),
@@ -124,6 +118,20 @@ impl Server {
                 },
             }
         }
+    }
+
+    /// Another connection for what was not sent on the last one, for the how manieth time.
+    async fn reconnection(
+        &self,
+        unsent: &mut u32,
+        until: Instant,
+    ) -> Result<Arc<Connection>, Fault> {
+        *unsent += 1;
+        if *unsent > 1 {
+            // Somebody lets us in and throws us out again.
+            self.link.alarms().sleep_until(Instant::now() + PAUSE).await;
+        }
+        self.link.connection(until).await
     }
 
     /// What an error of the server means; `None` if it lacks the script.
@@ -165,10 +173,11 @@ impl Server {
             renewal.arguments(&mut call);
             pipeline.add_command(call);
         }
+        let mut unsent = 0;
         let (at, sent) = loop {
             let at = CLOCK.now();
             match self.link.send_all(connection, &pipeline, until).await {
-                Err(Silence::Unsent) => match self.link.connection(until).await {
+                Err(Silence::Unsent) => match self.reconnection(&mut unsent, until).await {
                     Ok(another) => *connection = another,
                     Err(fault) => break (at, Err(fault)),
                 },
