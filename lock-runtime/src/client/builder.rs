@@ -74,7 +74,7 @@ impl LockClientBuilder {
     /// How long one attempt to reach the server may take, connecting included; 1 s if not said,
     /// at least 10 ms. A wait is exceeded by no more than this.
     pub fn command_timeout(mut self, timeout: Duration) -> LockClientBuilder {
-        self.options.command_timeout = timeout;
+        self.options.command_timeout = bounded_wait(timeout);
         self
     }
 

@@ -64,3 +64,17 @@ async fn a_hold_that_a_shutdown_ended_is_not_renewed() {
     .await;
     drop(guard);
 }
+
+/// A timeout that no clock reaches was added to one: the panic came back as `Shutdown`, or as a panic.
+#[tokio::test]
+async fn a_command_timeout_may_be_as_long_as_a_duration() {
+    let server = RedisServer::start();
+    for url in [server.url(), "memory://".to_owned()] {
+        let client = LockClient::builder()
+            .url(url)
+            .command_timeout(Duration::MAX);
+        let client = client.connect().await.unwrap();
+        hold(&client).await.release().await.unwrap();
+        client.shutdown().await;
+    }
+}
