@@ -123,6 +123,7 @@ impl Parting {
             (Released::NotOurs, None) => Err(self.hold.lose(Loss::NotOurs)),
             (_, None) if !self.in_time => Err(Loss::Expired),
             (Released::Freed, None) => Ok("released"),
+            (Released::Passed, None) => Ok("passed"),
             (Released::Unheard, None) => Ok("unheard"),
             (Released::Unconfirmed, None) => Ok("unconfirmed"),
         }

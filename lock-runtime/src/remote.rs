@@ -347,7 +347,7 @@ impl<W: Wire> Backend for Remote<W> {
             return Released::Unconfirmed;
         }
         if turns::pass(&self, &hold) {
-            return Released::Freed;
+            return Released::Passed;
         }
         let tenure = self.roster().remove(&hold);
         match tenure {

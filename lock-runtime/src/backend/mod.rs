@@ -39,6 +39,8 @@ pub(crate) struct Request {
 pub(crate) enum Released {
     /// The server confirmed it.
     Freed,
+    /// The lease went to another caller of this client, and the server was not asked.
+    Passed,
     /// The server says that the lock was not ours any more.
     NotOurs,
     /// No answer in time: the deadline decides, and the release goes on in the background.

@@ -95,3 +95,21 @@ async fn a_call_that_does_not_get_the_lock_says_why() {
 async fn refused(locks: &LockClient, wait: u64) -> Result<(), LockError> {
     Ok(())
 }
+
+#[distributed_lock(key = "passed-on:<id>", client = locks)]
+async fn turn(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    tokio::time::sleep(ms(30)).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hold_whose_lease_passes_on_says_so() {
+    journal::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let (first, second) = tokio::join!(turn(&locks, 1), turn(&locks, 1));
+    first.and(second).unwrap();
+    let holds = told("lock_hold", "passed-on:<id>");
+    let outcomes: Vec<_> = holds.iter().map(|hold| hold.field("outcome")).collect();
+    assert_eq!(outcomes, ["passed", "released"]);
+}
