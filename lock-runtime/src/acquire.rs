@@ -119,9 +119,10 @@ impl Acquire {
     ///
     /// [`Busy`](LockErrorKind::Busy) if the lock was held at the last attempt,
     /// [`Unavailable`](LockErrorKind::Unavailable) if the last attempt was not answered,
-    /// [`Rejected`](LockErrorKind::Rejected), [`Reentered`](LockErrorKind::Reentered),
-    /// [`InvalidKey`](LockErrorKind::InvalidKey), [`InvalidOptions`](LockErrorKind::InvalidOptions),
-    /// [`Shutdown`](LockErrorKind::Shutdown).
+    /// [`Lost`](LockErrorKind::Lost) if it was had and over before this came to it, or the outer hold of
+    /// the call tree is, [`Rejected`](LockErrorKind::Rejected),
+    /// [`Reentered`](LockErrorKind::Reentered), [`InvalidKey`](LockErrorKind::InvalidKey),
+    /// [`InvalidOptions`](LockErrorKind::InvalidOptions), [`Shutdown`](LockErrorKind::Shutdown).
     ///
     /// # Panics
     ///
@@ -148,6 +149,10 @@ impl Acquire {
     ///
     /// As [`acquire`](Acquire::acquire), except `Busy`.
     ///
+    /// # Panics
+    ///
+    /// As [`acquire`](Acquire::acquire).
+    ///
     /// # Cancel safety
     ///
     /// As [`acquire`](Acquire::acquire).
@@ -165,7 +170,11 @@ impl Acquire {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Acquire::acquire), and `Lost`.
+    /// As [`acquire`](Acquire::acquire), and `Lost` if the lock was lost under the body.
+    ///
+    /// # Panics
+    ///
+    /// As [`acquire`](Acquire::acquire), and with the body.
     ///
     /// # Cancel safety
     ///

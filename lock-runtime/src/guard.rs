@@ -94,8 +94,8 @@ impl LockGuard {
     ///
     /// # Errors
     ///
-    /// `Lost` if it is not ours any more, `Unavailable` if the server did not answer; the lease
-    /// then runs on as it was.
+    /// `Lost` if it is not ours any more; `Unavailable` if the server did not answer, and `Rejected` if
+    /// it refused to: the lease then runs on as it was. `Shutdown` in a forked child.
     ///
     /// # Cancel safety
     ///

@@ -63,9 +63,10 @@
 //! test that makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
-//! Waiters are served in order between clients, and inside a client. Other kinds of clients that
-//! poll for the same key may starve while ours queue, and their releases wake nobody: ours then
-//! find the lock free by polling, about five times a second.
+//! Waiters are served in order between clients, and inside a client; a client that has the lock may
+//! serve up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)).
+//! Other kinds of clients that poll for the same key may starve while ours queue, and their releases
+//! wake nobody: ours then find the lock free by polling, about five times a second.
 //!
 //! # Where the locks are
 //!

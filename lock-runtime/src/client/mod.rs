@@ -163,7 +163,8 @@ impl LockClient {
     /// Ends the client in good order: new acquisitions and waiting ones fail with `Shutdown`,
     /// bodies that run may finish within the builder's
     /// [`shutdown_grace`](LockClientBuilder::shutdown_grace), those that do not are told that
-    /// their lock is lost, and every lock that is given back is released before this returns.
+    /// their lock is lost, and every lock that is given back is released before this returns, if the
+    /// server answers within two command timeouts.
     ///
     /// A lock whose holder cannot be stopped, a synchronous body or a guard that is kept, is not
     /// released under its feet: it is not renewed any more, and its ttl frees it.

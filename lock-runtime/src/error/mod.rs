@@ -94,7 +94,9 @@ impl LockError {
         self.0.key.as_ref().map(LockKey::as_str)
     }
 
-    /// Who held the lock when it was last asked for, in words: `api-7 (pid 4121) ship`.
+    /// Who held the lock when it was last asked for, in words: `api-7 (pid 4121) ship`. The function is
+    /// that of the caller who asked the server: the lease may have passed to others of its client
+    /// since.
     pub fn holder(&self) -> Option<&str> {
         self.0.holder.as_deref()
     }
