@@ -15,6 +15,9 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     guard.release().await.expect("it was held until then");
     let mut connection = server.connection();
     assert!(exists(&mut connection, LOCK));
+    // Refused once more it is still wanted.
+    let attempts = proxy.accepted();
+    eventually("attempts", LONG, async || proxy.accepted() >= attempts + 2).await;
     server.config_set("requirepass", "");
     eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
     hold(&client).await.release().await.unwrap();
