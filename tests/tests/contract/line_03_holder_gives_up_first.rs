@@ -101,7 +101,7 @@ async fn line_3_a_sync_body_runs_to_its_end_and_then_fails() {
         wait_until("deadline", LONG, || !guard.is_valid());
         ended.store(true, Ordering::SeqCst);
     };
-    let error = client.lock(KEY).ttl(ms(300)).run_blocking(body);
+    let error = client.lock(KEY).ttl(ms(2_000)).run_blocking(body);
     assert!(error.unwrap_err().is_lost());
     assert!(ended.load(Ordering::SeqCst));
     drop(server);
