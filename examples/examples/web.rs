@@ -59,7 +59,7 @@ struct Shop {
 #[distributed_lock(key = "order:<id>", wait = "0s", client = shop.locks)]
 async fn ship(State(shop): State<Shop>, Path(id): Path<u64>) -> Result<String, ApiError> {
     let _ = shop.packing.send(id).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(format!("order {id} is on its way"))
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tempfile::TempDir;
 
@@ -114,10 +115,13 @@ impl RedisServer {
             .expect("the server accepts connections")
     }
 
-    /// A plain redis-rs connection for async tests.
+    /// A plain redis-rs connection for async tests, as patient as they are.
     pub async fn async_connection(&self) -> MultiplexedConnection {
+        let patient = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
         self.client()
-            .get_multiplexed_async_connection()
+            .get_multiplexed_async_connection_with_config(&patient)
             .await
             .expect("the server accepts connections")
     }

@@ -141,6 +141,10 @@ impl<'a> Round<'a> {
     ) {
         let mut workers: Vec<_> = (0..workers).map(|_| self.worker()).collect();
         let hammer = self.command("hammer", ttl, PATIENCE, &format!("2 {}", time.as_millis()));
+        // The time that the processes take to start is not the storm's.
+        for worker in &mut workers {
+            worker.ask("idle", PATIENCE);
+        }
         workers.iter_mut().for_each(|worker| worker.send(&hammer));
         let started = Instant::now();
         while started.elapsed() < time {

@@ -58,10 +58,12 @@ fn body_panics(round: &mut Round<'_>) {
 pub(super) const BODY_BLOCKS: Row = Row::new("body_blocks", Class::E, body_blocks);
 
 fn body_blocks(round: &mut Round<'_>) {
-    let time = TTL * 5 / 2;
+    // A busy machine may keep a process from running for a second.
+    let ttl = 2 * TTL;
+    let time = ttl * 5 / 2;
     let mut blocking = round.worker();
     let block = format!("block {}", time.as_millis());
-    blocking.send(&round.command("run-alone", TTL, PATIENCE, &block));
+    blocking.send(&round.command("run-alone", ttl, PATIENCE, &block));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     // It visits as soon as it is let in.
     let mut next = round.worker();

@@ -124,9 +124,13 @@ fn push_late(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());
+    let mut next = round.worker();
+    // The time that it takes to start is not to come out of the other one's.
+    next.ask("idle", PATIENCE);
     round.ask(&mut gone, LONG, WAIT);
     round.wait_for_queue(1);
-    let mut next = round.waiter(LONG);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.wait_for_queue(2);
     proxy.replies(Mode::Hold);
     let released = Instant::now();
     round.release(&mut holder);

@@ -94,8 +94,9 @@ fn past_its_wait(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let asked = Instant::now();
     let mut sleeper = round.waiter_within(LONG, WAIT);
-    let mut next = round.waiter(LONG);
+    // Before its time is over, of which the start of another process may be most. It stays in the queue.
     sleeper.stop();
+    let mut next = round.waiter(LONG);
     // Its time and one attempt.
     let over = WAIT + Duration::from_secs(1);
     wait_until("end of its time", PATIENCE, || asked.elapsed() > over);

@@ -57,7 +57,7 @@ impl World {
             .arg(format!("{{lock:{key}}}:w"))
             .to_owned();
         soon(async {
-            // Hundreds ask at once: not all the time, and an answer that is late is none.
+            // Hundreds ask at once: not all the time.
             while exists.query_async(&mut connection).await != Ok(1) {
                 tokio::time::sleep(ms(20)).await;
             }

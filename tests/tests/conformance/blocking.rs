@@ -107,7 +107,7 @@ pub(crate) async fn a_blocking_body_runs_to_its_end_and_then_fails(store: impl S
     let ended = Flag::default();
     let error = client
         .lock(KEY)
-        .ttl(ms(400))
+        .ttl(ms(2_000))
         .renew(false)
         .run_blocking(|guard| {
             wait_until("loss of the lease", LONG, || !guard.is_valid());

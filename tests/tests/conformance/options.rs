@@ -34,8 +34,11 @@ pub(crate) async fn a_ttl_must_be_in_range(store: impl Store) {
     refused(lock().ttl(DAY + ms(1)), kind, "24 h").await;
     refused(lock().ttl(Duration::MAX), kind, "24 h").await;
     for ttl in [ms(20), DAY] {
-        let guard = lock().ttl(ttl).acquire().await.unwrap();
-        drop(guard.release().await);
+        match lock().ttl(ttl).acquire().await {
+            Ok(guard) => drop(guard.release().await),
+            // The shortest may be over before its answer is here.
+            Err(error) => assert!(error.is_lost() && ttl < DAY, "{error}"),
+        }
     }
 }
 

@@ -41,9 +41,12 @@ async fn line_6_a_lock_of_another_is_not_extended() {
     let _: () = ask(&mut connection, &["SET", LOCK, "theirs", "PX", "600"]);
     let set = Instant::now();
     soon(guard.lost()).await;
+    // Looked at in this order: the time until the answer would be missing from the rest.
+    let passed = set.elapsed().as_millis();
     let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
-    let due = i64::try_from(ms(600).saturating_sub(set.elapsed()).as_millis()).unwrap();
-    assert!(left <= due + 5, "{left} ms are left and {due} ms are due");
+    let due = i64::try_from(600_u128.saturating_sub(passed)).unwrap();
+    // A server may count its milliseconds on from its last look at the clock.
+    assert!(left <= due + 1, "{left} ms are left and {due} ms are due");
 }
 
 #[tokio::test]

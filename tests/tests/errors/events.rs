@@ -5,7 +5,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use crate::{client, log, ms};
 
-#[distributed_lock(key = "events-of:<id>", ttl = "300ms", wait = "0s", client = client)]
+#[distributed_lock(key = "events-of:<id>", ttl = "3s", wait = "0s", client = client)]
 async fn keep(client: &LockClient, id: &str, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
     Ok(())

@@ -75,10 +75,11 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.show(&client);
 
     // Held, renewed, waited for.
-    let acquire = client.lock(KEY).ttl(ms(300));
+    let acquire = client.lock(KEY).ttl(ms(3_000));
     evidence.show(&acquire);
     let guard = acquire.acquire().await.unwrap();
     evidence.show(&guard);
+    guard.renew().await.unwrap();
     let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
     harness::eventually("waiter", LONG, async || {
         harness::ask::<i64>(&mut raw, &["EXISTS", harness::QUEUE]) == 1

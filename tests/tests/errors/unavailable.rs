@@ -67,8 +67,9 @@ async fn a_name_that_means_no_host() {
 
 #[tokio::test]
 async fn a_server_without_a_free_place() {
-    let server = RedisServer::builder().config("maxclients", "1").start();
-    let _only_one = server.connection();
+    let server = RedisServer::start();
+    let mut only_one = server.connection();
+    let () = harness::ask(&mut only_one, &["CONFIG", "SET", "maxclients", "1"]);
     let error = refusal(&client(server.url()), ms(100)).await;
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
 }

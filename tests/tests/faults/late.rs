@@ -17,7 +17,7 @@ async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
 
     // Writes stand still for longer than a command may take; the acquire is carried out after.
     let started = Instant::now();
-    let _: () = ask(&mut connection, &["CLIENT", "PAUSE", "1500", "WRITE"]);
+    let _: () = ask(&mut connection, &["CLIENT", "PAUSE", "10000", "WRITE"]);
     let attempt = client.lock(KEY).wait(Duration::ZERO).acquire().await;
     assert!(attempt.unwrap_err().is_unavailable());
     assert!(started.elapsed() < ms(1_000) + SLACK);

@@ -62,9 +62,11 @@ async fn a_late_acquire_of_an_ended_owner_is_undone() {
     let client = LockClient::builder()
         .url(proxy.url())
         .command_timeout(Duration::from_millis(150))
-        .connect()
-        .await
+        .build()
         .unwrap();
+    // Connected, with more than one attempt.
+    let warm = client.lock("warm").wait(PATIENCE).acquire().await.unwrap();
+    warm.release().await.unwrap();
     let mut monitor = server.monitor();
 
     proxy.black_hole();

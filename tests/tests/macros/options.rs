@@ -135,7 +135,7 @@ async fn finish_lets_a_lost_body_end() {
 
 #[test]
 fn finish_keeps_a_sync_result() {
-    #[distributed_lock(key = "lost", ttl = "20ms", renew = false, on_lost = "finish", guard = lock, client = locks)]
+    #[distributed_lock(key = "lost", ttl = "300ms", renew = false, on_lost = "finish", guard = lock, client = locks)]
     fn finishing(locks: &LockClient) -> Result<u8, LockError> {
         while lock.is_valid() {
             std::thread::yield_now();

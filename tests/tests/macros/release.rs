@@ -183,7 +183,7 @@ async fn the_bodys_own_error_is_not_masked_by_a_loss() {
 
 #[test]
 fn a_sync_body_that_fails_by_itself_says_so_after_a_loss() {
-    #[distributed_lock(key = "lost", ttl = "20ms", renew = false, guard = lock, client = locks)]
+    #[distributed_lock(key = "lost", ttl = "300ms", renew = false, guard = lock, client = locks)]
     fn outlived(locks: &LockClient, own: bool) -> Result<(), AppError> {
         while lock.is_valid() {
             std::thread::yield_now();

@@ -45,7 +45,7 @@ fn locks(scene: &mut Scene) -> Vec<String> {
 #[test]
 fn a_terminated_service_finishes_its_work_and_frees_its_locks() {
     let mut scene = Scene::new();
-    let mut service = service(&scene, "20000", "700");
+    let mut service = service(&scene, "20000", "3000");
     let next = scene.waiter(TTL);
     service.terminate();
     let finished = HELD.map(|key| format!("{key} finished"));

@@ -40,7 +40,7 @@ async fn a_renewal_that_fails_is_told_and_the_hold_goes_on() {
     assert_eq!(hold.field("outcome"), "released");
 }
 
-#[distributed_lock(key = "deleted:<id>", ttl = "300ms", client = locks)]
+#[distributed_lock(key = "deleted:<id>", ttl = "3s", client = locks)]
 async fn deleted(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
     std::future::pending().await

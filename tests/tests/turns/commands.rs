@@ -1,6 +1,6 @@
 //! What turns cost, and the tokens that they have.
 
-use harness::{KEY, LONG, RedisServer, client, client_without_turns, eventually, hold};
+use harness::{KEY, LONG, RedisServer, client, client_without_turns, hold};
 use lock_runtime::LockClient;
 
 use crate::line::{Line, Visits};
@@ -78,36 +78,4 @@ async fn a_guard_that_is_dropped_passes_its_lease_too() {
     assert_eq!(next.fencing_token().get(), token + 1);
     assert_eq!(monitor.take().len(), 1, "to acquire it");
     next.release().await.unwrap();
-}
-
-/// Also from a task to a thread that blocks for it, and back.
-#[tokio::test]
-async fn a_lease_passes_between_callers_of_all_kinds() {
-    let server = RedisServer::start();
-    let client = client(server.url());
-    let first = hold(&client).await;
-    let token = first.fencing_token().get();
-    let before = lock_runtime::__background_tasks();
-    let blocking = std::thread::spawn({
-        let client = client.clone();
-        move || client.lock(KEY).wait(LONG).acquire_blocking()
-    });
-    eventually("call in the background", LONG, async || {
-        lock_runtime::__background_tasks() > before
-    })
-    .await;
-    // Carried out there as well, after the other has begun to wait in line.
-    first.renew().await.unwrap();
-    first.release().await.unwrap();
-    let second = blocking.join().unwrap().unwrap();
-    assert_eq!(second.fencing_token().get(), token + 1);
-    let third = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    tokio::task::yield_now().await;
-    tokio::task::spawn_blocking(move || second.release_blocking())
-        .await
-        .unwrap()
-        .unwrap();
-    let third = third.await.unwrap().unwrap();
-    assert_eq!(third.fencing_token().get(), token + 2);
-    third.release().await.unwrap();
 }

@@ -5,12 +5,20 @@ use std::time::Duration;
 use harness::{KEY, LOCK, LONG, RedisServer, ask, client, hold, ms, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
+const TTL: Duration = ms(1_500);
+
+/// Longer than the ttl, as it would not matter otherwise.
+const MAX_HOLD: Duration = ms(2_000);
+
+/// Longer than both.
+const PAST: Duration = ms(2_250);
+
 /// A holder, and the one that has its lease after it.
 async fn passed(
     client: &LockClient,
     next: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
 ) -> (u64, LockGuard) {
-    let first = client.lock(KEY).ttl(ms(600)).wait(LONG).await.unwrap();
+    let first = client.lock(KEY).ttl(TTL).wait(LONG).await.unwrap();
     let token = first.fencing_token().get();
     let next = tokio::spawn(next);
     tokio::task::yield_now().await;
@@ -32,10 +40,10 @@ fn owner(server: &RedisServer) -> String {
 async fn it_is_renewed_for_whoever_has_it() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let (token, guard) = passed(&client, with_ttl(&client, ms(600)).acquire()).await;
+    let (token, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);
     let before = owner(&server);
-    tokio::time::sleep(ms(1_300)).await;
+    tokio::time::sleep(PAST).await;
     assert!(guard.is_valid());
     assert_eq!(owner(&server), before);
     guard.release().await.unwrap();
@@ -47,8 +55,8 @@ async fn it_is_renewed_for_whoever_has_it() {
 async fn lost_it_is_lost_for_whoever_has_it() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let (_, guard) = passed(&client, with_ttl(&client, ms(600)).acquire()).await;
-    let after = tokio::spawn(with_ttl(&client, ms(600)).acquire());
+    let (_, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
+    let after = tokio::spawn(with_ttl(&client, TTL).acquire());
     tokio::task::yield_now().await;
     let deleted: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
     assert_eq!(deleted, 1);
@@ -88,7 +96,7 @@ async fn it_only_passes_for_the_ttl_that_is_asked_for() {
     let (token, guard) = passed(&client, with_ttl(&client, ms(30_000)).acquire()).await;
     assert!(guard.fencing_token().get() >= token + 16);
     let left: i64 = ask(&mut server.connection(), &["PTTL", LOCK]);
-    assert!(left > 600, "{left}");
+    assert!(left > TTL.as_millis() as i64, "{left}");
     guard.release().await.unwrap();
 }
 
@@ -96,19 +104,19 @@ async fn it_only_passes_for_the_ttl_that_is_asked_for() {
 async fn a_max_hold_counts_from_the_hand_over_and_for_its_own_turn_only() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let bounded = with_ttl(&client, ms(600)).max_hold(ms(900));
+    let bounded = with_ttl(&client, TTL).max_hold(MAX_HOLD);
     let (token, guard) = passed(&client, bounded.acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);
-    let next = tokio::spawn(with_ttl(&client, ms(600)).acquire());
+    let next = tokio::spawn(with_ttl(&client, TTL).acquire());
     tokio::task::yield_now().await;
     guard.release().await.unwrap();
     let next = soon(next).await.unwrap().unwrap();
     assert_eq!(next.fencing_token().get(), token + 2);
-    tokio::time::sleep(ms(1_300)).await;
+    tokio::time::sleep(PAST).await;
     assert!(next.is_valid(), "it has no max_hold");
     next.release().await.unwrap();
 
-    let bounded = with_ttl(&client, ms(600)).max_hold(ms(900));
+    let bounded = with_ttl(&client, TTL).max_hold(MAX_HOLD);
     let (token, guard) = passed(&client, bounded.acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);
     soon(guard.lost()).await;
@@ -123,7 +131,7 @@ async fn a_max_hold_counts_from_the_hand_over_and_for_its_own_turn_only() {
 async fn a_turn_without_renewal_ends_with_its_lease() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let unrenewed = with_ttl(&client, ms(600)).renew(false);
+    let unrenewed = with_ttl(&client, TTL).renew(false);
     let (token, guard) = passed(&client, unrenewed.acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);
     soon(guard.lost()).await;

@@ -413,6 +413,7 @@ mod tests {
     use std::sync::mpsc::{self, RecvTimeoutError};
 
     use tokio::runtime::{Builder, Runtime};
+    use tokio::sync::oneshot;
 
     use super::*;
     use crate::keeper::Keeper;
@@ -498,10 +499,12 @@ mod tests {
         let keeper = driver.homes.keeper.id();
         assert_eq!(next(), keeper);
         let away = driver.clone();
+        let (leave, over) = oneshot::channel::<()>();
         let guest = std::thread::spawn(move || {
             guest.block_on(async {
                 drop(away.attend());
-                tokio::task::yield_now().await;
+                // Once is not enough: the keeper may be in the middle of a poll.
+                let _ = over.await;
             });
         });
         assert_eq!(next(), here);
@@ -514,6 +517,7 @@ mod tests {
         }
         go_on.send(()).unwrap();
         assert_eq!(next(), keeper);
+        drop(leave);
         guest.join().unwrap();
         driver.abort();
     }
