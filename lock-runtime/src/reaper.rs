@@ -1,7 +1,8 @@
 //! Ends owners: gives locks back, leaves queues, and settles what went unanswered.
 //!
-//! An end that fails is repeated until it is answered, also one that was refused: a password or a
-//! certificate that is being changed shuts us out for a moment. That is not enough where one of the
+//! An end that is not answered is repeated until it is, or until nothing of the owner can be left; that
+//! of a holder also if it was refused, since a password or a certificate that is just being changed
+//! shuts us out for a moment. That is not enough where one of the
 //! owner's acquires is unanswered on another connection: it may arrive after the answer, and
 //! would take the lock for nobody. Such a *tainted* owner is ended again and again for as long as
 //! anything of it can still be under way, whatever is answered.
@@ -15,6 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::backend::Released;
+use crate::backend::chain::Chain;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::errand::Task;
 use crate::model::key::RecordNames;
@@ -134,7 +136,7 @@ fn giving_back<W: Wire>(
             Released::NotOurs if failures > 0 => Released::Unconfirmed,
             released => released,
         });
-        let unanswered = outcome.is_err();
+        let unanswered = is_open(&outcome, &episode);
         if unanswered || episode.chain.is_tainted() {
             // In a task of its own: this one may have begun where there are no timers.
             let ending = remote.clone();
@@ -148,6 +150,15 @@ fn verdict(outcome: &Result<Ended, Fault>) -> Released {
         Ok(Ended::NotOurs | Ended::Left) => Released::NotOurs,
         Ok(_) => Released::Freed,
         Err(_) => Released::Unconfirmed,
+    }
+}
+
+/// Whether an owner has to be ended again after this.
+fn is_open<T>(ended: &Result<T, Fault>, episode: &Episode) -> bool {
+    match ended {
+        Ok(_) => false,
+        Err(Fault::Unavailable(_)) => true,
+        Err(Fault::Refused(_)) => episode.chain.holds(),
     }
 }
 
@@ -299,7 +310,8 @@ pub(crate) fn end<W: Wire>(remote: &Arc<Remote<W>>, mut episode: Episode) -> one
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
         drop(first);
-        finish(&ending, episode, ended.is_err(), Some(counted)).await;
+        let unanswered = is_open(&ended, &episode);
+        finish(&ending, episode, unanswered, Some(counted)).await;
     });
     done
 }
@@ -319,7 +331,12 @@ async fn finish<W: Wire>(
     // Others wait for an answer and not for more than that: a tainted owner is ended again for
     // seconds, but it holds nothing as far as anyone knows.
     let mut counted = counted.filter(|_| unanswered);
-    while (unanswered || episode.chain.is_tainted()) && Instant::now() < gone {
+    let over = |chain: &Chain| match chain.is_tainted() || chain.may_arrive() {
+        true => gone,
+        // It holds what it held at first, or nothing.
+        false => until,
+    };
+    while (unanswered || episode.chain.is_tainted()) && Instant::now() < over(&episode.chain) {
         let pause = if Instant::now() < often {
             AGAIN
         } else {
@@ -337,7 +354,7 @@ async fn finish<W: Wire>(
             .wire()
             .end(&mut episode.chain, &episode.ticket, &episode.names, None)
             .await;
-        if ended.is_ok() {
+        if !is_open(&ended, &episode) {
             (unanswered, counted) = (false, None);
             if is_last {
                 break;

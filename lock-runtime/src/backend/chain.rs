@@ -25,6 +25,9 @@ pub(crate) struct Chain {
     /// It may hold the lock or stand in its queue, for all that is known.
     stands: bool,
     queued: bool,
+    /// It may hold the lock by a command of its own, for all of the ttl that this asked for. Whoever only
+    /// queues is served for a moment at most, and forgotten soon.
+    holds: bool,
     /// The longest ttl that it ever asked for.
     longest: Duration,
     tainted: bool,
@@ -34,6 +37,7 @@ impl Chain {
     /// A command that makes the owner hold for `ttl`, or queue, is about to be sent.
     pub(crate) fn sending(&mut self, on: Incarnation, ttl: Duration, queue: bool) {
         self.stands = true;
+        self.holds = true;
         self.queued |= queue;
         self.longest = self.longest.max(ttl);
         let last = self.unanswered.replace(on);
@@ -66,10 +70,21 @@ impl Chain {
         self.stands = true;
     }
 
+    /// Whether the owner may hold the lock for as long as it asked for.
+    pub(crate) fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// Whether a command that makes the owner hold or queue may still be on its way.
+    pub(crate) fn may_arrive(&self) -> bool {
+        self.unanswered.is_some() || self.unanswered_before
+    }
+
     /// The last command was answered, and the owner does not hold the lock. Unless it ever
     /// queued, nothing of it is left.
     pub(crate) fn not_held(&mut self) {
-        self.stands = self.queued || self.unanswered.is_some() || self.unanswered_before;
+        self.holds = self.may_arrive();
+        self.stands = self.queued || self.holds;
     }
 
     /// Whether the owner has to be ended.
@@ -102,6 +117,20 @@ mod tests {
         chain.sending(FIRST, TTL, true);
         chain.ending(FIRST);
         assert!(!chain.is_tainted());
+    }
+
+    #[test]
+    fn who_only_queues_holds_nothing() {
+        let mut chain = Chain::default();
+        assert!(!chain.holds());
+        chain.sending(FIRST, TTL, true);
+        assert!(chain.holds(), "for all that is known");
+        chain.answered(FIRST);
+        chain.not_held();
+        assert!(!chain.holds() && chain.stands());
+        chain.sending(FIRST, TTL, true);
+        chain.not_held();
+        assert!(chain.holds(), "the last one was not answered");
     }
 
     #[test]

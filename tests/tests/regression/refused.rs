@@ -1,9 +1,9 @@
 //! Ends that a server did not want to hear of while its password, or its certificate, was changed.
 
-use harness::eventually;
+use harness::{RedisServer, eventually};
 use lock_runtime::LockErrorKind;
 
-use crate::tools::{KEY, LOCK, LONG, behind_a_proxy, exists, hold, ms};
+use crate::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, hold, ms};
 
 /// The release counted as answered, and the lock stayed for the whole of its ttl.
 #[tokio::test]
@@ -36,4 +36,21 @@ async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
     assert!(exists(&mut connection, LOCK), "it was granted");
     server.config_set("requirepass", "");
     eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+}
+
+/// Its end was repeated for twice its ttl, though there was nothing to end.
+#[tokio::test]
+async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
+    let server = RedisServer::start();
+    let client = client(&server);
+    hold(&client).await.release().await.unwrap();
+    let mut connection = server.connection();
+    ask::<i64>(&mut connection, &["LPUSH", LOCK, "foreign"]);
+    let mut monitor = server.monitor();
+    let error = client.lock(KEY).wait(LONG).acquire().await;
+    assert_eq!(error.unwrap_err().kind(), LockErrorKind::Rejected);
+    assert!(!monitor.take().is_empty());
+    // Three times as long as between two ends.
+    tokio::time::sleep(ms(1_500)).await;
+    assert_eq!(monitor.take().len(), 0);
 }
