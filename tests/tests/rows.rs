@@ -123,7 +123,7 @@ fn the_page_names_no_test_that_is_not_there() {
             Some((file, name))
         })
         .collect();
-    assert_eq!(named.len(), 7, "{named:?}");
+    assert_eq!(named.len(), 8, "{named:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (file, name) in named {
         // In this package, or in one of its own.
