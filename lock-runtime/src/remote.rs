@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
+use tokio::task::coop::unconstrained;
 
 use crate::alarm::Alarms;
 use crate::backend::redis::{self, Homes, Server, Signal, Target};
@@ -206,7 +207,8 @@ impl<W: Wire> Remote<W> {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let task = self.keeper.spawn(task).ok_or_else(gone)?;
-        task.await.map_err(|_| gone())
+        // Outside of the budget of the caller's task, as an errand is.
+        unconstrained(task).await.map_err(|_| gone())
     }
 
     /// Has a contender go on until its outcome is delivered or its caller goes.
