@@ -10,6 +10,7 @@ use tokio::sync::futures::Notified;
 
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::LockKey;
+use crate::shield::shielded;
 use crate::tally::{Counted, Tally};
 
 /// The way into a client.
@@ -50,7 +51,7 @@ impl Gate {
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.closing.notify_waiters();
+        shielded(|| self.closing.notify_waiters());
     }
 
     /// Completes when nobody is inside.

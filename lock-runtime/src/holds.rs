@@ -26,6 +26,7 @@ use tokio::task;
 
 use crate::held::Held;
 use crate::hold::Share;
+use crate::shield::shielded;
 
 /// One level of nesting in a hold.
 #[derive(Debug)]
@@ -104,7 +105,7 @@ struct Turn(Arc<Frame>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.turn().add_permits(1);
+        shielded(|| self.0.turn().add_permits(1));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Somebody else's code, in the midst of ours.
 //!
 //! Wakers, subscribers and recorders are made by others, and may panic. That is no reason for a lock
-//! to stay, a lease not to be renewed, or a caller to sleep on.
+//! to stay, or for a lease not to be renewed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -90,7 +90,7 @@ impl Acquiring {
         last_of(span, |span| {
             span.record("outcome", outcome);
             span.record("waited_ms", millis(waited));
-            span.in_scope(more);
+            span.in_scope(|| safely(more));
         });
     }
 }

@@ -23,7 +23,7 @@ impl Trace {
     pub(crate) fn scope(&self, tell: impl FnOnce()) {
         // Somebody else's code makes the clone, too.
         let span = span(|| self.span().as_deref().cloned().unwrap_or_else(Span::none));
-        last_of(span, |span| span.in_scope(tell));
+        last_of(span, |span| span.in_scope(|| safely(tell)));
     }
 
     fn span(&self) -> MutexGuard<'_, Option<Box<Span>>> {

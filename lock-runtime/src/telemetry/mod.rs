@@ -37,7 +37,8 @@ fn safely(tell: impl FnOnce()) {
 }
 
 /// Tells something of a span, which then ends as far as we are concerned. Not in one go: whoever panics
-/// at the first may do so at the second.
+/// at the first may do so at the second, and a panic during another one ends the process. For the same
+/// reason what is told inside a span is shielded by itself: to leave the span is to tell again.
 fn last_of(span: Span, tell: impl FnOnce(&Span)) {
     safely(|| tell(&span));
     safely(|| drop(span));
