@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
 use harness::{LONG, RedisServer, ms, soon};
-use lock_runtime::LockClient;
+use lock_runtime::{LockClient, LockErrorKind};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 /// As one that sends its task to an executor which is gone.
 struct Angry;
@@ -52,4 +54,62 @@ async fn one_that_panics_at_its_turn_is_nothing_to_whoever_gives_it() {
         let second = soon(second).await.expect("it is its turn");
         second.release().await.expect("it was held");
     }
+}
+
+#[tokio::test]
+async fn one_that_panics_at_a_shutdown_does_not_end_it() {
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let first = client.lock("closing").acquire().await.unwrap();
+    let mut second = Box::pin(client.lock("closing").wait(LONG).acquire());
+    assert!(is_pending(second.as_mut()));
+    let ends = async {
+        let told = soon(second).await.unwrap_err();
+        assert_eq!(told.kind(), LockErrorKind::Shutdown);
+        first.release().await.expect("it was held");
+    };
+    tokio::join!(soon(client.shutdown()), ends);
+}
+
+#[tokio::test]
+async fn one_that_panics_is_nothing_to_its_sibling() {
+    let client = LockClient::memory();
+    let outer = client.lock("siblings").acquire().await.unwrap();
+    let body = async {
+        let first = client.lock("siblings").acquire().await.unwrap();
+        let mut second = Box::pin(client.lock("siblings").wait(LONG).acquire());
+        assert!(is_pending(second.as_mut()));
+        drop(first);
+        drop(soon(second).await.unwrap());
+    };
+    outer.run(body).await.unwrap();
+}
+
+/// Asks, when it is called first, for a lock of the store that calls it.
+struct Curious(Mutex<Option<LockClient>>);
+
+impl Wake for Curious {
+    fn wake(self: Arc<Self>) {
+        let client = self.0.lock().unwrap().take();
+        drop(client.map(|client| client.lock("store").try_acquire_blocking()));
+    }
+}
+
+#[tokio::test]
+async fn one_that_asks_for_a_lock_finds_its_store_open() {
+    let client = LockClient::memory();
+    let first = client.lock("store").acquire().await.unwrap();
+    let mut second = Box::pin(client.lock("store").wait(LONG).acquire());
+    let curious = Waker::from(Arc::new(Curious(Mutex::new(Some(client.clone())))));
+    let polled = second.as_mut().poll(&mut Context::from_waker(&curious));
+    assert!(polled.is_pending());
+    let (released, is_released) = oneshot::channel();
+    std::thread::spawn(move || released.send(first.release_blocking()));
+    let Ok(released) = timeout(LONG, is_released).await else {
+        // Nor would this come back if it was dropped.
+        std::mem::forget(second);
+        panic!("the store is locked while it calls");
+    };
+    released.unwrap().expect("it was held");
+    drop(soon(second).await.unwrap());
 }
