@@ -81,6 +81,10 @@ impl Engine {
         })
     }
 
+    pub(crate) fn handed_over(&self, hold: &Hold) {
+        each!(self, backend => backend.handed_over(hold));
+    }
+
     pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {
         each!(self, backend => backend.clone().renew(hold).await)
     }

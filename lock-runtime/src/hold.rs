@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -71,6 +71,8 @@ pub(crate) struct Hold {
     end: Moment,
     loss: OnceLock<Loss>,
     lost: Notify,
+    /// The caller has it. Before, nobody may ever come for it.
+    is_handed_over: AtomicBool,
     /// The guards and carried futures of the hold. Frames are not what is counted: one that has
     /// ended stays in being below those that it made.
     sharers: AtomicUsize,
@@ -100,6 +102,7 @@ impl Hold {
             end: lease.end(),
             loss: OnceLock::new(),
             lost: Notify::new(),
+            is_handed_over: AtomicBool::new(false),
             sharers: AtomicUsize::new(0),
             trace: Trace::default(),
         }
@@ -125,6 +128,14 @@ impl Hold {
 
     pub(crate) fn deadline(&self) -> Moment {
         Moment::from_nanos(self.deadline.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn handed_over(&self) {
+        self.is_handed_over.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_handed_over(&self) -> bool {
+        self.is_handed_over.load(Ordering::Acquire)
     }
 
     /// Moves the deadline; it never moves back. A hold once lost stays lost.

@@ -1,20 +1,20 @@
 //! The operating system's random source.
 
 use crate::error::{LockError, LockErrorKind};
-use crate::model::owner::{Owner, ProcessId};
+use crate::model::owner::ProcessId;
 
 /// A name for one client of this process.
 pub(crate) fn process_id() -> Result<ProcessId, LockError> {
     Ok(ProcessId::from_random(bytes()?))
 }
 
-/// An owner that nobody had before and nobody can guess.
+/// The bits of an owner that nobody had before and nobody can guess.
 ///
 /// It is drawn when it is needed and never ahead: what is kept in store is copied with the process, by
 /// a fork and by the snapshot of a virtual machine, and of two holders with one owner each would be
 /// told that it has the lock.
-pub(crate) fn owner(process: ProcessId) -> Result<Owner, LockError> {
-    Ok(Owner::from_random(process, bytes()?))
+pub(crate) fn acquisition() -> Result<[u8; 11], LockError> {
+    bytes()
 }
 
 /// A number from 0 to 1, for delays that should not fall together.

@@ -100,7 +100,6 @@ fn giving_back<W: Wire>(
             ..
         } = tenure;
         let mut told = false;
-        let mut failures = 0;
         let mut tell = |released| {
             if std::mem::replace(&mut told, true) {
                 return;
@@ -120,7 +119,6 @@ fn giving_back<W: Wire>(
                 contended,
                 heads_line,
                 until,
-                &mut failures,
             );
             let mut first = pin!(first);
             match remote.alarms().timeout_at(until, first.as_mut()).await {
@@ -132,8 +130,8 @@ fn giving_back<W: Wire>(
             }
         };
         tell(match verdict(&outcome) {
-            // What was not answered may have freed it.
-            Released::NotOurs if failures > 0 => Released::Unconfirmed,
+            // An end that was not answered may have freed it.
+            Released::NotOurs if episode.chain.may_have_ended() => Released::Unconfirmed,
             released => released,
         });
         let unanswered = is_open(&outcome, &episode);
@@ -171,8 +169,8 @@ async fn first_end<W: Wire>(
     mut contended: bool,
     mut heads_line: bool,
     until: Instant,
-    failures: &mut u32,
 ) -> Result<Ended, Fault> {
+    let mut failures = 0;
     if heads_line {
         let next = remote
             .lines()
@@ -186,7 +184,7 @@ async fn first_end<W: Wire>(
             heads_line = false;
             contended = true;
             let ended = bequeath(remote, episode, heir, ttl).await;
-            if !again(remote, &ended, until, failures).await {
+            if !again(remote, &ended, until, &mut failures).await {
                 return ended;
             }
         }
@@ -207,7 +205,7 @@ async fn first_end<W: Wire>(
         match outcome {
             Ok(Ended::Contended) => contended = true,
             outcome => {
-                if !again(remote, &outcome, until, failures).await {
+                if !again(remote, &outcome, until, &mut failures).await {
                     return outcome;
                 }
             }
@@ -264,7 +262,6 @@ async fn bequeath<W: Wire>(
                 at: *at,
                 answer: *grant,
             },
-            ttl,
         ),
         Ok(Sent {
             answer: Ended::HandedOn,
@@ -364,15 +361,13 @@ async fn finish<W: Wire>(
     drop(counted);
 }
 
-/// Ends an owner that a grant was announced for and that nobody here knows: it gave up before,
-/// and what it sent then was overtaken.
-pub(crate) fn end_stranger<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock: &[u8]) {
+/// Ends an owner of this client's again that ended a moment ago, because a grant was announced for it:
+/// what it sent before was overtaken by its end.
+pub(crate) fn end_again<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock: &[u8]) {
     let lock = String::from_utf8(lock.to_vec());
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
     };
     let names = Arc::new(names);
-    let mut stranger = remote.stranger(owner, &names);
-    stranger.chain.stands_somehow();
-    drop(end(remote, stranger));
+    drop(end(remote, remote.episode_again(owner, &names)));
 }

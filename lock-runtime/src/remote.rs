@@ -20,9 +20,8 @@ use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::lease::Lease;
-use crate::model::owner::{Owner, ProcessId};
+use crate::model::owner::Owner;
 use crate::options::Options;
-use crate::random;
 use crate::roster::{Roster, Tenure};
 use crate::shield::shielded;
 use crate::tally::Tally;
@@ -30,6 +29,7 @@ use crate::wait::calls::Calls;
 use crate::wait::contender::{Contender, Step, Turn, Won};
 use crate::wait::episode::Episode;
 use crate::wait::line::Lines;
+use crate::wait::news::News;
 use crate::wait::seat::{Entrance, Outcome, Reply, Seat};
 use crate::wait::turns;
 use crate::{reaper, watchdog};
@@ -38,12 +38,11 @@ use crate::{reaper, watchdog};
 pub(crate) struct Remote<W: Wire> {
     wire: W,
     clock: Clock,
-    process: ProcessId,
     keeper: Keeper,
     /// How long one attempt to reach the server may take.
     pub(crate) attempt: Duration,
     calls: Calls,
-    lines: Mutex<Lines<Seat<W>>>,
+    lines: Mutex<Lines<Seat<W>, News>>,
     roster: Mutex<Roster>,
     /// How many callers in a row may have one grant.
     pub(crate) local_turns: u32,
@@ -62,8 +61,8 @@ impl Remote<Server> {
     /// In a runtime without I/O, unless `options` are for the background alone.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
         let target = Target::parse(url, options)?;
-        let process = random::process_id()?;
         let keeper = Keeper::get()?;
+        let calls = Calls::default();
         let guest = match options.background_only {
             true => None,
             false => redis::guest(),
@@ -71,6 +70,10 @@ impl Remote<Server> {
         let sooner = Arc::new(Notify::new());
         let remote = Arc::new_cyclic(|remote: &Weak<Remote<Server>>| {
             let remote = remote.clone();
+            let on_connect = {
+                let calls = calls.clone();
+                Arc::new(move || calls.names_of_connection())
+            };
             let on_signal = Arc::new(move |signal: Signal<'_>| {
                 if let Some(remote) = remote.upgrade() {
                     remote.signal(signal);
@@ -79,18 +82,17 @@ impl Remote<Server> {
             Remote {
                 wire: Server::new(
                     target,
-                    process,
                     Homes::new(keeper.clone(), guest),
                     options.command_timeout,
+                    on_connect,
                     on_signal,
                 ),
                 clock: redis::CLOCK,
-                process,
                 keeper: keeper.clone(),
                 attempt: options.command_timeout,
                 local_turns: options.local_turns,
                 await_release: options.await_release,
-                calls: Calls::default(),
+                calls: calls.clone(),
                 lines: Mutex::default(),
                 roster: Mutex::default(),
                 sooner: sooner.clone(),
@@ -116,7 +118,7 @@ impl<W: Wire> Remote<W> {
         self.clock.now()
     }
 
-    pub(crate) fn lines(&self) -> MutexGuard<'_, Lines<Seat<W>>> {
+    pub(crate) fn lines(&self) -> MutexGuard<'_, Lines<Seat<W>, News>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,13 +137,12 @@ impl<W: Wire> Remote<W> {
         label: &str,
         names: &Arc<RecordNames>,
     ) -> Result<Episode, LockError> {
-        let owner = random::owner(self.process)?;
-        Ok(Episode::new(owner, label, names, &self.calls))
+        Episode::begin(label, names, &self.calls)
     }
 
-    /// An owner of this client's whose episode is over.
-    pub(crate) fn stranger(&self, owner: Owner, names: &Arc<RecordNames>) -> Episode {
-        Episode::new(owner, "", names, &self.calls)
+    /// An owner of this client's that has ended, and is to be ended again.
+    pub(crate) fn episode_again(&self, owner: Owner, names: &Arc<RecordNames>) -> Episode {
+        Episode::again(owner, names, &self.calls)
     }
 
     /// A caller that does what is to be done for it.
@@ -167,12 +168,18 @@ impl<W: Wire> Remote<W> {
 
     /// Makes the next one in a line its head, and acts for it.
     pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, turn: Turn) {
-        let seat = loop {
-            let next = self.lines().call(lock);
+        let (seat, news) = loop {
+            let mut lines = self.lines();
+            let next = lines.call(lock);
+            if next.is_some() {
+                lines.update(lock, |news| turn.news(news));
+            }
+            let news = lines.news(lock);
+            drop(lines);
             match next {
                 None => return self.decline(turn),
                 Some(seat) if seat.reply.is_closed() => {}
-                Some(seat) => break seat,
+                Some(seat) => break (seat, news),
             }
         };
         let Seat {
@@ -182,7 +189,7 @@ impl<W: Wire> Remote<W> {
             errand,
         } = seat;
         let mut contender = Contender::new(self, request, until, true);
-        match contender.take(turn) {
+        match contender.take(turn, news) {
             Step::Won(won) => {
                 let delivery = self.deliver(&contender.request, won);
                 shielded(|| drop(reply.send(Ok(delivery))));
@@ -245,6 +252,10 @@ impl<W: Wire> Remote<W> {
 
     /// Makes the hold of a grant and puts it under the watchdog's eyes.
     fn settle_in(&self, request: &Request, won: Won) -> Arc<Hold> {
+        if won.heads_line {
+            let holder = News::HeldHere(request.label.clone());
+            self.lines().update(&request.names.lock, |_| Some(holder));
+        }
         let lease = Lease::granted(won.grant.at, &request.terms);
         let hold = Arc::new(Hold::new(
             request.key.clone(),
@@ -276,15 +287,24 @@ impl<W: Wire> Remote<W> {
 
     fn signal(self: &Arc<Self>, signal: Signal<'_>) {
         match signal {
-            Signal::Down => self.calls.call_all(),
+            Signal::Up => {
+                self.calls.connected();
+                self.roster().is_connected();
+                self.look_sooner();
+            }
+            Signal::Down => {
+                self.calls.call_all();
+                self.roster().is_disconnected();
+                self.look_sooner();
+            }
             Signal::Message(payload) => {
                 let Some((owner, lock)) =
                     Owner::parse_prefix(payload).zip(payload.get(Owner::LEN..))
                 else {
                     return;
                 };
-                if !self.calls.call(owner) {
-                    reaper::end_stranger(self, owner, lock);
+                if !self.calls.call(owner) && self.calls.has_just_ended(owner) {
+                    reaper::end_again(self, owner, lock);
                 }
             }
         }
@@ -321,7 +341,9 @@ impl<W: Wire> Backend for Remote<W> {
                 match self.alarms().timeout_at(until, seated.served()).await {
                     Ok(outcome) => return outcome.ok_or_else(gone)?,
                     Err(_) => match seated.stand_up() {
-                        Some(request) => (request, false),
+                        // What the head of the line knows need not be asked again.
+                        Some((_, Some(news))) => return Err(news.into_error()),
+                        Some((request, None)) => (request, false),
                         // Called at that moment: its turn is seen to already, and knows its time.
                         None => return seated.served().await.ok_or_else(gone)?,
                     },
@@ -333,6 +355,15 @@ impl<W: Wire> Backend for Remote<W> {
         let mut runner = self.runner();
         self.give(runner.errand(), self.compete(contender, Step::Ask, reply));
         runner.wait_for(&mut outcome).await.ok_or_else(gone)?
+    }
+
+    fn handed_over(&self, hold: &Hold) {
+        hold.handed_over();
+        // A renewal was due before, and was not sent.
+        if hold.remaining() < hold.terms.first_ttl() / 2 {
+            self.roster().is_due(hold);
+            self.look_sooner();
+        }
     }
 
     async fn renew(self: Arc<Self>, hold: Arc<Hold>) -> Result<(), LockError> {

@@ -42,6 +42,8 @@ pub(crate) struct Roster {
     entries: HashMap<Acquisition, Box<Entry>>,
     /// Every entry that is due at some time, in that order.
     agenda: BTreeSet<(Moment, Acquisition)>,
+    /// Holds that are to be confirmed at once, since what was known of them may not be true any more.
+    doubtful: Vec<Acquisition>,
     /// When somebody will look anyway.
     planned: Option<Moment>,
 }
@@ -104,6 +106,28 @@ impl Roster {
         self.planned = planned;
     }
 
+    /// The connection is gone on which all that is known was confirmed. The next one may lead to another
+    /// server, which may have missed a renewal or the lock itself.
+    pub(crate) fn is_disconnected(&mut self) {
+        self.doubt(|tenure| tenure.lease.unknown() == 0);
+    }
+
+    /// There is a connection again: what could not be confirmed without one is asked for now.
+    pub(crate) fn is_connected(&mut self) {
+        self.doubt(|tenure| tenure.lease.unknown() > 0 && tenure.under_way == 0);
+    }
+
+    fn doubt(&mut self, is_doubtful: impl Fn(&Tenure) -> bool) {
+        let entries = self.entries.iter();
+        let doubtful = entries.filter(|(_, entry)| is_doubtful(&entry.tenure));
+        self.doubtful = doubtful.map(|(&acquisition, _)| acquisition).collect();
+    }
+
+    /// A hold is to be confirmed at once.
+    pub(crate) fn is_due(&mut self, hold: &Hold) {
+        self.doubtful.push(hold.owner.acquisition());
+    }
+
     /// What is known of a hold that has the lease of its owner.
     fn entry(&mut self, hold: &Hold) -> Option<&mut Entry> {
         let entry = self.entries.get_mut(&hold.owner.acquisition())?;
@@ -152,6 +176,9 @@ impl Roster {
                 continue;
             };
             let owner = entry.tenure.episode.ticket.owner;
+            if !entry.tenure.hold.is_handed_over() {
+                entry.tenure.lease.postpone(now);
+            }
             if entry.tenure.hold.is_over() {
                 // Lost by another's word, a shutdown's for one: it must not be renewed.
                 agenda.lost.push(owner);
@@ -176,7 +203,30 @@ impl Roster {
             }
             self.reschedule(owner);
         }
+        while agenda.renewals.len() + agenda.lost.len() < most
+            && let Some(acquisition) = self.doubtful.pop()
+        {
+            agenda.renewals.extend(self.confirmation(acquisition, now));
+        }
+        if !self.doubtful.is_empty() {
+            agenda.next = Some(now);
+        }
         agenda
+    }
+
+    /// A renewal that shows whether a hold is one still, and gives it back what a renewal that was
+    /// lost would have.
+    fn confirmation(&mut self, acquisition: Acquisition, now: Moment) -> Option<Renewal> {
+        let entry = self.entries.get_mut(&acquisition)?;
+        let tenure = &mut entry.tenure;
+        if entry.due.is_none() || !tenure.hold.is_handed_over() || tenure.hold.is_over() {
+            return None;
+        }
+        let ttl = tenure.lease.confirmation(now)?;
+        tenure.under_way += 1;
+        let renewal = tenure.renewal(ttl);
+        self.reschedule(renewal.owner);
+        Some(renewal)
     }
 
     /// Drops the renewals of holds that were taken out since.
@@ -336,9 +386,10 @@ mod tests {
             Clock::Boot,
             &lease,
         );
+        hold.handed_over();
         Tenure {
             hold: Arc::new(hold),
-            episode: Episode::new(owner(number), "", &names, &Calls::default()),
+            episode: Episode::again(owner(number), &names, &Calls::default()),
             lease,
             contended: false,
             heads_line: true,

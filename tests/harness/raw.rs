@@ -240,12 +240,21 @@ pub struct Listener {
 impl Listener {
     /// Subscribes the process of owner `who`.
     pub fn new(server: &RedisServer, who: char) -> Self {
+        let channel = format!("lock:{}", &owner(who)[..8]);
+        Self::subscribed(server, "SUBSCRIBE", &channel)
+    }
+
+    /// Subscribes a monitor of all channels that match `pattern`.
+    pub fn to_pattern(server: &RedisServer, pattern: &str) -> Self {
+        Self::subscribed(server, "PSUBSCRIBE", pattern)
+    }
+
+    fn subscribed(server: &RedisServer, command: &str, channel: &str) -> Self {
         let mut connection = server.connection();
         connection
             .set_read_timeout(Some(PATIENCE))
             .expect("a socket takes a timeout");
-        let channel = format!("lock:{}", &owner(who)[..8]);
-        let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
+        let subscribe = redis::cmd(command).arg(channel).get_packed_command();
         connection
             .send_packed_command(&subscribe)
             .expect("the server reads");

@@ -28,9 +28,11 @@ pub(crate) struct Chain {
     /// It may hold the lock by a command of its own, for all of the ttl that this asked for. Whoever only
     /// queues is served for a moment at most, and forgotten soon.
     holds: bool,
-    /// The longest ttl that it ever asked for.
-    longest: Duration,
+    /// The ttl that it asks for, always the same; zero as long as it has not.
+    ttl: Duration,
     tainted: bool,
+    /// Its `end`s and `release`s that were sent and not answered: each may have been carried out.
+    unanswered_ends: u32,
 }
 
 impl Chain {
@@ -39,7 +41,7 @@ impl Chain {
         self.stands = true;
         self.holds = true;
         self.queued |= queue;
-        self.longest = self.longest.max(ttl);
+        self.ttl = ttl;
         let last = self.unanswered.replace(on);
         self.twice = last == Some(on);
         self.unanswered_before |= last.is_some_and(|last| last != on);
@@ -63,6 +65,29 @@ impl Chain {
     pub(crate) fn ending(&mut self, on: Incarnation) {
         let elsewhere = self.unanswered.is_some_and(|last| last != on);
         self.tainted |= elsewhere || self.unanswered_before;
+        self.unanswered_ends += 1;
+    }
+
+    /// The `end` or `release` that was sent last was answered, be it by a refusal, or was not sent after
+    /// all.
+    pub(crate) fn ending_is_known(&mut self) {
+        self.unanswered_ends = self.unanswered_ends.saturating_sub(1);
+    }
+
+    /// Whether the owner may have been ended by a command that was not answered.
+    pub(crate) fn may_have_ended(&self) -> bool {
+        self.unanswered_ends > 0
+    }
+
+    /// Whether the owner may be had by a caller that asks for `ttl`. An acquire sets the lease to its
+    /// ttl, however late it arrives, so an owner asks for one all its life.
+    pub(crate) fn fits(&self, ttl: Duration) -> bool {
+        self.ttl.is_zero() || self.ttl == ttl
+    }
+
+    /// Whether the owner ever had a place in the queue, as far as is known.
+    pub(crate) fn queued(&self) -> bool {
+        self.queued
     }
 
     /// The owner is not known well: it may stand anywhere.
@@ -94,7 +119,7 @@ impl Chain {
 
     /// The longest that anything of the owner can last in Redis after it has arrived there.
     pub(crate) fn longest(&self) -> Duration {
-        self.longest
+        self.ttl
     }
 
     pub(crate) fn is_tainted(&self) -> bool {

@@ -362,6 +362,10 @@ impl Backend for Memory {
         }
     }
 
+    fn handed_over(&self, hold: &Hold) {
+        hold.handed_over();
+    }
+
     async fn renew(self: Arc<Memory>, hold: Arc<Hold>) -> Result<(), LockError> {
         if let Some(loss) = hold.loss() {
             return Err(hold.lost_error(loss));

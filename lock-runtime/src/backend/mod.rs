@@ -63,6 +63,9 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
         request: Request,
     ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
 
+    /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
+    fn handed_over(&self, hold: &Hold);
+
     /// Confirms the lease against the store and extends it.
     fn renew(
         self: Arc<Self>,

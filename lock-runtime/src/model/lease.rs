@@ -162,12 +162,36 @@ impl Lease {
             Some(at) if now >= at => {
                 // Should no answer come, or come late, the next one follows soon; the first answer
                 // of any of them counts.
-                self.renew_at = Some(now + (self.ttl / 6).max(SHORTEST_REPEAT));
+                self.renew_at = Some(now + self.repeat());
                 self.unknown = self.unknown.saturating_add(1);
                 Due::Renew(self.extension(now))
             }
             _ => Due::At(self.next_due()),
         }
+    }
+
+    /// Puts off a renewal that is due, as nobody has the lease yet.
+    pub(crate) fn postpone(&mut self, now: Moment) {
+        let again = now + self.repeat();
+        self.renew_at = self.renew_at.map(|at| if at <= now { again } else { at });
+    }
+
+    /// The ttl of a renewal at `now` that confirms the lease out of turn, and restores what its holder
+    /// counts on; `None` if the deadline has passed. The next one follows as after any other.
+    pub(crate) fn confirmation(&mut self, now: Moment) -> Option<Duration> {
+        if now >= self.deadline {
+            return None;
+        }
+        self.unknown = self.unknown.saturating_add(1);
+        if self.renew_at.is_none() {
+            return Some(self.deadline.since(now));
+        }
+        self.renew_at = Some(now + self.repeat());
+        Some(self.extension(now))
+    }
+
+    fn repeat(&self) -> Duration {
+        (self.ttl / 6).max(SHORTEST_REPEAT)
     }
 
     /// When to ask what is due.

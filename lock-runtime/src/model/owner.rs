@@ -4,7 +4,8 @@ use std::fmt;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// 48 random bits that name one client of this process, and the channel on which it is woken.
+/// 48 random bits that name one client of this process, and a channel on which it is woken. It has others
+/// on its next connections.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ProcessId([u8; ProcessId::LEN]);
 
@@ -66,6 +67,13 @@ impl Owner {
 
     pub(crate) fn as_str(&self) -> &str {
         ascii(&self.0)
+    }
+
+    /// The name of the client that made it.
+    pub(crate) fn process(&self) -> ProcessId {
+        let mut process = [0; ProcessId::LEN];
+        process.copy_from_slice(&self.0[..ProcessId::LEN]);
+        ProcessId(process)
     }
 
     /// Without the process: shorter, where there are many of one client's.

@@ -1,5 +1,7 @@
 //! What stands in Redis under a lock's key: `owner(22) flag(1) token(16) label`.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use super::owner::Owner;
 use super::token::FencingToken;
 
@@ -31,13 +33,16 @@ impl Grant {
     }
 }
 
+/// What is shown of a label, in bytes. Ours are shorter, but anybody may write the record.
+const LONGEST_LABEL: usize = 512;
+
 /// Whoever stands in the way, as far as the record tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     /// A client of this crate, with its label, which may be empty.
     Ours(String),
-    /// Something else that locks with `SET NX PX`.
-    Foreign,
+    /// Something else that locks with `SET NX PX`; the number tells one value from another.
+    Foreign(u64),
 }
 
 impl Holder {
@@ -50,14 +55,16 @@ impl Holder {
                     && Owner::parse_prefix(head).is_some()
                     && Grant::parse(&head[Owner::LEN..]).is_some() =>
             {
-                Holder::Ours(String::from_utf8_lossy(&label[1..]).into_owned())
+                let label = &label[1..];
+                let label = &label[..label.len().min(LONGEST_LABEL)];
+                Holder::Ours(String::from_utf8_lossy(label).into_owned())
             }
-            _ => Holder::Foreign,
+            _ => {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(value);
+                Holder::Foreign(hasher.finish())
+            }
         }
-    }
-
-    pub(crate) fn is_foreign(&self) -> bool {
-        matches!(self, Holder::Foreign)
     }
 
     /// The holder in words, for an error.
@@ -65,7 +72,7 @@ impl Holder {
         match self {
             Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
             Holder::Ours(label) => label.escape_debug().to_string(),
-            Holder::Foreign => "a client that is not lock-runtime".to_owned(),
+            Holder::Foreign(_) => "a client that is not lock-runtime".to_owned(),
         }
     }
 }
@@ -106,6 +113,21 @@ mod tests {
     }
 
     #[test]
+    fn a_forged_label_is_shown_in_part() {
+        let forged = RECORD.to_owned() + &"x".repeat(1 << 20);
+        let shown = Holder::parse(forged.as_bytes()).describe();
+        assert_eq!(shown.len(), LONGEST_LABEL);
+        assert!(shown.starts_with("api-7 (pid 4121) ship"));
+    }
+
+    #[test]
+    fn foreign_holders_are_told_from_each_other() {
+        let [first, again, second] = ["a", "a", "b"].map(|value| Holder::parse(value.as_bytes()));
+        assert_eq!(first, again);
+        assert_ne!(first, second);
+    }
+
+    #[test]
     fn values_of_other_clients_are_foreign() {
         for value in [
             "",
@@ -114,11 +136,8 @@ mod tests {
             &RECORD[..39],
             &RECORD.replace('+', "x"),
         ] {
-            assert_eq!(
-                Holder::parse(value.as_bytes()),
-                Holder::Foreign,
-                "{value:?}"
-            );
+            let holder = Holder::parse(value.as_bytes());
+            assert!(matches!(holder, Holder::Foreign(_)), "{value:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::Request;
-use crate::backend::wire::{Acquired, Fault, Sent, Waiting, Wire};
+use crate::backend::wire::{Acquired, Fault, Sent, Wire};
 use crate::error::{LockError, LockErrorKind};
 use crate::model::lease::margin;
 use crate::model::moment::Moment;
@@ -13,7 +13,8 @@ use crate::random;
 use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::episode::Episode;
-use crate::wait::poll::{LONGEST, backoff, next_poll};
+use crate::wait::news::News;
+use crate::wait::poll::{LONGEST, PollInterval, backoff};
 
 /// What the head of a line hands to the next one.
 #[derive(Debug)]
@@ -24,8 +25,19 @@ pub(crate) enum Turn {
     Queued(Episode),
     /// A place in the queue, which the server has just confirmed.
     Confirmed(Episode),
-    /// The lock, granted for so long.
-    Granted(Episode, Sent<Grant>, Duration),
+    /// The lock, granted for the ttl that the episode asked for.
+    Granted(Episode, Sent<Grant>),
+}
+
+impl Turn {
+    /// What is known of the lock when it goes to the next one, who will find out more. That a caller of
+    /// this client had it is not true any more.
+    pub(crate) fn news(&self, news: Option<News>) -> Option<News> {
+        match self {
+            Turn::Confirmed(_) => Some(News::HandedOn),
+            _ => news.filter(|news| !matches!(news, News::HeldHere(_))),
+        }
+    }
 }
 
 /// A lock that was had: the episode that holds it, and when it was last confirmed.
@@ -61,7 +73,8 @@ pub(crate) struct Contender<W: Wire> {
     episode: Option<Episode>,
     heads_line: bool,
     /// The last thing known of the lock.
-    last: Option<Result<Waiting, Fault>>,
+    last: Option<News>,
+    polls: PollInterval,
     /// Attempts in a row that failed.
     failures: u32,
 }
@@ -80,29 +93,43 @@ impl<W: Wire> Contender<W> {
             episode: None,
             heads_line,
             last: None,
+            polls: PollInterval::default(),
             failures: 0,
         }
     }
 
-    /// Takes over what the head of its line left to it.
-    pub(crate) fn take(&mut self, turn: Turn) -> Step {
+    /// Takes over what the head of its line left to it, and what that knew.
+    pub(crate) fn take(&mut self, turn: Turn, news: Option<News>) -> Step {
+        let ttl = self.request.terms.first_ttl();
         match turn {
-            Turn::Start => {}
-            Turn::Queued(episode) => self.episode = Some(episode),
+            Turn::Start => Step::Ask,
+            Turn::Queued(ref episode) | Turn::Confirmed(ref episode) | Turn::Granted(ref episode, ..)
+                if !episode.chain.fits(ttl) =>
+            {
+                self.remote.decline(turn);
+                Step::Ask
+            }
+            Turn::Queued(episode) => {
+                self.episode = Some(episode);
+                if Instant::now() < self.until {
+                    return Step::Ask;
+                }
+                // Called when its time is up, as all may be who came together.
+                self.last = news;
+                self.at_the_end()
+            }
             Turn::Confirmed(episode) => {
                 self.episode = Some(episode);
-                return Step::Wait(LONGEST);
+                Step::Wait(LONGEST)
             }
-            Turn::Granted(episode, grant, ttl) => {
+            Turn::Granted(episode, grant) => {
                 self.episode = Some(episode);
-                // A lease of another length is confirmed first: that brings it to ours.
-                let ours = ttl == self.request.terms.first_ttl();
-                if ours && is_fresh(self.remote.now(), grant.at, ttl) {
+                if is_fresh(self.remote.now(), grant.at, ttl) {
                     return Step::Won(self.won(grant));
                 }
+                Step::Ask
             }
         }
-        Step::Ask
     }
 
     /// Competes until the lock is had or the wait is over.
@@ -156,7 +183,7 @@ impl<W: Wire> Contender<W> {
             match self.remote.episode(label, names) {
                 Ok(episode) => self.episode = Some(episode),
                 Err(error) => {
-                    self.last = Some(Err(Fault::unavailable(error.to_string())));
+                    self.learn(News::Failed(Fault::unavailable(error.to_string())));
                     return Step::Over;
                 }
             }
@@ -178,7 +205,7 @@ impl<W: Wire> Contender<W> {
                     return Step::Won(self.won(Sent { at, answer: grant }));
                 }
                 let late = "the answer took longer than the lease that it granted";
-                self.last = Some(Err(Fault::unavailable(late)));
+                self.learn(News::Failed(Fault::unavailable(late)));
                 Step::Wait(Duration::ZERO)
             }
             Ok(Sent {
@@ -187,28 +214,37 @@ impl<W: Wire> Contender<W> {
             }) => {
                 self.failures = 0;
                 chain.not_held();
-                let pause = next_poll(&waiting, random::jitter());
-                self.last = Some(Ok(waiting));
+                let pause = self.polls.after(&waiting, random::jitter());
+                self.learn(News::Held(waiting.holder));
                 Step::Wait(pause)
             }
             Err(Fault::Refused(reason)) => {
                 chain.not_held();
-                self.last = Some(Err(Fault::Refused(reason)));
+                self.learn(News::Failed(Fault::Refused(reason)));
                 Step::Over
             }
             Err(fault) => {
-                self.last = Some(Err(fault));
+                self.learn(News::Failed(fault));
                 self.failures += 1;
                 Step::Wait(backoff(self.failures, random::jitter()))
             }
         }
     }
 
+    /// Notes what is known of the lock, for those behind it as well.
+    fn learn(&mut self, news: News) {
+        if self.heads_line {
+            let mut lines = self.remote.lines();
+            lines.update(&self.request.names.lock, |_| Some(news.clone()));
+        }
+        self.last = Some(news);
+    }
+
     fn won(&mut self, grant: Sent<Grant>) -> Won {
         Won {
             episode: self.episode.take().expect("a grant has an owner"),
             grant,
-            contended: grant.answer.contended || matches!(self.last, Some(Ok(_))),
+            contended: grant.answer.contended || matches!(self.last, Some(News::Held(_))),
             heads_line: std::mem::take(&mut self.heads_line),
         }
     }
@@ -217,10 +253,7 @@ impl<W: Wire> Contender<W> {
     /// the end of its wait: the rest goes on without it. The error says why.
     async fn give_up(&mut self) -> LockError {
         let error = match self.last.take() {
-            Some(Ok(waiting)) => {
-                LockError::new(LockErrorKind::Busy).with_holder(waiting.holder.describe())
-            }
-            Some(Err(fault)) => fault.into_error(),
+            Some(news) => news.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
         };
         let inherited = self.heads_line

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::chain::Chain;
 use crate::backend::wire::Ticket;
+use crate::error::LockError;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::wait::calls::Calls;
@@ -20,13 +21,24 @@ pub(crate) struct Episode {
 }
 
 impl Episode {
-    pub(crate) fn new(
-        owner: Owner,
+    /// A new owner's.
+    pub(crate) fn begin(
         label: &str,
         names: &Arc<RecordNames>,
         calls: &Calls,
-    ) -> Episode {
-        calls.register(owner);
+    ) -> Result<Episode, LockError> {
+        Ok(Episode::of(calls.enlist()?, label, names, calls))
+    }
+
+    /// That of an owner that has ended, which is to be ended again.
+    pub(crate) fn again(owner: Owner, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
+        calls.enlist_again(owner);
+        let mut episode = Episode::of(owner, "", names, calls);
+        episode.chain.stands_somehow();
+        episode
+    }
+
+    fn of(owner: Owner, label: &str, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
         Episode {
             ticket: Ticket::new(owner, label),
             names: names.clone(),
@@ -48,6 +60,6 @@ impl Episode {
 
 impl Drop for Episode {
     fn drop(&mut self) {
-        self.calls.forget(self.ticket.owner);
+        self.calls.forget(self.ticket.owner, self.chain.queued());
     }
 }

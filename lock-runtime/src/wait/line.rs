@@ -11,14 +11,22 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(u64);
 
-/// Every line of a client, by the name of the lock.
+/// Every line of a client, by the name of the lock. `S` is what a caller leaves at its place, `N` what is
+/// known at the head.
 #[derive(Debug)]
-pub(crate) struct Lines<S> {
-    lines: HashMap<Arc<str>, VecDeque<(Place, S)>>,
+pub(crate) struct Lines<S, N> {
+    lines: HashMap<Arc<str>, Line<S, N>>,
     next: u64,
 }
 
-impl<S> Default for Lines<S> {
+#[derive(Debug)]
+struct Line<S, N> {
+    places: VecDeque<(Place, S)>,
+    /// What the head knows of the lock. Those who leave behind it need not ask themselves.
+    news: Option<N>,
+}
+
+impl<S, N> Default for Lines<S, N> {
     fn default() -> Self {
         Lines {
             lines: HashMap::new(),
@@ -27,31 +35,47 @@ impl<S> Default for Lines<S> {
     }
 }
 
-impl<S> Lines<S> {
+impl<S, N: Clone> Lines<S, N> {
     /// Becomes the head of an empty line; else says where to wait behind its head.
     pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
         match self.lines.entry(lock.clone()) {
             Entry::Occupied(line) => Some(Tail {
-                line: line.into_mut(),
+                places: &mut line.into_mut().places,
                 next: &mut self.next,
             }),
             Entry::Vacant(line) => {
-                line.insert(VecDeque::new());
+                line.insert(Line {
+                    places: VecDeque::new(),
+                    news: None,
+                });
                 None
             }
         }
     }
 
-    /// Gives a place up. `None` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<S> {
+    /// Gives a place up, and says what is known at the head. `None` if its turn was called before.
+    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<(S, Option<N>)> {
         let line = self.lines.get_mut(lock)?;
-        let index = line.binary_search_by_key(&place.0, |(place, _)| place.0);
-        line.remove(index.ok()?).map(|(_, seat)| seat)
+        let index = line.places.binary_search_by_key(&place.0, |(place, _)| place.0);
+        let (_, seat) = line.places.remove(index.ok()?)?;
+        Some((seat, line.news.clone()))
+    }
+
+    /// What is known at the head.
+    pub(crate) fn news(&self, lock: &str) -> Option<N> {
+        self.lines.get(lock)?.news.clone()
+    }
+
+    /// Changes what is known at the head.
+    pub(crate) fn update(&mut self, lock: &str, change: impl FnOnce(Option<N>) -> Option<N>) {
+        if let Some(line) = self.lines.get_mut(lock) {
+            line.news = change(line.news.take());
+        }
     }
 
     /// Who is next.
     pub(crate) fn peek(&self, lock: &str) -> Option<&S> {
-        self.lines.get(lock)?.front().map(|(_, seat)| seat)
+        self.lines.get(lock)?.places.front().map(|(_, seat)| seat)
     }
 
     /// Makes the next one the head if `may` lets it, and answers with what that says.
@@ -61,15 +85,15 @@ impl<S> Lines<S> {
         may: impl FnOnce(&S) -> Option<T>,
     ) -> Option<(S, T)> {
         let line = self.lines.get_mut(lock)?;
-        let (_, seat) = line.front()?;
+        let (_, seat) = line.places.front()?;
         let answer = may(seat)?;
-        let (_, seat) = line.pop_front()?;
+        let (_, seat) = line.places.pop_front()?;
         Some((seat, answer))
     }
 
     /// Makes the next one the head. With nobody left the line is gone.
     pub(crate) fn call(&mut self, lock: &str) -> Option<S> {
-        let seat = self.lines.get_mut(lock)?.pop_front();
+        let seat = self.lines.get_mut(lock)?.places.pop_front();
         if seat.is_none() {
             self.lines.remove(lock);
         }
@@ -88,7 +112,7 @@ impl<S> Lines<S> {
 
 /// The end of a line that has a head.
 pub(crate) struct Tail<'a, S> {
-    line: &'a mut VecDeque<(Place, S)>,
+    places: &'a mut VecDeque<(Place, S)>,
     next: &'a mut u64,
 }
 
@@ -97,7 +121,7 @@ impl<S> Tail<'_, S> {
     pub(crate) fn join(self, seat: S) -> Place {
         let place = Place(*self.next);
         *self.next += 1;
-        self.line.push_back((place, seat));
+        self.places.push_back((place, seat));
         place
     }
 }
@@ -106,11 +130,11 @@ impl<S> Tail<'_, S> {
 mod tests {
     use super::*;
 
-    fn lines() -> (Lines<u8>, Arc<str>) {
+    fn lines() -> (Lines<u8, &'static str>, Arc<str>) {
         (Lines::default(), "k".into())
     }
 
-    fn join(lines: &mut Lines<u8>, seat: u8) -> Place {
+    fn join(lines: &mut Lines<u8, &'static str>, seat: u8) -> Place {
         lines.head(&"k".into()).expect("there is a head").join(seat)
     }
 
@@ -156,12 +180,26 @@ mod tests {
         let (mut lines, k) = lines();
         assert!(lines.head(&k).is_none());
         let [first, second, third] = [1, 2, 3].map(|seat| join(&mut lines, seat));
-        assert_eq!(lines.leave(&k, second), Some(2));
+        assert_eq!(lines.leave(&k, second), Some((2, None)));
         assert_eq!(lines.leave(&k, second), None);
         assert_eq!(lines.call(&k), Some(1));
         assert_eq!(lines.leave(&k, first), None);
         assert_eq!(lines.call(&k), Some(3));
         assert_eq!(lines.leave(&k, third), None);
+    }
+
+    #[test]
+    fn whoever_leaves_learns_what_the_head_knows() {
+        let (mut lines, k) = lines();
+        lines.update(&k, |_| Some("nobody is told"));
+        assert!(lines.head(&k).is_none());
+        let [first, second] = [1, 2].map(|seat| join(&mut lines, seat));
+        assert_eq!(lines.leave(&k, first), Some((1, None)));
+        lines.update(&k, |_| Some("held"));
+        assert_eq!(lines.leave(&k, second), Some((2, Some("held"))));
+        assert_eq!(lines.call(&k), None);
+        assert!(lines.head(&k).is_none());
+        assert_eq!(lines.news(&k), None, "this is another line");
     }
 
     #[test]

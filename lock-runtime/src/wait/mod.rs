@@ -11,6 +11,7 @@ pub(crate) mod calls;
 pub(crate) mod contender;
 pub(crate) mod episode;
 pub(crate) mod line;
+pub(crate) mod news;
 pub(crate) mod poll;
 pub(crate) mod seat;
 pub(crate) mod turns;

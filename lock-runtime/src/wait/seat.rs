@@ -11,6 +11,7 @@ use crate::errand::{Errand, Runner};
 use crate::error::LockError;
 use crate::remote::Remote;
 use crate::wait::line::Place;
+use crate::wait::news::News;
 
 /// The way back to a caller.
 pub(crate) type Reply<W> = oneshot::Sender<Outcome<W>>;
@@ -94,11 +95,11 @@ impl<W: Wire> Seated<W> {
         self.place = None;
     }
 
-    /// Gives the place up. `None` if it was called before.
-    pub(crate) fn stand_up(&mut self) -> Option<Request> {
+    /// Gives the place up, and says what is known of the lock. `None` if it was called before.
+    pub(crate) fn stand_up(&mut self) -> Option<(Request, Option<News>)> {
         let place = self.place.take()?;
-        let seat = self.remote.lines().leave(&self.lock, place);
-        seat.map(|seat| seat.request)
+        let left = self.remote.lines().leave(&self.lock, place);
+        left.map(|(seat, news)| (seat.request, news))
     }
 }
 

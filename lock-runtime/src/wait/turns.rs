@@ -18,6 +18,7 @@ use crate::backend::wire::Wire;
 use crate::hold::Hold;
 use crate::remote::Remote;
 use crate::shield::shielded;
+use crate::wait::news::News;
 
 /// How long one grant may go round in a process while others queue for it.
 pub(crate) const SPELL: Duration = Duration::from_secs(1);
@@ -35,6 +36,8 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
     let Some((seat, next)) = passed else {
         return false;
     };
+    let holder = News::HeldHere(seat.request.label.clone());
+    lines.update(&lock, |_| Some(holder));
     let sooner = roster.needs_a_look();
     // A waker is somebody else's code.
     drop((lines, roster));

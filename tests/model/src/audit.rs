@@ -1,7 +1,7 @@
 //! What must be true of each step, seen from outside: it compares what was before a script with
 //! what is after it, and knows nothing of how the script works.
 
-use crate::server::{Command, Lock, Mode, Owner, Records, Token, Value};
+use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Token, Value};
 
 /// A rule that a step broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,12 @@ pub(crate) enum Breach {
     Bypassed,
     /// A turn began with less than two thirds of its caller's ttl.
     ShortTurn,
+    /// A script failed and had changed something by then.
+    HalfDone,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 12] = [
+    pub(crate) const ALL: [Breach; 13] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -46,6 +48,7 @@ impl Breach {
         Breach::TurnToken,
         Breach::Bypassed,
         Breach::ShortTurn,
+        Breach::HalfDone,
     ];
 }
 
@@ -67,6 +70,7 @@ impl Breaches {
 pub(crate) struct Step<'a> {
     pub(crate) before: &'a Records,
     pub(crate) command: Command,
+    pub(crate) answer: Answer,
     pub(crate) after: &'a Records,
     pub(crate) mode: Mode,
     /// The highest token that was ever granted, and how far a grant must be above it.
@@ -78,6 +82,10 @@ impl Step<'_> {
     pub(crate) fn audit(&self, breaches: &mut Breaches) {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
+        let failed = matches!(self.answer, Answer::Refused | Answer::Unavailable);
+        if failed && self.before != self.after {
+            breaches.add(Breach::HalfDone);
+        }
     }
 
     fn audit_lock(&self, breaches: &mut Breaches) {
@@ -96,7 +104,10 @@ impl Step<'_> {
         let rests = before
             .and_then(|lock| lock.rest)
             .zip(after.and_then(|lock| lock.rest));
-        if was == is && rests.is_some_and(|(before, after)| after < before) {
+        // What an acquire finds of its own owner is a claim, or no longer than what it asks for: whether
+        // a holder relies on more is a property of its own.
+        let may_shorten = matches!(self.command, Command::Acquire { .. });
+        if was == is && !may_shorten && rests.is_some_and(|(before, after)| after < before) {
             breaches.add(Breach::Shortened);
         }
         if is.is_some()

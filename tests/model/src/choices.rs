@@ -82,7 +82,8 @@ impl World {
         if hold.deadline == 0 && !hold.lost {
             actions.push(Action::Lose(id, number));
         }
-        let due = hold.is_valid() && hold.deadline < episode.ttl && !hold.renewing;
+        // What was not handed over is not renewed: its caller may never come for it.
+        let due = inside && hold.is_valid() && hold.deadline < episode.ttl && !hold.renewing;
         if due && self.budget.allows(Fault::Renew) {
             let ttls = [Some(episode.ttl), configuration.short_renewal];
             let renewals = ttls.into_iter().flatten();

@@ -51,12 +51,14 @@ pub struct Configuration {
     pub turns: Token,
     /// A lease is passed on inside a process, and for so long after the grant while others queue.
     pub local_turns: Option<Ticks>,
-    /// Every other caller's ttl is longer by so much.
+    /// Every other caller's ttl, the first one's among them if their number is even, is longer by so much.
     pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
     pub short_renewal: Option<Ticks>,
     /// `PUBLISH` counts subscribers; in a cluster it need not.
     pub publish_counts: bool,
+    /// A client has forgotten whose owners are announced that it ended, and ignores it.
+    pub forgets: bool,
     /// Bodies cannot be stopped.
     pub synchronous: bool,
     /// Each so many-th state is run on without faults, to see that all is well in the end.
@@ -82,13 +84,14 @@ impl Configuration {
             turns: self.turns,
             spell: self.local_turns,
             claim: self.claim,
+            forgets: self.forgets,
             synchronous: self.synchronous,
             seeded: self.seeded,
         }
     }
 
     pub(crate) fn longest(&self) -> Ticks {
-        self.ttl + self.mixed
+        self.ttl + self.mixed.max(0)
     }
 
     /// How far the time since a grant is counted.
@@ -156,6 +159,7 @@ impl Breach {
             Breach::TurnToken => "tokens rise with every body",
             Breach::Bypassed => "no process goes before others more often than a grant has tokens",
             Breach::ShortTurn => "a turn has two thirds of its caller's ttl before it",
+            Breach::HalfDone => "a script that fails changes nothing",
         }
     }
 }

@@ -66,6 +66,7 @@ impl World {
         let step = Step {
             before: &before,
             command,
+            answer: run.answer,
             after: &self.records,
             mode: self.mode,
             last: self.last,

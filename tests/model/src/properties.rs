@@ -76,7 +76,8 @@ fn never(breach: Breach) -> Property<Configuration> {
         AcquiredAfterEnd,
         TurnToken,
         Bypassed,
-        ShortTurn
+        ShortTurn,
+        HalfDone
     );
     Property::always(breach.rule(), condition)
 }

@@ -42,11 +42,15 @@ pub enum Seeded {
     LeaseFromTurn,
     /// The next one named in an end is not ended if its caller is gone when it turns out to hold.
     HeirOrphaned,
+    /// `end` asks the queue for something after it has removed who was in it.
+    NamesRemoved,
+    /// A place in the queue goes to a caller that asks for another ttl, under the same owner.
+    OwnerOfAnotherTtl,
 }
 
 impl Seeded {
     /// All of them.
-    pub const ALL: [Seeded; 19] = [
+    pub const ALL: [Seeded; 21] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -66,5 +70,7 @@ impl Seeded {
         Seeded::RangeUnbounded,
         Seeded::LeaseFromTurn,
         Seeded::HeirOrphaned,
+        Seeded::NamesRemoved,
+        Seeded::OwnerOfAnotherTtl,
     ];
 }

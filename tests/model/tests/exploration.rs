@@ -36,6 +36,7 @@ macro_rules! explorations {
 explorations! {
     three_clients: "three clients",
     giving_up: "giving up",
+    giving_up_forgotten: "giving up, forgotten",
     a_line: "a line",
     two_lines: "two lines",
     attempts: "attempts",
@@ -55,6 +56,7 @@ explorations! {
     torn: "torn",
     torn_giving_up: "torn, giving up",
     torn_in_line: "torn in line",
+    torn_mixed_ttls: "torn, mixed ttls",
     forgotten_scripts: "forgotten scripts",
     restart: "restart",
     empty_restart: "empty restart",
@@ -64,6 +66,7 @@ explorations! {
     evicted: "evicted",
     out_of_memory: "out of memory",
     migration: "migration",
+    migration_in_line: "migration in line",
     wrong_fence: "wrong fence",
     wrong_queue: "wrong queue",
     foreign_holder: "foreign holder",

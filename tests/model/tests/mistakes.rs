@@ -11,6 +11,7 @@ const TOKEN_A_BODY: &str = "tokens rise with every body";
 const TWO_THIRDS: &str = "a turn has two thirds of its caller's ttl before it";
 const BYPASS: &str = "no process goes before others more often than a grant has tokens";
 const SHORTENED: &str = "no lease is shortened";
+const HALF_DONE: &str = "a script that fails changes nothing";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, where it shows, and what it breaks there.
@@ -40,6 +41,8 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::LeaseFromTurn, "turns", DEADLINE),
     (Seeded::LeaseFromTurn, "turns", EXCLUSION),
     (Seeded::HeirOrphaned, "turns, giving up", PHANTOM),
+    (Seeded::NamesRemoved, "migration", HALF_DONE),
+    (Seeded::OwnerOfAnotherTtl, "torn, mixed ttls", DEADLINE),
 ];
 
 #[test]

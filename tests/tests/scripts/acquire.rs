@@ -41,13 +41,13 @@ fn sent_twice_it_answers_the_same_token() {
 }
 
 #[test]
-fn sent_twice_it_lengthens_the_lease_and_never_shortens_it() {
+fn an_own_lock_gets_the_ttl_that_is_asked_for() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     lock.acquire('A', 2 * TTL).unwrap();
     assert_runs_down(lock.pttl(), 2 * TTL);
-    lock.acquire('A', 1).unwrap();
-    assert_runs_down(lock.pttl(), 2 * TTL);
+    lock.acquire('A', TTL).unwrap();
+    assert_runs_down(lock.pttl(), TTL);
 }
 
 #[test]
@@ -58,6 +58,22 @@ fn a_lease_whose_expiry_was_taken_away_gets_it_back() {
     let _: i64 = lock.command(&["PERSIST", &k]);
     lock.acquire('A', TTL).unwrap().token();
     assert_runs_down(lock.pttl(), TTL);
+}
+
+#[test]
+fn of_a_large_foreign_value_only_the_beginning_is_answered() {
+    const LARGE: usize = 1 << 20;
+    let (_server, mut lock) = start();
+    let k = lock.k.clone();
+    lock.command::<()>(&["SET", &k, &"x".repeat(LARGE)]);
+    for answer in [lock.acquire('A', TTL), lock.try_acquire('B', TTL)] {
+        let Answer::Waiting { value, .. } = answer.unwrap() else {
+            panic!("it is held");
+        };
+        assert_eq!(value, "x".repeat(512));
+    }
+    let length: usize = lock.command(&["STRLEN", &k]);
+    assert_eq!(length, LARGE);
 }
 
 #[test]

@@ -20,7 +20,6 @@ branches! {
     AcquireTakesPastOthers
     AcquireServesTheHead
     AcquireConfirms
-    AcquireLengthens
     AcquireJoins
     AcquirePolls
     AcquireStaysOutside

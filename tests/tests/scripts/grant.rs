@@ -75,6 +75,56 @@ fn a_live_head_is_served_before_whoever_asks() {
 }
 
 #[test]
+fn a_confirmed_claim_lasts_no_longer_than_the_ttl() {
+    const SHORT: i64 = CLAIM / 3;
+    let (server, mut lock) = start();
+    lock.acquire('A', TTL).unwrap();
+    let _b = Listener::new(&server, 'B');
+    lock.acquire('B', SHORT).unwrap();
+    lock.end('A').unwrap();
+    assert_eq!(holder(&mut lock), Some('B'));
+    assert!(lock.pttl() > SHORT, "it is claimed");
+    lock.acquire('B', SHORT).unwrap().token();
+    let left = lock.pttl();
+    assert!(left <= SHORT, "{left} ms");
+}
+
+/// Such as a monitor's: PUBLISH counts it, and it can take no lock.
+#[test]
+fn who_subscribes_to_a_pattern_is_not_taken_for_a_waiter_that_is_silent() {
+    let (server, mut lock) = start();
+    let _pattern = Listener::to_pattern(&server, "*");
+    lock.acquire('A', TTL).unwrap();
+    let _c = Listener::new(&server, 'C');
+    for who in ['B', 'C'] {
+        lock.acquire(who, TTL).unwrap();
+    }
+    // Its last poll was two seconds ago, and it counts as alive for four more.
+    let later = -(lock.now() + 4_000_000);
+    let q = lock.q.clone();
+    lock.command::<i64>(&["ZADD", &q, "XX", &later.to_string(), &owner('B')]);
+    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
+    assert_eq!(holder(&mut lock), Some('C'), "B does not listen");
+    assert_eq!(lock.queue(), "B", "nor is that a proof of its death");
+}
+
+/// Where the user may not ask who is subscribed, whoever is counted is served.
+#[test]
+fn without_the_right_to_ask_a_silent_waiter_is_served() {
+    let (server, mut lock) = start();
+    let _pattern = Listener::to_pattern(&server, "*");
+    for who in ['A', 'B'] {
+        lock.acquire(who, TTL).unwrap();
+    }
+    let later = -(lock.now() + 4_000_000);
+    let q = lock.q.clone();
+    lock.command::<i64>(&["ZADD", &q, "XX", &later.to_string(), &owner('B')]);
+    lock.command::<String>(&["ACL", "SETUSER", "harness", "-pubsub"]);
+    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
+    assert_eq!(holder(&mut lock), Some('B'));
+}
+
+#[test]
 fn a_try_serves_the_head_and_writes_nothing_for_itself() {
     let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();

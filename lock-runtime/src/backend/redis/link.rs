@@ -20,11 +20,13 @@ use super::reply::judge_setup;
 use super::roaming::Place;
 use super::target::Target;
 use super::watch::interval;
-use super::{eviction, socket, tls};
+use super::{CHANNEL, eviction, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
+use crate::error::LockError;
 use crate::keeper::Keeper;
+use crate::model::owner::ProcessId;
 use crate::random;
 use crate::telemetry;
 
@@ -39,11 +41,16 @@ const BUFFER: usize = 1024;
 
 /// What comes from the server without having been asked for.
 pub(crate) enum Signal<'a> {
-    /// Somebody published on this client's channel.
+    /// Somebody published on a channel of this client's.
     Message(&'a [u8]),
-    /// The connection is gone; messages may have been missed.
+    /// There is a connection, and it listens.
+    Up,
+    /// The connection is gone; messages may have been missed, and the next one may lead to another server.
     Down,
 }
+
+/// Says by which names a connection that is about to be made is to be known.
+pub(crate) type OnConnect = Arc<dyn Fn() -> Result<Vec<ProcessId>, LockError> + Send + Sync>;
 
 /// Takes signals, wherever the connection is driven; must not block.
 pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
@@ -55,10 +62,10 @@ pub(crate) struct Link {
 
 struct Shared {
     target: Target,
-    channel: String,
     homes: Arc<Homes>,
     /// Bounds a command, and also an attempt to connect.
     patience: Duration,
+    names: OnConnect,
     on_signal: OnSignal,
     state: Mutex<State>,
 }
@@ -120,17 +127,17 @@ pub(crate) enum Silence {
 impl Link {
     pub(crate) fn new(
         target: Target,
-        channel: String,
         homes: Homes,
         patience: Duration,
+        names: OnConnect,
         on_signal: OnSignal,
     ) -> Link {
         let state = Mutex::new(State::Down { not_before: None });
         let shared = Shared {
             target,
-            channel,
             homes: Arc::new(homes),
             patience,
+            names,
             on_signal,
             state,
         };
@@ -341,7 +348,11 @@ impl Shared {
                 }
             }
         };
+        let is_up = attempt.is_ok();
         outcome.send_replace(Some(attempt));
+        if is_up {
+            (self.on_signal)(Signal::Up);
+        }
     }
 
     async fn open(self: &Arc<Shared>) -> Attempt {
@@ -391,7 +402,12 @@ impl Shared {
         // Both travel together: the look at the server takes no time of its own.
         let mut commands = connection.commands.clone();
         let looking = eviction::look(address, commands.clone());
-        let (subscribed, ()) = tokio::join!(commands.subscribe(&self.channel), looking);
+        let names = (self.names)().map_err(|error| Fault::unavailable(error.to_string()))?;
+        let channels: Vec<_> = names
+            .iter()
+            .map(|name| format!("{CHANNEL}{}", name.as_str()))
+            .collect();
+        let (subscribed, ()) = tokio::join!(commands.subscribe(&channels), looking);
         subscribed.map_err(refused)?;
         connection.answered();
         Ok(Arc::new(connection))

@@ -22,7 +22,7 @@ use redis::{Cmd, RedisWrite, Value};
 
 pub use driver::departures;
 pub(crate) use homes::{Homes, guest};
-pub(crate) use link::{OnSignal, Signal};
+pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 
 use self::link::{Connection, Link, PAUSE, Silence};
@@ -33,13 +33,13 @@ use crate::backend::chain::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
 use crate::model::key::RecordNames;
-use crate::model::owner::{Owner, ProcessId};
+use crate::model::owner::Owner;
 use crate::model::record::Grant;
 
 /// The clock that leases on a server are measured by.
 pub(crate) const CLOCK: Clock = Clock::Boot;
 
-/// Every process listens on this and its own id, whatever the prefix of its keys: the scripts
+/// Every client listens on this and its names, whatever the prefix of its keys: the scripts
 /// know it, and a rule for channels in an ACL need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
@@ -54,14 +54,13 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(
         target: Target,
-        process: ProcessId,
         homes: Homes,
         command_timeout: Duration,
+        names: OnConnect,
         on_signal: OnSignal,
     ) -> Server {
-        let channel = format!("{CHANNEL}{}", process.as_str());
         Server {
-            link: Link::new(target, channel, homes, command_timeout, on_signal),
+            link: Link::new(target, homes, command_timeout, names, on_signal),
             acquiring: Window::new(command_timeout),
             ending: Window::new(command_timeout),
         }
@@ -294,10 +293,9 @@ impl Wire for Server {
         let arguments = |call: &mut Cmd| {
             call.arg(&*names.lock).arg(owner.as_str());
         };
-        let note = |step: Step<'_>| {
-            if let Step::Sending(on) = step {
-                chain.ending(on.incarnation);
-            }
+        let note = |step: Step<'_>| match step {
+            Step::Sending(on) => chain.ending(on.incarnation),
+            Step::Unsent(_) | Step::Answered(_) => chain.ending_is_known(),
         };
         let sent = self.run(&self.ending, &RELEASE, arguments, note).await?;
         script::released(&sent.answer)
@@ -326,11 +324,13 @@ impl Wire for Server {
                 }
             }
             Step::Unsent(on) => {
+                chain.ending_is_known();
                 if let Some(heir) = &mut heir {
                     heir.chain.unsent(on.incarnation);
                 }
             }
             Step::Answered(on) => {
+                chain.ending_is_known();
                 if let Some(heir) = &mut heir {
                     heir.chain.answered(on.incarnation);
                 }

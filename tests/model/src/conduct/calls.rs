@@ -131,8 +131,14 @@ impl Client {
                 self.begin(ttl, true, false);
                 return Ok(());
             }
+            // An owner asks for one ttl all its life, since an acquire sets it, however late it comes.
+            Turn::Queued(episode) | Turn::Granted(episode, ..)
+                if episode.ttl != ttl && terms.seeded != Some(Seeded::OwnerOfAnotherTtl) =>
+            {
+                self.begin(ttl, true, false);
+                return self.end(episode, terms);
+            }
             Turn::Queued(episode) => (episode, competing),
-            // A lease of another length is confirmed first: that brings it to the caller's.
             Turn::Granted(episode, token, flagged, age) if episode.ttl == ttl && age < ttl => {
                 let hold = self.new_hold(token, ttl - age, flagged);
                 (episode, Phase::Held(hold))

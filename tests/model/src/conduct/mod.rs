@@ -24,6 +24,8 @@ pub(crate) struct Terms {
     /// For how long after a grant a lease is passed on inside a process while others queue; `None`
     /// is not at all.
     pub(crate) spell: Option<Ticks>,
+    /// Announcements of owners that ended are ignored.
+    pub(crate) forgets: bool,
     /// Bodies that nothing can stop.
     pub(crate) synchronous: bool,
     pub(crate) seeded: Option<Seeded>,
@@ -77,10 +79,13 @@ impl Client {
         }
     }
 
-    /// A grant is announced. Its owner is asked for it by its next poll; nobody knows it here: it
-    /// gave up before, and is ended.
+    /// A grant is announced. Its owner asks for it by its next poll. An owner that is not known here
+    /// has ended: it is ended again if that is known, or else left to the end of its claim.
     pub(super) fn called(&mut self, number: u8, terms: &Terms) -> Sent {
         let Some(index) = self.find(number) else {
+            if terms.forgets {
+                return Ok(());
+            }
             let phase = Phase::Named;
             let mut stranger = Episode::new(number, terms.ttls[0], false, phase);
             stranger.chain.stands = true;

@@ -17,6 +17,11 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("giving up", &[1, 1, 1], &[(GiveUp, 1)])
         },
         Configuration {
+            about: "the same where announcements of those who gave up are ignored",
+            forgets: true,
+            ..configuration("giving up, forgotten", &[1, 1, 1], &[(GiveUp, 1)])
+        },
+        Configuration {
             about: "one local waiter gives up while another stays; hand-off inside a client against \
                     a waiter elsewhere",
             ..configuration("a line", &[2, 1], &[(GiveUp, 1)])

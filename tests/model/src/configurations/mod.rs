@@ -56,6 +56,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         mixed: 0,
         short_renewal: None,
         publish_counts: true,
+        forgets: false,
         synchronous: false,
         recovers: Some(64),
         seeded: None,

@@ -53,6 +53,17 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("torn in line", &[2, 1], &[(Tear, 1)])
         },
         Configuration {
+            about: "the same with a next one in line that asks for a longer ttl",
+            ttl: 4,
+            mixed: -1,
+            claim: 1,
+            live: 2,
+            late: 1,
+            window: 2,
+            delay: 0,
+            ..configuration("torn, mixed ttls", &[2], &[(Tear, 1), (GiveUp, 1)])
+        },
+        Configuration {
             about: "the server forgets its scripts at any time: between an acquire and its dropped \
                     future's end, too",
             ..configuration("forgotten scripts", &[1, 1], &[(Flush, 2), (GiveUp, 1)])

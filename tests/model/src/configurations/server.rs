@@ -47,9 +47,14 @@ pub(super) fn all() -> Vec<Configuration> {
             )
         },
         Configuration {
-            about: "a slot migration with some of the keys moved",
+            about: "a slot that is being migrated, with all keys here or some of them missing",
             modes: vec![Mode::Migrating],
             ..configuration("migration", &[1, 1], &[(Impair, 1), (Renew, 1)])
+        },
+        Configuration {
+            about: "the same with a next one named",
+            modes: vec![Mode::Migrating],
+            ..configuration("migration in line", &[2, 1], &[(Impair, 1)])
         },
         Configuration {
             about: "the fence of a wrong type, with a next one named",

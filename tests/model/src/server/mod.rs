@@ -150,7 +150,8 @@ pub enum Mode {
     Normal,
     /// Commands that need memory are refused.
     OutOfMemory,
-    /// The slot moves and some keys are elsewhere: scripts of several keys are to be tried again.
+    /// The slot is being moved: a script is to be tried again if one of its keys is missing, and fails
+    /// half-way at a key that it removed itself.
     Migrating,
     /// K holds another type.
     LockWrong,
@@ -193,7 +194,12 @@ impl Records {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
             (_, Mode::LockWrong) => Answer::Refused,
-            (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating) => Answer::Unavailable,
+            // A script runs only where all of its keys are.
+            (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating)
+                if !script.has_all_keys() =>
+            {
+                Answer::Unavailable
+            }
             (Command::Acquire { owner, ttl, queue }, _) => script.acquire(owner, ttl, queue),
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),

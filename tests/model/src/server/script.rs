@@ -26,12 +26,17 @@ impl<'a> Script<'a> {
         self.told
     }
 
+    pub(super) fn has_all_keys(&self) -> bool {
+        let records = &self.records;
+        records.lock.is_some() && records.fence.is_some() && !records.queue.is_empty()
+    }
+
     pub(super) fn acquire(&mut self, me: Owner, ttl: Ticks, queues: bool) -> Answer {
         if self.records.holder() == Some(me) {
             if self.rules.seeded == Some(Seeded::RemoteCount) {
                 self.count(1);
             }
-            return self.confirm(ttl);
+            return self.confirm(ttl, false);
         }
         if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
             return Answer::Refused;
@@ -42,12 +47,15 @@ impl<'a> Script<'a> {
                 return Answer::Refused;
             }
             self.drop_entries(&gone);
-            match head {
-                Some(head) if head != me => self.give(head, self.rules.claim),
-                _ => return self.give(me, ttl),
+            let Some(head) = head.filter(|&head| head != me) else {
+                return self.give(me, ttl);
             };
-        }
-        if queues {
+            // First, so that the record says from the beginning that somebody queues.
+            if queues {
+                self.enqueue(me);
+            }
+            self.give(head, self.rules.claim);
+        } else if queues {
             if self.site.mode == Mode::OutOfMemory {
                 return Answer::Refused;
             }
@@ -80,7 +88,7 @@ impl<'a> Script<'a> {
             _ => {}
         }
         if self.records.holder() == Some(me) {
-            self.confirm(ttl)
+            self.confirm(ttl, true)
         } else {
             Answer::Nil
         }
@@ -115,7 +123,7 @@ impl<'a> Script<'a> {
             let left = self.place(me).is_some();
             self.drop_entries(&[me]);
             return match next {
-                Some((next, ttl)) if self.records.holder() == Some(next) => self.confirm(ttl),
+                Some((next, ttl)) if self.records.holder() == Some(next) => self.confirm(ttl, true),
                 _ if left => Answer::Code(3),
                 _ if self.records.lock.is_some() => Answer::Code(-1),
                 _ => Answer::Code(0),
@@ -130,13 +138,22 @@ impl<'a> Script<'a> {
         }
         let heir = next.map(|(next, _)| next);
         let (head, gone) = self.choose(heir, Some(me));
+        let handed_on = head.filter(|&head| Some(head) != heir);
+        if self.rules.seeded == Some(Seeded::NamesRemoved) {
+            self.drop_entries(&[me]);
+            self.drop_entries(&gone);
+            self.drop_entries(head.as_slice());
+            if self.site.mode == Mode::Migrating && self.records.queue.is_empty() {
+                return Answer::Unavailable;
+            }
+        }
+        if let (Some(_), Some(heir)) = (handed_on, heir) {
+            self.enqueue(heir);
+        }
         self.drop_entries(&[me]);
         self.drop_entries(&gone);
-        match (head, next) {
-            (Some(head), _) if Some(head) != heir => {
-                if let Some(heir) = heir {
-                    self.enqueue(heir);
-                }
+        match (handed_on, next) {
+            (Some(head), _) => {
                 self.give(head, self.rules.claim);
                 Answer::Code(2)
             }
@@ -148,10 +165,11 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Lengthens the lease, never shortens it; also gives back an expiry that was taken away.
-    fn confirm(&mut self, ttl: Ticks) -> Answer {
+    /// Sets the lease, or, if it `only_raises`, lengthens it; gives back an expiry that was taken away.
+    fn confirm(&mut self, ttl: Ticks, only_raises: bool) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
-        lock.rest = Some(lock.rest.map_or(ttl, |rest| rest.max(ttl)));
+        let least = lock.rest.filter(|_| only_raises).unwrap_or(ttl);
+        lock.rest = Some(least.max(ttl));
         self.held()
     }
 

@@ -9,7 +9,12 @@ impl Model {
             return self.answer(Branch::AcquireOfASpoiledLock, Expected::WrongType);
         }
         if self.is_held_by(me) {
-            return self.confirm(ttl, Branch::AcquireLengthens, Branch::AcquireConfirms);
+            let until = Some(self.ms() + ttl);
+            if let Holder::Ours { until: end, .. } = &mut self.holder {
+                *end = until;
+            }
+            self.taken.insert(Branch::AcquireConfirms);
+            return self.held();
         }
         match (&self.fence, &self.queue) {
             (Fence::Spoiled, _) => {
@@ -23,12 +28,13 @@ impl Model {
             }
             _ => {}
         }
+        let mut served = None;
         if self.holder == Holder::Nobody {
             let first = self.waiters().first().map(|waiter| waiter.who);
             match self.choose(Some(me), None) {
                 Some(head) if head != me => {
-                    self.give(head, CLAIM);
                     self.taken.insert(Branch::AcquireServesTheHead);
+                    served = Some(head);
                 }
                 _ => {
                     self.taken.insert(match first {
@@ -58,6 +64,9 @@ impl Model {
                     self.pushed.push(*who);
                 }
             }
+        }
+        if let Some(head) = served {
+            self.give(head, CLAIM);
         }
         if matches!(self.holder, Holder::Foreign { .. }) {
             self.taken.insert(Branch::AcquireOfAForeignLock);

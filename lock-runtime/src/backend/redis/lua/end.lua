@@ -29,21 +29,22 @@ local head, gone = choose(waiters, heir_owner, owner)
 local passed = heir and (not head or owner_of(head) == heir_owner)
 local served = passed and heir or head
 add(gone, entry)
-if served then
-  add(gone, served)
-end
--- The first write is one that a server out of memory allows; it then allows the others, too.
-call('ZREM', Q, unpack(gone))
 
+-- The first write is one that a server out of memory allows; it then allows the others, too.
 if not served then
+  call('ZREM', Q, unpack(gone))
   call('DEL', K)
   return 1
 end
-if passed then
-  return give(heir, ttl, mint(fence)):sub(23, 39)
-end
-if heir then
+if heir and not passed then
+  call('PEXPIRE', Q, QUEUE_MS)
+  -- Before the others leave: the queue is never empty in between.
   enqueue(heir, call('ZSCORE', Q, heir) or last_ticket())
 end
-give(head, CLAIM_MS, mint(fence))
+add(gone, served)
+local left = call('ZCARD', Q) - call('ZREM', Q, unpack(gone))
+if passed then
+  return give(heir, ttl, mint(fence), left):sub(23, 39)
+end
+give(head, CLAIM_MS, mint(fence), left)
 return 2

@@ -10,6 +10,7 @@
 local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
 local CLAIM_MS = '1500'     -- how long a waiter has to confirm that it was served
 local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
+local RECENT_US = 1000000   -- a poll that is not older shows that its process listens
 local QUEUE_MS = '7000'     -- Q outlives its last heartbeat by a little, and nothing else
 local FENCE_MS = 86400000   -- F outlives its token by a day
 local TURNS = 16            -- tokens that one grant owns
@@ -55,6 +56,13 @@ local function tell(owner)
   return type(receivers) == 'number' and receivers > 0
 end
 
+-- Whether the process of a waiter is subscribed. PUBLISH does not tell: it also counts those who
+-- subscribe to patterns, as a monitor's `PSUBSCRIBE *`. A user without the right to ask is told yes.
+local function is_subscribed(owner)
+  local subscribers = redis.pcall('PUBSUB', 'NUMSUB', 'lock:' .. owner:sub(1, 8))
+  return subscribers.err or subscribers[2] > 0
+end
+
 -- Walks the waiters from the head. Answers the entry to be served (nil: nobody; `me` needs no push)
 -- and the members to remove: those of waiters that are dead, or `ended`. Writes nothing.
 local function choose(waiters, me, ended)
@@ -65,9 +73,10 @@ local function choose(waiters, me, ended)
       return entry, gone
     end
     local twin = call('ZSCORE', Q, owner)
-    if owner == ended or not twin or -twin <= now then
+    local left = twin and -twin - now
+    if owner == ended or not left or left <= 0 then
       add(gone, entry)
-    elseif tell(owner) then
+    elseif (left > LIVE_US - RECENT_US or is_subscribed(owner)) and tell(owner) then
       return entry, gone
     end
   end
@@ -83,9 +92,11 @@ local function mint(fence)
   return digits
 end
 
--- Gives K to `entry`, which is out of the queue, for `px` ms. Answers K's value.
-local function give(entry, px, token)
-  local flag = call('ZCOUNT', Q, '0', '+inf') > 0 and '+' or ' '
+-- Gives K to `entry`, which is out of the queue, for `px` ms. `left` is how many members Q still has: Q
+-- itself is not asked, since it may have been emptied. In a slot that is being migrated a script fails
+-- at a key that is missing, so no script names a key that it may have removed. Answers K's value.
+local function give(entry, px, token, left)
+  local flag = left > 0 and '+' or ' '
   local value = owner_of(entry) .. flag .. token .. entry:sub(23)
   call('SET', K, value, 'PX', px)
   return value

@@ -32,9 +32,10 @@ end
 -- the server.
 local value = call('GET', K)
 if value and value:sub(1, 22) == me then
-  if call('PTTL', K) < tonumber(ttl) then
-    call('PEXPIRE', K, ttl)
-  end
+  -- Set, not only raised: a claim may be longer than the ttl, and would block others for that long if
+  -- its holder died. All acquires of an owner ask for one ttl, so one that arrives late sets no less
+  -- than what was granted before it.
+  call('PEXPIRE', K, ttl)
   return value:sub(23, 39)
 end
 

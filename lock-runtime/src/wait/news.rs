@@ -1,0 +1,33 @@
+//! What the head of a line knows of its lock.
+
+use std::sync::Arc;
+
+use crate::backend::wire::Fault;
+use crate::error::{LockError, LockErrorKind};
+use crate::model::record::Holder;
+
+/// The last thing known of a lock. A caller behind the head whose wait is over fails by it, without a
+/// command: in a crowd these would be as many commands at once as there are callers.
+#[derive(Clone, Debug)]
+pub(crate) enum News {
+    /// A caller of this client, with this label, has it.
+    HeldHere(Arc<str>),
+    /// It was given to the next waiter of the queue.
+    HandedOn,
+    /// The last attempt was answered so.
+    Held(Holder),
+    /// The last attempt failed.
+    Failed(Fault),
+}
+
+impl News {
+    pub(crate) fn into_error(self) -> LockError {
+        let holder = match self {
+            News::HeldHere(label) => Holder::Ours(label.to_string()).describe(),
+            News::HandedOn => "the next waiter of its queue".to_owned(),
+            News::Held(holder) => holder.describe(),
+            News::Failed(fault) => return fault.into_error(),
+        };
+        LockError::new(LockErrorKind::Busy).with_holder(holder)
+    }
+}
