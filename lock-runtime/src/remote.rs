@@ -293,6 +293,7 @@ impl<W: Wire> Remote<W> {
                 self.look_sooner();
             }
             Signal::Down => {
+                self.calls.disconnected();
                 self.calls.call_all();
                 self.roster().is_disconnected();
                 self.look_sooner();

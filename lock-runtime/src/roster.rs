@@ -109,6 +109,7 @@ impl Roster {
     /// The connection is gone on which all that is known was confirmed. The next one may lead to another
     /// server, which may have missed a renewal or the lock itself.
     pub(crate) fn is_disconnected(&mut self) {
+        self.doubtful.clear();
         self.doubt(|tenure| tenure.lease.unknown() == 0);
     }
 
@@ -120,7 +121,8 @@ impl Roster {
     fn doubt(&mut self, is_doubtful: impl Fn(&Tenure) -> bool) {
         let entries = self.entries.iter();
         let doubtful = entries.filter(|(_, entry)| is_doubtful(&entry.tenure));
-        self.doubtful = doubtful.map(|(&acquisition, _)| acquisition).collect();
+        let doubtful = doubtful.map(|(&acquisition, _)| acquisition);
+        self.doubtful.extend(doubtful);
     }
 
     /// A hold is to be confirmed at once.
@@ -593,6 +595,99 @@ mod tests {
         roster.insert(tenure);
         let agenda = roster.due(start + TTL / 3, MANY);
         assert_eq!((owners(&agenda), agenda.lost), (vec![], vec![owner(1)]));
+    }
+
+    #[test]
+    fn what_was_confirmed_on_a_connection_that_is_gone_is_due_at_once_and_once() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        for number in 0..5 {
+            roster.insert(tenure(number, start));
+        }
+        roster.lost(owner(0)).unwrap();
+        let now = start + TTL / 10;
+        roster.is_disconnected();
+        let mut found = Vec::new();
+        while found.len() < 4 {
+            let agenda = roster.due(now, 3);
+            assert!(!agenda.renewals.is_empty());
+            assert!(agenda.renewals.iter().all(|renewal| renewal.ttl == TTL));
+            found.extend(owners(&agenda));
+            // There is a connection now: no reason to ask for what is under way.
+            roster.is_connected();
+        }
+        found.sort();
+        assert_eq!(found, [1, 2, 3, 4].map(owner));
+        let agenda = roster.due(now, MANY);
+        assert!(owners(&agenda).is_empty());
+        assert!(agenda.next.unwrap() > now);
+
+        for number in 1..4 {
+            roster.confirmed(owner(number), TTL, confirmation(now, false));
+        }
+        roster.unanswered(owner(4), now, 0.5).unwrap();
+        roster.is_connected();
+        assert_eq!(owners(&roster.due(now, MANY)), [owner(4)]);
+    }
+
+    #[test]
+    fn a_lease_that_is_not_renewed_is_confirmed_for_no_longer_than_its_holder_counts_on() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        let mut tenure = tenure(1, start);
+        let terms = Terms {
+            renew: false,
+            ..terms(TTL)
+        };
+        tenure.lease = Lease::granted(start, &terms);
+        let deadline = tenure.lease.deadline();
+        roster.insert(tenure);
+        roster.is_disconnected();
+        let now = start + TTL / 2;
+        let agenda = roster.due(now, MANY);
+        let [renewal] = &agenda.renewals[..] else {
+            panic!("one")
+        };
+        assert_eq!(now + renewal.ttl, deadline);
+        let renewed = roster.confirmed(owner(1), renewal.ttl, confirmation(now, false));
+        assert_eq!(renewed.unwrap().deadline(), deadline);
+        assert_eq!(roster.next(), Some(deadline), "it is not renewed");
+    }
+
+    #[test]
+    fn what_was_not_handed_over_is_not_renewed() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        let mut tenure = tenure(1, start);
+        let request = request(terms(TTL));
+        tenure.hold = Arc::new(tenure.hold.successor(&request, &tenure.lease));
+        let hold = tenure.hold.clone();
+        roster.insert(tenure);
+        roster.is_disconnected();
+        let first = start + TTL / 3;
+        assert!(owners(&roster.due(first, MANY)).is_empty());
+        let second = roster.next().unwrap();
+        assert!(second > first && second <= first + TTL / 6);
+        hold.handed_over();
+        roster.is_due(&hold);
+        assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
+    }
+
+    #[test]
+    fn what_nobody_comes_for_is_lost_when_its_lease_ends() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        let mut tenure = tenure(1, start);
+        let request = request(terms(TTL));
+        tenure.hold = Arc::new(tenure.hold.successor(&request, &tenure.lease));
+        roster.insert(tenure);
+        let mut agenda = Agenda::default();
+        while agenda.lost.is_empty() {
+            let next = roster.next().expect("it is watched");
+            agenda = roster.due(next, MANY);
+            assert!(agenda.renewals.is_empty());
+        }
+        assert_eq!(agenda.lost, [owner(1)]);
     }
 
     #[test]

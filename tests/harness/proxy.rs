@@ -117,6 +117,11 @@ impl Proxy {
             .change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
     }
 
+    /// How many connections were closed as soon as they were made.
+    pub fn refused(&self) -> u64 {
+        self.gate.lock().refused
+    }
+
     /// How many connections were made through the proxy so far.
     pub fn accepted(&self) -> u64 {
         self.gate.lock().accepted

@@ -49,8 +49,10 @@ struct Owners {
 struct Names {
     /// The last one is for new owners.
     in_use: Vec<(ProcessId, usize)>,
-    /// A connection has that one.
+    /// A connection has that one, or had.
     is_taken: bool,
+    /// It had it, and is gone.
+    is_past: bool,
 }
 
 impl Names {
@@ -59,7 +61,7 @@ impl Names {
         let name = random::process_id()?;
         self.in_use.retain(|&(_, owners)| owners > 0);
         self.in_use.push((name, 0));
-        self.is_taken = false;
+        (self.is_taken, self.is_past) = (false, false);
         Ok(())
     }
 
@@ -111,7 +113,7 @@ impl Calls {
     pub(crate) fn enlist(&self) -> Result<Owner, LockError> {
         let drawn = random::acquisition()?;
         let mut owners = self.owners();
-        if owners.names.in_use.is_empty() {
+        if owners.names.in_use.is_empty() || owners.names.is_past {
             owners.names.draw()?;
         }
         let (name, count) = owners.names.in_use.last_mut().expect("it was drawn above");
@@ -181,6 +183,12 @@ impl Calls {
     /// A connection listens to the name of new owners.
     pub(crate) fn connected(&self) {
         self.owners().names.is_taken = true;
+    }
+
+    /// The connection is gone: the owners that come now go by the name of the next one.
+    pub(crate) fn disconnected(&self) {
+        let names = &mut self.owners().names;
+        names.is_past = names.is_taken;
     }
 
     /// Calls `owner`; `false` if there is no such one.
@@ -316,6 +324,19 @@ mod tests {
         assert_eq!(old, owner.process(), "it has not ended");
         assert_ne!(new, old);
         assert_eq!(calls.enlist().unwrap().process(), new);
+    }
+
+    #[test]
+    fn an_owner_that_comes_while_there_is_no_connection_goes_by_the_name_of_the_next() {
+        let calls = Calls::default();
+        calls.names_of_connection().unwrap();
+        calls.connected();
+        let first = calls.enlist().unwrap();
+        calls.disconnected();
+        let [second, third] = [(); 2].map(|()| calls.enlist().unwrap().process());
+        assert_eq!(second, third);
+        assert_ne!(second, first.process());
+        assert_eq!(calls.names_of_connection().unwrap(), [second, first.process()]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) struct State {
     pub(super) refusing: bool,
     pub(super) closed: bool,
     pub(super) accepted: u64,
+    pub(super) refused: u64,
     links: HashMap<u64, Link>,
 }
 
@@ -72,6 +73,7 @@ impl Gate {
             refusing: false,
             closed: false,
             accepted: 0,
+            refused: 0,
             links: HashMap::new(),
         };
         Self {
@@ -124,6 +126,7 @@ impl State {
     /// Adds a link and answers its id; none if the test forbids connections now.
     pub(super) fn add_link(&mut self, client: TcpStream, server: TcpStream) -> Option<u64> {
         if self.refusing || self.closed {
+            self.refused += 1;
             return None;
         }
         self.accepted += 1;

@@ -54,3 +54,22 @@ async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
     tokio::time::sleep(ms(1_500)).await;
     assert_eq!(monitor.take().len(), 0);
 }
+
+/// A release that nobody heard, since there was no connection, counted as one that may have freed the
+/// lock: when it came through and was answered "not yours", the call succeeded.
+#[tokio::test]
+async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = client.lock(KEY).ttl(ms(600_000)).renew(false).acquire().await.unwrap();
+    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    proxy.refuse(true);
+    proxy.kill_connections();
+    // The client has noticed, and nothing is said of the lock.
+    eventually("attempt", LONG, async || proxy.refused() > 0).await;
+    let attempts = proxy.refused();
+    let release = tokio::spawn(guard.release());
+    eventually("attempts", LONG, async || proxy.refused() > attempts + 1).await;
+    proxy.refuse(false);
+    let error = release.await.unwrap().expect_err("another has it");
+    assert_eq!(error.kind(), LockErrorKind::Lost, "{error}");
+}
