@@ -42,6 +42,13 @@ impl Builder {
         self
     }
 
+    /// Takes a command away, as some services do: the server does not know it.
+    pub fn without(mut self, command: &str) -> Self {
+        let words = ["--rename-command", command, ""];
+        self.args.extend(words.map(str::to_owned));
+        self
+    }
+
     /// Writes every command to disk before it is answered, so that a restart loses nothing.
     pub fn durable(self) -> Self {
         self.config("appendonly", "yes")
