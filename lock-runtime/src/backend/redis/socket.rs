@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -21,13 +22,18 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 /// Remote servers that this process sends its passwords to for everybody to read.
 static IN_THE_CLEAR: Once = Once::new();
 
-/// Connects. The socket is registered with the runtime that polls this, which must be where `place`
-/// is, and follows it from there.
-pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Socket>, Fault> {
+/// Connects, and notes when the server was `reached`. The socket is registered with the runtime that polls
+/// this, which must be where `place` is, and follows it from there.
+pub(super) async fn open(
+    address: &Address,
+    place: &Place,
+    reached: &AtomicBool,
+) -> Result<Box<dyn Socket>, Fault> {
     match address {
         Address::Tcp { host, port, tls } => {
             let connecting = TcpStream::connect((host.as_str(), *port));
             let stream = connecting.await.map_err(unreachable)?;
+            reached.store(true, Ordering::Relaxed);
             tune(&stream).map_err(unreachable)?;
             let peer = stream.peer_addr().map_err(unreachable)?;
             let stream = Roaming::new(stream, place);
@@ -46,6 +52,7 @@ pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Soc
         Address::Unix(path) => {
             let connecting = tokio::net::UnixStream::connect(path);
             let stream = connecting.await.map_err(unreachable)?;
+            reached.store(true, Ordering::Relaxed);
             Ok(Box::new(Roaming::new(stream, place)))
         }
         #[cfg(not(unix))]
