@@ -21,7 +21,7 @@ use super::reply::judge_setup;
 use super::roaming::Place;
 use super::target::Target;
 use super::watch::interval;
-use super::{eviction, socket, tls};
+use super::{eviction, hello, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
@@ -444,10 +444,16 @@ impl Shared {
             unanswered: AtomicU32::new(0),
             heard: Mutex::new(Instant::now()),
         };
-        // Both travel together: the look at the server takes no time of its own.
+        // All travel together: the looks at the server take no time of their own.
         let mut commands = connection.commands.clone();
+        let greeting = hello::look(address, commands.clone());
         let looking = eviction::look(address, commands.clone());
-        let (subscribed, ()) = tokio::join!(commands.subscribe(&self.channel), looking);
+        let (greeted, subscribed, ()) =
+            tokio::join!(greeting, commands.subscribe(&self.channel), looking);
+        if let Err(fault) = greeted {
+            self.tell_dropped(&fault.to_string());
+            return Err(fault);
+        }
         subscribed.map_err(refused)?;
         connection.answered();
         Ok(Arc::new(connection))

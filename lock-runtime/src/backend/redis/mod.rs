@@ -2,6 +2,7 @@
 
 mod driver;
 mod eviction;
+mod hello;
 mod homes;
 mod link;
 mod losses;
