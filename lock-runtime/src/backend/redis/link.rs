@@ -320,9 +320,10 @@ impl Shared {
     }
 
     fn slow_to_connect(&self) -> Fault {
-        let (patience, hint) = (self.patience, self.target.address.hint_if_silent());
+        let (patience, address) = (self.patience, &self.target.address);
+        let hint = address.hint_if_silent();
         Fault::unavailable(format!(
-            "the server did not let us connect within {patience:?}{hint}"
+            "{address} did not let us connect within {patience:?}{hint}"
         ))
     }
 
@@ -403,7 +404,7 @@ impl Shared {
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
         let place = Place::default();
-        let stream = socket::open(address, &place, reached).await?;
+        let stream = socket::open(address, &place, self.patience, reached).await?;
         let on_signal = self.on_signal.clone();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
@@ -419,7 +420,7 @@ impl Shared {
                 let hint = address.hint_if_closed();
                 Fault::unavailable(format!("the server closed the connection{hint}"))
             }
-            None => judge_setup(&error),
+            None => judge_setup(&error, login.password()),
         };
         let (commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await

@@ -1,5 +1,6 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
+mod addresses;
 mod driver;
 mod eviction;
 mod hello;

@@ -1,6 +1,6 @@
 //! What an error of the server, or of the way to it, means for a lock.
 
-use redis::RedisError;
+use redis::{ErrorKind, RedisError};
 
 use crate::backend::wire::Fault;
 use crate::model::owner::Owner;
@@ -42,16 +42,39 @@ pub(super) fn judge(error: &RedisError) -> Verdict {
     }
 }
 
-/// What went wrong while a connection was set up.
-pub(super) fn judge_setup(error: &RedisError) -> Fault {
+/// What went wrong while a connection was set up, with or without a password.
+pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> Fault {
+    if error.kind() == ErrorKind::RESP3NotSupported {
+        return Fault::refused(NO_RESP3);
+    }
     match judge(error) {
+        Verdict::Fault(Fault::Refused(detail)) => {
+            let text = detail.to_string();
+            match error.code() {
+                Some("NOPROTO") => Fault::refused(NO_RESP3),
+                Some("NOAUTH") if password.is_none() => {
+                    Fault::refused("the server wants a password, and the URL has none")
+                }
+                _ if is_unknown(&text, "hello") => Fault::refused(NO_RESP3),
+                _ => Fault::Refused(detail),
+            }
+        }
         Verdict::Fault(fault) => fault,
         Verdict::NoScript => Fault::unavailable("NOSCRIPT"),
         Verdict::Reconnect(detail) => match error.kind() {
-            redis::ErrorKind::AuthenticationFailed => Fault::refused(detail),
+            ErrorKind::AuthenticationFailed => Fault::refused(detail),
             _ => Fault::unavailable(detail),
         },
     }
+}
+
+/// It will not learn it before it is asked again.
+const NO_RESP3: &str = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";
+
+/// Whether a server says that it does not know this command.
+fn is_unknown(text: &str, command: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("unknown command") && text.contains(command)
 }
 
 /// An error of the client library in words: it names the operation, never its arguments.
@@ -294,7 +317,7 @@ mod tests {
                     .replace("{arguments}", &arguments)
                     .replace("{sha}", SHA);
                 let error = error(&line);
-                let mut texts = vec![as_part(&line), judge_setup(&error).to_string()];
+                let mut texts = vec![as_part(&line), judge_setup(&error, None).to_string()];
                 match judge(&error) {
                     Verdict::NoScript => {}
                     Verdict::Reconnect(text) => texts.push(text),
@@ -357,6 +380,38 @@ mod tests {
     #[test]
     fn a_wrong_password_is_refused_at_once() {
         let wrong = error("WRONGPASS invalid username-password pair or user is disabled.");
-        assert!(matches!(judge_setup(&wrong), Fault::Refused(_)));
+        assert!(matches!(judge_setup(&wrong, Some("x")), Fault::Refused(_)));
+    }
+
+    /// What is said of an error in setting up.
+    fn refusal(error: &RedisError, password: Option<&str>) -> String {
+        match judge_setup(error, password) {
+            Fault::Refused(detail) => detail.to_string(),
+            Fault::Unavailable(detail) => panic!("it is asked again: {detail}"),
+        }
+    }
+
+    #[test]
+    fn a_server_without_resp3_is_not_asked_again() {
+        for line in [
+            "NOPROTO unsupported protocol version",
+            "NOPROTO sorry, this protocol version is not supported.",
+            "ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'app' 's3cret'",
+            "ERR unknown command 'hello'",
+            "ERR unknown command `hello`, with args beginning with: `3`, ",
+        ] {
+            assert_eq!(refusal(&error(line), None), NO_RESP3, "{line}");
+        }
+        // So the client library puts the same.
+        let error = RedisError::from((ErrorKind::RESP3NotSupported, "no HELLO"));
+        assert_eq!(refusal(&error, Some("s3cret")), NO_RESP3);
+    }
+
+    #[test]
+    fn a_missing_password_is_named() {
+        let error = error("NOAUTH HELLO must be called with the client already authenticated");
+        let missing = "the server wants a password, and the URL has none";
+        assert_eq!(refusal(&error, None), missing);
+        assert!(refusal(&error, Some("x")).starts_with("NOAUTH"));
     }
 }
