@@ -7,9 +7,10 @@
 //! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.
 
 use std::future::{Future, pending};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
@@ -30,22 +31,20 @@ struct Inner {
 }
 
 impl Keeper {
-    /// The keeper, started at the first call.
+    /// The keeper, started at the first call that can: a process that has no file descriptor or thread
+    /// left now may have one later.
     ///
     /// # Errors
     ///
-    /// `Unavailable` when the thread cannot be started, `Shutdown` in a forked child: a thread
+    /// `Unavailable` when the thread cannot be started now, `Shutdown` in a forked child: a thread
     /// does not survive a fork, and a connection must not be shared by two processes.
     pub(crate) fn get() -> Result<Keeper, LockError> {
-        static KEEPER: OnceLock<Result<Inner, String>> = OnceLock::new();
-        let inner = KEEPER
-            .get_or_init(|| start().map_err(|error| error.to_string()))
-            .as_ref()
-            .map_err(|error| {
-                LockError::new(LockErrorKind::Unavailable).with_detail(format!(
-                    "the background thread could not be started: {error}"
-                ))
-            })?;
+        static KEEPER: OnceCell<Inner> = OnceCell::new();
+        let inner = KEEPER.get_or_try_init(start).map_err(|error| {
+            LockError::new(LockErrorKind::Unavailable).with_detail(format!(
+                "the background thread could not be started: {error}"
+            ))
+        })?;
         let keeper = Keeper(inner);
         keeper.check_process()?;
         Ok(keeper)

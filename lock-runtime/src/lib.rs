@@ -78,7 +78,8 @@
 //! | `memory://` | in this process |
 //!
 //! `valkey://` is another word for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
-//! `unix://` for `redis+unix://`. [`LockClient::connect`] says more of them, [`LockClientBuilder`]
+//! `unix://` for `redis+unix://`. The server is a primary: a replica, a Sentinel and a node of a cluster are
+//! told from it and keep no locks. [`LockClient::connect`] says more of them, [`LockClientBuilder`]
 //! has the certificates for TLS.
 //!
 //! # When not to use it

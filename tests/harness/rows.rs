@@ -62,6 +62,7 @@ pub const TABLE: &[Row] = &[
     silence::BLACK_HOLE,
     silence::HALF_OPEN,
     connections::CLIENTS_KILLED,
+    connections::SERVER_DEMOTED,
     connections::PUSH_LOST,
     connections::PUSH_DOUBLED,
     connections::PUSH_LATE,

@@ -32,6 +32,7 @@ pub struct RedisServer {
 #[derive(Debug, Default)]
 pub struct Builder {
     args: Vec<String>,
+    sentinel: bool,
     clock: Option<Clock>,
 }
 
@@ -39,6 +40,19 @@ impl Builder {
     /// Adds one configuration directive, as on the command line: `("maxmemory", "1mb")`.
     pub fn config(mut self, name: &str, value: &str) -> Self {
         self.args.extend([format!("--{name}"), value.to_owned()]);
+        self
+    }
+
+    /// Takes a command away, as some services do: the server does not know it.
+    pub fn without(mut self, command: &str) -> Self {
+        let words = ["--rename-command", command, ""];
+        self.args.extend(words.map(str::to_owned));
+        self
+    }
+
+    /// Makes it a Sentinel, which watches nobody.
+    pub fn sentinel(mut self) -> Self {
+        self.sentinel = true;
         self
     }
 
@@ -264,6 +278,12 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
     let mut server = Command::new(&program);
     if let Some(clock) = &options.clock {
         clock.rule(&mut server);
+    }
+    if options.sentinel {
+        // It keeps what it learns there.
+        let file = folder.path().join("sentinel.conf");
+        fs::write(&file, "").expect("the folder can be written");
+        server.arg(file).arg("--sentinel");
     }
     server
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])

@@ -71,6 +71,12 @@ impl LockClient {
     /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
     /// reached within a second, `Rejected` when it refuses the user or the password.
     ///
+    /// A server that cannot keep locks is told from one that can, here and at each later connection. A
+    /// node of a cluster (also of a cluster of one, whose keys may move), a Sentinel, a Redis before
+    /// 6.2 and whatever does not speak RESP3 are `Rejected`; clusters are not supported yet. A replica is
+    /// `Unavailable`: this fails at once, and a call of a client that is there asks again for as long
+    /// as its `wait`, since the replica may be promoted.
+    ///
     /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not
     /// `Unavailable`: to try again would not help, and a waiting call would look like a slow one.
     /// The error says what is wrong with it, and its source is what the TLS library said.

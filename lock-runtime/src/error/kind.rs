@@ -9,11 +9,12 @@ pub enum LockErrorKind {
     /// The lock was held, and is not held any more or cannot be proved to be: its lease ran out,
     /// somebody deleted it, or `max_hold` was reached. What the body wrote may have raced.
     Lost,
-    /// The server could not be reached or did not answer in time. It says nothing about who
-    /// holds the lock.
+    /// The server could not be reached or did not answer in time, or it is a replica. It says nothing
+    /// about who holds the lock.
     Unavailable,
     /// The server answered and refused: the key has another type, the user lacks a permission, the
-    /// password is wrong, memory is full. Or its certificate cannot be verified, or it does not
+    /// password is wrong, memory is full. Or it is none that keeps locks: a Sentinel, a node of a
+    /// cluster, too old. Or its certificate cannot be verified, or it does not
     /// accept ours. Trying again does not help.
     Rejected,
     /// This call tree holds the lock already and the call may not join in: it said

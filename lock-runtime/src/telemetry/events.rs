@@ -87,11 +87,14 @@ pub(crate) fn hold_outlives_body(hold: &Hold) {
     });
 }
 
-/// A connection was torn down.
-pub(crate) fn connection_dropped(reason: &str) {
-    safely(|| {
-        tracing::warn!(target: "lock_runtime", reason, "connection_dropped");
-    });
+/// A connection was torn down, for the how manieth time since one was of use for a while. A server that
+/// lets us in and is of no use is told of a few times, as an outage is.
+pub(crate) fn connection_dropped(reason: &str, failures: u32) {
+    if failures.is_power_of_two() {
+        safely(|| {
+            tracing::warn!(target: "lock_runtime", reason, failures, "connection_dropped");
+        });
+    }
 }
 
 /// An attempt to connect failed.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{LONG, intrude};
 use crate::proxy::{Mode, Proxy};
 use crate::rounds::{Class, Round, Row};
-use crate::wait::PATIENCE;
+use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 /// All clients are thrown out, ten times a second or as often as the machine gets to it.
@@ -24,6 +24,33 @@ fn clients_killed(round: &mut Round<'_>) {
         }
     });
     assert!(blows > 1, "{blows} times there was somebody to throw out");
+}
+
+/// The server becomes a replica and, two seconds later, a primary again. What it has stays, and it lets
+/// everybody in meanwhile.
+pub(super) const SERVER_DEMOTED: Row = Row::new("server_demoted", Class::E, server_demoted);
+
+fn server_demoted(round: &mut Round<'_>) {
+    /// Two processes, ever more slowly. Without a pause there are hundreds.
+    const FEW: u64 = 40;
+    let mut holder = round.holder(LONG);
+    let mut waiter = round.waiter(LONG);
+    let name = "total_connections_received";
+    let before = round.figure(name);
+    // Nobody listens there, so nothing is copied over what the server has.
+    round.lock.command::<()>(&["REPLICAOF", "127.0.0.1", "1"]);
+    assert_eq!(waiter.line(Duration::from_secs(2)), None);
+    let made = round.figure(name) - before;
+    assert!((1..=FEW).contains(&made), "{made} connections");
+    round.lock.command::<()>(&["REPLICAOF", "NO", "ONE"]);
+    wait_until("renewal", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok"
+    });
+    let released = Instant::now();
+    round.release(&mut holder);
+    enters(round, &mut waiter, released);
+    round.retire(holder);
+    round.retire(waiter);
 }
 
 /// A waiter's connection breaks in the moment of the hand-off, on one side of it or the other: it

@@ -7,6 +7,7 @@ mod plain;
 mod provider;
 mod setup;
 mod tls;
+mod topology;
 #[cfg(unix)]
 mod unix;
 mod users;

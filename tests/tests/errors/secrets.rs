@@ -41,6 +41,21 @@ impl Evidence {
         }
     }
 
+    /// Neither this nor the log has a password or an owner.
+    #[track_caller]
+    fn shows_no_secret(&self) {
+        for text in [&log::text(), &self.shown] {
+            for password in [PASSWORD, ENCODED, "pa55word"] {
+                assert!(!text.contains(password), "a password is shown");
+            }
+            for owner in &self.owners {
+                assert!(!text.contains(owner.as_str()), "an owner is shown");
+                // Nor the part of it that is secret.
+                assert!(!text.contains(&owner[8..]), "half an owner is shown");
+            }
+        }
+    }
+
     /// Takes the owners from whatever was sent: the arguments that begin with 22 characters of
     /// base64. (A script's digest looks like one, too, and has no reason to be shown either.)
     fn look(&mut self, monitor: &mut Monitor) {
@@ -183,14 +198,43 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.look(&mut monitor);
     let seen = evidence.owners.len();
     assert!(seen > 10, "{seen} owners were sent to Redis");
-    for text in [&logged, &evidence.shown] {
-        for password in [PASSWORD, ENCODED, "pa55word"] {
-            assert!(!text.contains(password), "a password is shown");
-        }
-        for owner in &evidence.owners {
-            assert!(!text.contains(owner.as_str()), "an owner is shown");
-            // Nor the part of it that is secret.
-            assert!(!text.contains(&owner[8..]), "half an owner is shown");
-        }
-    }
+    evidence.shows_no_secret();
+}
+
+/// Such a server repeats the arguments of what it does not know, an owner among them, in its error.
+#[tokio::test]
+async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
+    log::record();
+    let server = RedisServer::start();
+    let ignorant = RedisServer::builder().without("EVALSHA").start();
+    let proxy = Proxy::start(server.port());
+    let mut monitor = server.monitor();
+    let mut evidence = Evidence::default();
+    let client = LockClient::connect(&proxy.url()).await.unwrap();
+    let guard = client.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let kept = client.lock("order:43").ttl(LONG).acquire().await.unwrap();
+    guard.renew().await.unwrap();
+    evidence.look(&mut monitor);
+    // And the digests of two scripts.
+    assert_eq!(evidence.owners.len(), 2 + 2);
+
+    // Another server in its place: a proxy that takes no scripts, or a Sentinel.
+    proxy.redirect(ignorant.port());
+    proxy.kill_connections();
+    eventually("refusal", LONG, async || {
+        let error = guard.renew().await.unwrap_err();
+        evidence.fails(&error);
+        error.to_string().contains("unknown command 'EVALSHA'")
+    })
+    .await;
+    // The background renews as well, and tells the log.
+    eventually("loss", LONG, async || !guard.is_valid()).await;
+    evidence.fails_maybe(guard.release().await);
+    evidence.fails_maybe(kept.release().await);
+    let refused = client.lock(KEY).wait(LONG).acquire().await.unwrap_err();
+    assert!(refused.is_rejected(), "{refused}");
+    evidence.fails(&refused);
+
+    assert!(log::text().contains("fault=ERR unknown command"));
+    evidence.shows_no_secret();
 }

@@ -28,6 +28,9 @@ async fn a_port_that_refuses() {
     assert_eq!(error.kind(), LockErrorKind::Unavailable);
     assert_eq!(error.key(), None);
     assert_reads(&error);
+    let port = server.port();
+    let words = format!("cannot connect to 127.0.0.1:{port}: ");
+    assert!(error.to_string().contains(&words), "{error}");
 }
 
 #[tokio::test]
@@ -40,6 +43,9 @@ async fn a_network_that_swallows_everything() {
     let error = LockClient::connect(&proxy.url()).await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable);
     assert!(started.elapsed() < ms(1_000) + SLACK);
+    let server = proxy.url().replace("redis://", "");
+    let words = format!("{server} did not let us connect");
+    assert!(error.to_string().contains(&words), "{error}");
 }
 
 #[tokio::test]
@@ -62,6 +68,7 @@ async fn something_that_is_no_server_at_all() {
 async fn a_name_that_means_no_host() {
     let error = refusal(&client("redis://host.invalid"), Duration::ZERO).await;
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("host.invalid:6379"), "{error}");
     assert_reads(&error);
 }
 

@@ -16,7 +16,11 @@ fn printed() -> Vec<&'static str> {
 
 #[test]
 fn the_page_prints_them() {
-    let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
+    let expected = [
+        &["service", "reset", "resetchannels", "on", ">password"],
+        RIGHTS,
+    ]
+    .concat();
     assert_eq!(printed(), expected);
 }
 

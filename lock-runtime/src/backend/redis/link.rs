@@ -5,7 +5,7 @@
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,12 @@ use tokio::time::{sleep_until, timeout};
 
 use super::driver::{Attendance, Driver};
 use super::homes::{Here, Homes, Need};
+use super::losses::{Losses, SHORTEST};
 use super::reply::judge_setup;
 use super::roaming::Place;
 use super::target::Target;
 use super::watch::interval;
-use super::{CHANNEL, eviction, socket, tls};
+use super::{CHANNEL, eviction, hello, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
@@ -32,9 +33,6 @@ use crate::telemetry;
 
 /// After this many commands in a row without an answer the connection is taken for dead.
 const TIMEOUTS: u32 = 2;
-
-/// The least time between two attempts to connect, before jitter.
-pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Commands that may be under way before senders wait for each other.
 const BUFFER: usize = 1024;
@@ -68,12 +66,14 @@ struct Shared {
     names: OnConnect,
     on_signal: OnSignal,
     state: Mutex<State>,
+    losses: Mutex<Losses>,
 }
 
 enum State {
-    /// Not connected; the next attempt may begin at this time.
+    /// Not connected; the next attempt may begin at this time, and the last one failed so.
     Down {
         not_before: Option<Instant>,
+        last: Option<Fault>,
     },
     Connecting(watch::Receiver<Option<Attempt>>),
     Up(Arc<Connection>),
@@ -86,6 +86,10 @@ pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     commands: MultiplexedConnection,
     driver: Arc<Driver>,
+    /// When it was asked for.
+    began: Instant,
+    /// A command was answered without an error.
+    of_use: AtomicBool,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
     /// When the server last answered anything, at first in setting this up.
@@ -96,6 +100,11 @@ impl Connection {
     fn answered(&self) {
         self.unanswered.store(0, Ordering::Relaxed);
         *self.heard_at() = Instant::now();
+    }
+
+    /// The server did what it was asked for.
+    pub(crate) fn was_of_use(&self) {
+        self.of_use.store(true, Ordering::Relaxed);
     }
 
     /// How long nothing was answered.
@@ -132,14 +141,14 @@ impl Link {
         names: OnConnect,
         on_signal: OnSignal,
     ) -> Link {
-        let state = Mutex::new(State::Down { not_before: None });
         let shared = Shared {
             target,
             homes: Arc::new(homes),
             patience,
             names,
             on_signal,
-            state,
+            state: Mutex::new(State::NEVER_UP),
+            losses: Mutex::default(),
         };
         Link {
             shared: Arc::new(shared),
@@ -158,7 +167,11 @@ impl Link {
             match &*state {
                 State::Up(connection) => return Ok(connection.clone()),
                 State::Connecting(attempt) => attempt.clone(),
-                State::Down { not_before } => {
+                State::Down { not_before, last } => {
+                    if not_before.is_some_and(|time| is_late(time, until)) {
+                        let breaks = || Fault::unavailable("each connection breaks at once");
+                        return Err(last.clone().unwrap_or_else(breaks));
+                    }
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
                     if self.shared.keeper().spawn(connecting).is_none() {
@@ -270,7 +283,7 @@ impl Link {
     /// Tears `connection` down; the next command makes a new one.
     pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
         if self.shared.forget(connection.incarnation) {
-            telemetry::connection_dropped(reason);
+            self.shared.tell_dropped(reason);
             connection.driver.abort();
             (self.shared.on_signal)(Signal::Down);
         }
@@ -287,8 +300,21 @@ impl Drop for Link {
         if let State::Up(connection) = &*state {
             connection.driver.abort();
         }
-        *state = State::Down { not_before: None };
+        *state = State::NEVER_UP;
     }
+}
+
+impl State {
+    const NEVER_UP: State = State::Down {
+        not_before: None,
+        last: None,
+    };
+}
+
+/// Whether an attempt that may begin at `time` would have too little of the time left that ends at `until`.
+fn is_late(time: Instant, until: Instant) -> bool {
+    let now = Instant::now();
+    time.saturating_duration_since(now) > until.saturating_duration_since(now) / 2
 }
 
 impl Shared {
@@ -301,28 +327,50 @@ impl Shared {
     }
 
     fn slow_to_connect(&self) -> Fault {
-        let (patience, hint) = (self.patience, self.target.address.hint_if_silent());
+        let (patience, address) = (self.patience, &self.target.address);
+        let hint = address.hint_if_silent();
         Fault::unavailable(format!(
-            "the server did not let us connect within {patience:?}{hint}"
+            "{address} did not let us connect within {patience:?}{hint}"
         ))
+    }
+
+    fn losses(&self) -> MutexGuard<'_, Losses> {
+        self.losses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_dropped(&self, reason: &str) {
+        let failures = self.losses().dropped();
+        telemetry::connection_dropped(reason, failures);
     }
 
     fn reset_if_connecting(&self) {
         let mut state = self.state();
         if matches!(&*state, State::Connecting(attempt) if attempt.has_changed().is_err()) {
-            *state = State::Down { not_before: None };
+            *state = State::NEVER_UP;
         }
     }
 
     /// Whether that incarnation was the current one, and is not any more.
     fn forget(&self, incarnation: Incarnation) -> bool {
         let mut state = self.state();
-        let current =
-            matches!(&*state, State::Up(connection) if connection.incarnation == incarnation);
-        if current {
-            *state = State::Down { not_before: None };
+        let State::Up(connection) = &*state else {
+            return false;
+        };
+        if connection.incarnation != incarnation {
+            return false;
         }
-        current
+        let of_use = connection.of_use.load(Ordering::Relaxed);
+        *state = State::Down {
+            not_before: self.ended(of_use, connection.began),
+            last: None,
+        };
+        true
+    }
+
+    /// A connection has ended; the next one may be asked for at the time that is returned.
+    fn ended(&self, of_use: bool, began: Instant) -> Option<Instant> {
+        let jitter = random::jitter();
+        self.losses().ended(of_use, began, Instant::now(), jitter)
     }
 
     /// One attempt; its outcome becomes the state, then is told to all who wait for it.
@@ -334,20 +382,27 @@ impl Shared {
         if let Some(time) = not_before {
             sleep_until(time.into()).await;
         }
-        let attempt = match timeout(self.patience, self.open()).await {
+        let (began, reached) = (Instant::now(), AtomicBool::new(false));
+        let attempt = match timeout(self.patience, self.open(began, &reached)).await {
             Ok(attempt) => attempt,
             Err(_) => Err(self.slow_to_connect()),
         };
-        *self.state() = match &attempt {
+        let state = match &attempt {
             Ok(connection) => State::Up(connection.clone()),
             Err(fault) => {
                 telemetry::connection_failed(fault);
-                let pause = PAUSE.mul_f64(1.0 + random::jitter());
+                // A server that is not there is not bothered, and found as soon as it is back.
+                let not_before = match reached.into_inner() {
+                    true => self.ended(false, began),
+                    false => Some(Instant::now() + SHORTEST.mul_f64(1.0 + random::jitter())),
+                };
                 State::Down {
-                    not_before: Some(Instant::now() + pause),
+                    not_before,
+                    last: Some(fault.clone()),
                 }
             }
         };
+        *self.state() = state;
         let is_up = attempt.is_ok();
         outcome.send_replace(Some(attempt));
         if is_up {
@@ -355,12 +410,12 @@ impl Shared {
         }
     }
 
-    async fn open(self: &Arc<Shared>) -> Attempt {
+    async fn open(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> Attempt {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
         let place = Place::default();
-        let stream = socket::open(address, &place).await?;
+        let stream = socket::open(address, &place, self.patience, reached).await?;
         let on_signal = self.on_signal.clone();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(None)
@@ -376,7 +431,7 @@ impl Shared {
                 let hint = address.hint_if_closed();
                 Fault::unavailable(format!("the server closed the connection{hint}"))
             }
-            None => judge_setup(&error),
+            None => judge_setup(&error, login.password()),
         };
         let (commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
             .await
@@ -396,18 +451,26 @@ impl Shared {
             incarnation,
             driver: Driver::start(driving, place, self.homes.clone(), look)?,
             commands,
+            began,
+            of_use: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
             heard: Mutex::new(Instant::now()),
         };
-        // Both travel together: the look at the server takes no time of its own.
+        // All travel together: the looks at the server take no time of their own.
         let mut commands = connection.commands.clone();
+        let greeting = hello::look(address, commands.clone());
         let looking = eviction::look(address, commands.clone());
         let names = (self.names)().map_err(|error| Fault::unavailable(error.to_string()))?;
         let channels: Vec<_> = names
             .iter()
             .map(|name| format!("{CHANNEL}{}", name.as_str()))
             .collect();
-        let (subscribed, ()) = tokio::join!(commands.subscribe(&channels), looking);
+        let (greeted, subscribed, ()) =
+            tokio::join!(greeting, commands.subscribe(&channels), looking);
+        if let Err(fault) = greeted {
+            self.tell_dropped(&fault.to_string());
+            return Err(fault);
+        }
         subscribed.map_err(refused)?;
         connection.answered();
         Ok(Arc::new(connection))

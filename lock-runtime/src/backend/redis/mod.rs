@@ -1,9 +1,12 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
+mod addresses;
 mod driver;
 mod eviction;
+mod hello;
 mod homes;
 mod link;
+mod losses;
 mod once;
 mod reply;
 mod roaming;
@@ -25,7 +28,8 @@ pub(crate) use homes::{Homes, guest};
 pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 
-use self::link::{Connection, Link, PAUSE, Silence};
+use self::link::{Connection, Link, Silence};
+use self::losses::SHORTEST;
 use self::reply::{Verdict, judge};
 use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
 use self::window::Window;
@@ -107,7 +111,10 @@ impl Server {
             };
             note(Step::Answered(&connection));
             match value.extract_error() {
-                Ok(answer) => return Ok(Sent { at, answer }),
+                Ok(answer) => {
+                    connection.was_of_use();
+                    return Ok(Sent { at, answer });
+                }
                 Err(error) => match self.judge(&connection, &error) {
                     None if !whole => whole = true,
                     None => {
@@ -128,7 +135,8 @@ impl Server {
         *unsent += 1;
         if *unsent > 1 {
             // Somebody lets us in and throws us out again.
-            self.link.alarms().sleep_until(Instant::now() + PAUSE).await;
+            let pause = Instant::now() + SHORTEST;
+            self.link.alarms().sleep_until(pause).await;
         }
         self.link.connection(until).await
     }
@@ -186,7 +194,10 @@ impl Server {
         let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => Some(script::renewed(&value).map(|answer| Sent { at, answer })),
+                    Ok(value) => {
+                        connection.was_of_use();
+                        Some(script::renewed(&value).map(|answer| Sent { at, answer }))
+                    }
                     Err(error) => self.judge(connection, &error).map(Err),
                 };
                 return answers.into_iter().map(read).collect();
@@ -357,7 +368,10 @@ impl Wire for Server {
             .await;
         let answer = answer.map_err(|silence| self.unanswered(silence))?;
         match answer.extract_error() {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                connection.was_of_use();
+                Ok(())
+            }
             Err(error) => Err(self
                 .judge(&connection, &error)
                 .unwrap_or_else(|| Fault::unavailable("NOSCRIPT"))),

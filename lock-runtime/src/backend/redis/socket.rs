@@ -2,11 +2,13 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
+use super::addresses;
 use super::once::Once;
 use super::roaming::{Place, Roaming};
 use super::target::Address;
@@ -21,13 +23,21 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 /// Remote servers that this process sends its passwords to for everybody to read.
 static IN_THE_CLEAR: Once = Once::new();
 
-/// Connects. The socket is registered with the runtime that polls this, which must be where `place`
-/// is, and follows it from there.
-pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Socket>, Fault> {
+/// Connects within `patience`, and notes when the server was `reached`. The socket is registered with the
+/// runtime that polls this, which must be where `place` is, and follows it from there.
+pub(super) async fn open(
+    address: &Address,
+    place: &Place,
+    patience: Duration,
+    reached: &AtomicBool,
+) -> Result<Box<dyn Socket>, Fault> {
+    let unreachable =
+        |error: io::Error| Fault::unavailable(format!("cannot connect to {address}: {error}"));
     match address {
         Address::Tcp { host, port, tls } => {
-            let connecting = TcpStream::connect((host.as_str(), *port));
+            let connecting = addresses::connect(host, *port, patience);
             let stream = connecting.await.map_err(unreachable)?;
+            reached.store(true, Ordering::Relaxed);
             tune(&stream).map_err(unreachable)?;
             let peer = stream.peer_addr().map_err(unreachable)?;
             let stream = Roaming::new(stream, place);
@@ -46,6 +56,7 @@ pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Soc
         Address::Unix(path) => {
             let connecting = tokio::net::UnixStream::connect(path);
             let stream = connecting.await.map_err(unreachable)?;
+            reached.store(true, Ordering::Relaxed);
             Ok(Box::new(Roaming::new(stream, place)))
         }
         #[cfg(not(unix))]
@@ -53,10 +64,6 @@ pub(super) async fn open(address: &Address, place: &Place) -> Result<Box<dyn Soc
             "there are no unix sockets on this system",
         )),
     }
-}
-
-fn unreachable(error: io::Error) -> Fault {
-    Fault::unavailable(format!("cannot connect: {error}"))
 }
 
 /// Small packets at once; a dead peer noticed; and a connection that is torn down is torn down by

@@ -1,0 +1,168 @@
+//! What kind of server this is.
+
+use redis::Value;
+use redis::aio::MultiplexedConnection;
+
+use super::target::Address;
+use crate::backend::wire::Fault;
+
+/// The oldest Redis that has the commands that the scripts call.
+const OLDEST: (u32, u32) = (6, 2);
+
+/// Whether locks can be kept on this server. The client library keeps the answer to its own HELLO to
+/// itself, so it is asked once more: beside what is sent at that moment anyway, and without a right, as
+/// nobody needs one to HELLO.
+pub(super) async fn look(
+    server: &Address,
+    mut commands: MultiplexedConnection,
+) -> Result<(), Fault> {
+    let mut hello = redis::cmd("HELLO");
+    let answer = commands.send_packed_command(hello.arg(3)).await;
+    // Whatever else is wrong shows in what is sent beside it.
+    answer.map_or(Ok(()), |answer| judge(server, &answer))
+}
+
+/// What a server does not say is not held against it: there are others than Redis and Valkey.
+fn judge(server: &Address, answer: &Value) -> Result<(), Fault> {
+    let Value::Map(fields) = answer else {
+        return Ok(());
+    };
+    let field = |name: &str| {
+        fields.iter().find_map(|(key, value)| {
+            let is_it = text(key)? == name;
+            is_it.then(|| text(value))?
+        })
+    };
+    match (field("mode"), field("role")) {
+        (Some("sentinel"), _) => {
+            return Err(Fault::refused(format!(
+                "{server} is a Sentinel, which keeps no locks; the URL must name the primary that it \
+                 watches, best by a name that follows a failover"
+            )));
+        }
+        (Some("cluster"), _) => {
+            return Err(Fault::refused(format!(
+                "{server} is a node of a cluster, which divides its keys among its nodes, and clusters \
+                 are not supported yet; the URL must name a server outside of a cluster"
+            )));
+        }
+        // It may be promoted, and a name may come to mean another server.
+        (_, Some("replica" | "slave")) => {
+            return Err(Fault::unavailable(format!(
+                "{server} is a replica; the URL must name its primary, best by a name that follows a \
+                 failover"
+            )));
+        }
+        _ => {}
+    }
+    if let (Some("redis"), Some(version)) = (field("server"), field("version"))
+        && major_and_minor(version).is_some_and(|version| version < OLDEST)
+    {
+        return Err(Fault::refused(format!(
+            "{server} is Redis {version}; Redis 6.2 or Valkey is needed"
+        )));
+    }
+    Ok(())
+}
+
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::SimpleString(text) => Some(text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn major_and_minor(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.');
+    let mut number = || numbers.next()?.parse().ok();
+    Some((number()?, number()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(fields: &[(&str, &str)]) -> Result<(), Fault> {
+        let server = Address::Tcp {
+            host: "redis.example".to_owned(),
+            port: 6379,
+            tls: None,
+        };
+        let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let mut map = vec![(text("proto"), Value::Int(3))];
+        map.extend(fields.iter().map(|(key, value)| (text(key), text(value))));
+        map.push((text("modules"), Value::Array(Vec::new())));
+        judge(&server, &Value::Map(map))
+    }
+
+    #[test]
+    fn a_primary_outside_of_a_cluster_is_taken() {
+        for version in [
+            "6.2.0",
+            "6.2.14",
+            "7.0.15",
+            "10.0.1",
+            "255.255.255",
+            "unstable",
+        ] {
+            let fields = [
+                ("server", "redis"),
+                ("version", version),
+                ("mode", "standalone"),
+            ];
+            assert!(said(&fields).is_ok(), "{version}");
+        }
+        let valkey = [
+            ("server", "valkey"),
+            ("version", "1.0.0"),
+            ("role", "master"),
+        ];
+        assert!(said(&valkey).is_ok());
+        assert!(said(&[]).is_ok(), "it does not say");
+        let none = Value::SimpleString("OK".to_owned());
+        assert!(judge(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+    }
+
+    #[test]
+    fn a_server_that_is_too_old_is_refused() {
+        for version in ["6.0.16", "5.9.103", "6.1"] {
+            let refused = said(&[("server", "redis"), ("version", version)]).unwrap_err();
+            let Fault::Refused(text) = refused else {
+                panic!("{version} is asked again")
+            };
+            let expected =
+                format!("redis.example:6379 is Redis {version}; Redis 6.2 or Valkey is needed");
+            assert_eq!(text.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_change_is_refused_and_what_can_is_an_outage() {
+        for (fields, words) in [
+            (&[("mode", "sentinel")][..], "is a Sentinel"),
+            (
+                &[("mode", "cluster"), ("role", "master")],
+                "node of a cluster",
+            ),
+            (
+                &[("mode", "cluster"), ("role", "replica")],
+                "node of a cluster",
+            ),
+        ] {
+            let Fault::Refused(text) = said(fields).unwrap_err() else {
+                panic!("{words}: it is asked again")
+            };
+            assert!(text.to_string().contains(words), "{text}");
+        }
+        let replica = said(&[("mode", "standalone"), ("role", "replica")]).unwrap_err();
+        let Fault::Unavailable(text) = replica else {
+            panic!("a replica may be promoted")
+        };
+        assert!(
+            text.to_string()
+                .starts_with("redis.example:6379 is a replica; "),
+            "{text}"
+        );
+    }
+}
