@@ -46,6 +46,11 @@ impl Acquiring {
         }
     }
 
+    /// By the clock that the call goes by.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
     /// How long the call has waited at `now`.
     pub(crate) fn waited(&self, now: Moment) -> Duration {
         now.since(self.started)
@@ -98,7 +103,7 @@ impl Acquiring {
 impl Drop for Acquiring {
     fn drop(&mut self) {
         if !self.told && (metrics::ENABLED || !self.span.is_disabled()) {
-            self.tell("dropped", self.waited(self.clock.now()), || {});
+            self.tell("dropped", self.waited(self.now()), || {});
         }
     }
 }
