@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{last_of, metrics, millis, safely, span};
+use super::{last_of, metrics, millis, number, safely, span};
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::Hold;
@@ -63,7 +63,7 @@ impl Acquiring {
                 target: "lock_runtime",
                 template = hold.template,
                 function = hold.function,
-                token = %hold.token,
+                token = number(hold.token),
                 waited_ms = millis(waited),
                 "lock_acquired"
             );
