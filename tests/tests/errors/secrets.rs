@@ -1,4 +1,4 @@
-//! No password and no whole owner is ever shown.
+//! No password and no whole owner is ever shown, and no key is logged.
 //!
 //! A client with a password goes through good times and bad; whatever it prints, returns and logs
 //! meanwhile is collected, and so is every owner that it sent to Redis.
@@ -193,4 +193,6 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
             assert!(!text.contains(&owner[8..]), "half an owner is shown");
         }
     }
+    assert!(evidence.shown.contains(KEY), "an error names it");
+    assert!(!logged.contains(KEY), "a key is logged");
 }
