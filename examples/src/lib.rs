@@ -10,6 +10,7 @@
 //! | `lost_lease` | a lock that is lost: the body stops, the caller learns it |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer that overslept |
 //! | `web` (`--features axum`) | a service that answers 409 and says who is at it |
+//! | `shutdown` (`--features axum`) | a service that is told to end, and leaves no lock behind |
 //!
 //! Each runs with `cargo run -p lock-examples --example <name>`, in memory, or on the server of
 //! `LOCK_URL`. `cargo run -p lock-example-synchronous` is a program without async, in a package of

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::backend::Request;
 use crate::client::LockClient;
+use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::guard::LockGuard;
 use crate::held::Held;
@@ -213,7 +214,7 @@ impl Acquire {
         let client = self.client.clone();
         let frame = match self.find() {
             None => {
-                let asked = self.asked();
+                let asked = self.asked(client.engine().blocking_clock());
                 let held = self.request().and_then(|request| {
                     Held::acquire_blocking(client.engine(), client.gate(), request)
                 });
@@ -261,7 +262,7 @@ impl Acquire {
     }
 
     async fn outermost(&self) -> Result<Held, LockError> {
-        let asked = self.asked();
+        let asked = self.asked(self.client.engine().clock());
         let held = match self.request() {
             Ok(request) => Held::acquire(self.client.engine(), self.client.gate(), request).await,
             Err(error) => Err(error),
@@ -269,8 +270,8 @@ impl Acquire {
         self.hand_over(held, asked)
     }
 
-    fn asked(&self) -> Acquiring {
-        Acquiring::begin(self.function, self.template, self.client.engine().clock())
+    fn asked(&self, clock: Clock) -> Acquiring {
+        Acquiring::begin(self.function, self.template, clock)
     }
 
     /// The last look before the caller has the lock: it may have been away for longer than the
@@ -280,7 +281,7 @@ impl Acquire {
         acquired: Result<Held, LockError>,
         asked: Acquiring,
     ) -> Result<Held, LockError> {
-        let now = self.now();
+        let now = asked.now();
         let waited = asked.waited(now);
         let outcome = acquired.and_then(|held| match held.loss() {
             None => Ok(held),

@@ -82,6 +82,16 @@ impl Alarms {
         }
     }
 
+    /// Wakes `waker` at `until`, or up to two milliseconds after, unless what this returns is dropped
+    /// before; it need not be polled.
+    pub(crate) fn wake_at(&self, until: Instant, waker: &Waker) -> Alarm<'_> {
+        Alarm {
+            alarms: self,
+            until,
+            set: Some(self.set(until, waker)),
+        }
+    }
+
     /// Rings all alarms until `now`, and says when to look again.
     fn ring(&self, now: Instant) -> Option<Instant> {
         let mut board = self.board();
@@ -172,6 +182,7 @@ impl<F: Future> Future for Timeout<'_, F> {
 }
 
 /// One alarm, put up when it is first polled and taken down when it is dropped.
+#[derive(Debug)]
 #[must_use = "an alarm does nothing unless it is polled"]
 pub(crate) struct Alarm<'a> {
     alarms: &'a Alarms,

@@ -13,24 +13,28 @@ pub(crate) enum Clock {
     Boot,
     /// tokio's, which tests can pause. Outside a runtime it is the real one.
     Tokio,
+    /// The real one, also inside a runtime whose time is paused; it has the zero of tokio's.
+    Real,
 }
 
 impl Clock {
     pub(crate) fn now(self) -> Moment {
         match self {
             Clock::Boot => boot_now(),
-            Clock::Tokio => {
-                // A clock that was paused before this is first read stands a little behind the
-                // real one, so zero lies well before now.
-                static ZERO: LazyLock<Instant> = LazyLock::new(|| {
-                    let now = Instant::now();
-                    now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
-                });
-                let now = tokio::time::Instant::now().into_std();
-                Moment::from_nanos(0) + now.saturating_duration_since(*ZERO)
-            }
+            Clock::Tokio => since_zero(tokio::time::Instant::now().into_std()),
+            Clock::Real => since_zero(Instant::now()),
         }
     }
+}
+
+fn since_zero(now: Instant) -> Moment {
+    // A clock that was paused before this is first read stands a little behind the real one, so zero
+    // lies well before now.
+    static ZERO: LazyLock<Instant> = LazyLock::new(|| {
+        let now = Instant::now();
+        now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
+    });
+    Moment::from_nanos(0) + now.saturating_duration_since(*ZERO)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -55,7 +59,7 @@ mod tests {
 
     #[test]
     fn neither_clock_runs_backwards() {
-        for clock in [Clock::Boot, Clock::Tokio] {
+        for clock in [Clock::Boot, Clock::Tokio, Clock::Real] {
             let first = clock.now();
             assert!(clock.now() >= first);
         }
@@ -66,5 +70,18 @@ mod tests {
         let before = Clock::Tokio.now();
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(Clock::Tokio.now().since(before), Duration::from_secs(3600));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_real_clock_does_not() {
+        let before = Clock::Real.now();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert!(Clock::Real.now().since(before) < Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn outside_a_runtime_both_are_the_same() {
+        let moments = [Clock::Real, Clock::Tokio, Clock::Real].map(Clock::now);
+        assert!(moments.is_sorted(), "{moments:?}");
     }
 }

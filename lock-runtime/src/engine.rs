@@ -55,17 +55,16 @@ impl Engine {
         each!(self, backend => backend.clock())
     }
 
-    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Hold>, LockError> {
+    /// The clock of callers that block their thread: time that is paused would not go on meanwhile.
+    pub(crate) fn blocking_clock(&self) -> Clock {
         match self {
-            // Its timers need a runtime; a caller without one borrows the keeper's.
-            Engine::Memory(memory) if tokio::runtime::Handle::try_current().is_err() => {
-                on_keeper(memory.clone().acquire(request))
-                    .await
-                    .map(Delivery::unpack)
-            }
-            Engine::Memory(memory) => memory.clone().acquire(request).await.map(Delivery::unpack),
-            Engine::Redis(remote) => remote.clone().acquire(request).await.map(Delivery::unpack),
+            Engine::Memory(_) => Clock::Real,
+            Engine::Redis(remote) => remote.clock(),
         }
+    }
+
+    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Hold>, LockError> {
+        each!(self, backend => backend.clone().acquire(request).await.map(Delivery::unpack))
     }
 
     pub(crate) fn acquire_blocking(
@@ -74,11 +73,17 @@ impl Engine {
         request: Request,
     ) -> Result<Arc<Hold>, LockError> {
         let key = request.key.clone();
-        // On the keeper: whatever the caller's own runtime drives stands still while it blocks.
-        each!(self, backend => {
-            let acquire = on_keeper(backend.clone().acquire(request));
-            block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
-        })
+        match self {
+            Engine::Memory(memory) => {
+                let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
+                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+            }
+            // On the keeper: whatever the caller's own runtime drives stands still while it blocks.
+            Engine::Redis(remote) => {
+                let acquire = on_keeper(remote.clone().acquire(request));
+                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+            }
+        }
     }
 
     pub(crate) fn handed_over(&self, hold: &Hold) {

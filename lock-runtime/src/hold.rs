@@ -122,6 +122,11 @@ impl Hold {
         )
     }
 
+    /// The clock that it goes by.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
     pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }

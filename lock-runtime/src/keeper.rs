@@ -76,7 +76,7 @@ impl Keeper {
     }
 
     /// Timers for callers that may have none. Nothing rings in a forked child.
-    pub(crate) fn alarms(&self) -> &Alarms {
+    pub(crate) fn alarms(&self) -> &'static Alarms {
         &self.0.alarms
     }
 

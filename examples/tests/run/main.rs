@@ -1,6 +1,8 @@
 //! Every example runs, in memory and on a server, and prints what it promises.
 
 mod server;
+#[cfg(all(feature = "axum", unix))]
+mod shutdown;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

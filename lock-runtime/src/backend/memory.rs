@@ -6,20 +6,28 @@
 //! statement that it does not expire. What can end is a lease without renewal and one with
 //! `max_hold`; a task on the caller's runtime tells the holder, and the first in line is told by
 //! a timer of its own, so neither needs the other's runtime.
+//!
+//! A caller that blocks its thread, or has no runtime, takes and waits on its own thread all the same.
+//! It goes by the real clock, and its timers are alarms of the background thread, which has no other
+//! part in it: a release wakes the next caller's thread itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::task::{Wake, Waker};
+use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::alarm::Alarm;
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
+use crate::keeper::Keeper;
 use crate::model::lease::{Lease, Terms, margin};
 use crate::model::moment::Moment;
 use crate::model::owner::{Owner, ProcessId};
@@ -28,6 +36,7 @@ use crate::model::token::FencingToken;
 use crate::options::DEFAULT_TTL;
 use crate::shield::shielded;
 
+/// The clock of callers that wait on a runtime.
 const CLOCK: Clock = Clock::Tokio;
 
 /// The terms of somebody who leaves only when asked to.
@@ -71,7 +80,24 @@ struct Occupant {
     lease: Lease,
     hold: Weak<Hold>,
     /// Tells the holder that its lease has ended.
-    alarm: Option<AbortHandle>,
+    timer: Option<Timer>,
+}
+
+/// What tells a holder that its lease has ended.
+#[derive(Debug)]
+enum Timer {
+    /// A task on the holder's runtime.
+    Task(AbortHandle),
+    /// Rung by the background thread, for a holder that goes by the real clock.
+    Alarm(Alarm<'static>),
+}
+
+/// Who keeps the time for a caller that waits.
+enum Timers {
+    /// The runtime that it is on.
+    Runtime,
+    /// The background thread.
+    Background(Keeper),
 }
 
 /// Who holds a lock without a hold: nobody of this process as far as callers can tell.
@@ -148,9 +174,7 @@ impl State {
         let Some(lock) = self.locks.get_mut(key) else {
             return;
         };
-        if let Some(alarm) = lock.holder.alarm.take() {
-            alarm.abort();
-        }
+        lock.holder.timer = None;
         let Some(waiter) = lock.queue.pop_front() else {
             self.locks.remove(key);
             return;
@@ -204,7 +228,62 @@ impl Occupant {
             expires: span_of(terms).map_or(Moment::NEVER, |span| now + span),
             lease: Lease::granted(now, terms),
             hold: Weak::new(),
-            alarm: None,
+            timer: None,
+        }
+    }
+}
+
+impl Timer {
+    /// Tells the holder when its deadline passes. `None` where nobody keeps time for it: then it finds
+    /// out when it looks at its clock.
+    fn set(hold: &Arc<Hold>) -> Option<Timer> {
+        if hold.clock() == CLOCK {
+            Some(Timer::Task(task(hold)))
+        } else {
+            alarm(hold).map(Timer::Alarm)
+        }
+    }
+
+    /// The deadline was moved.
+    fn moved(&mut self, hold: &Arc<Hold>) {
+        // The task finds out by itself.
+        if let Timer::Alarm(set) = self
+            && let Some(alarm) = alarm(hold)
+        {
+            *set = alarm;
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if let Timer::Task(task) = self {
+            task.abort();
+        }
+    }
+}
+
+impl Timers {
+    /// Those of a caller that goes by `clock`.
+    fn of(clock: Clock) -> Result<Timers, LockError> {
+        if clock == CLOCK {
+            Ok(Timers::Runtime)
+        } else {
+            Keeper::get().map(Timers::Background)
+        }
+    }
+
+    fn now(&self) -> Moment {
+        match self {
+            Timers::Runtime => CLOCK.now(),
+            Timers::Background(_) => Clock::Real.now(),
+        }
+    }
+
+    async fn sleep(&self, span: Duration) {
+        match self {
+            Timers::Runtime => tokio::time::sleep(span).await,
+            Timers::Background(keeper) => keeper.sleep(span).await,
         }
     }
 }
@@ -221,15 +300,15 @@ impl Memory {
         Locked(Some(lock_of(&self.state)))
     }
 
-    /// Makes the hold of a grant, and sets the alarm that ends it.
-    fn hold(self: &Arc<Memory>, request: &Request, grant: Grant) -> Arc<Hold> {
+    /// Makes the hold of a grant, and sets the timer that ends it.
+    fn hold(self: &Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Arc<Hold> {
         let hold = Arc::new(Hold::new(
             request.key.clone(),
             self.owner,
             grant.token,
             request.terms,
             (request.function, request.template),
-            CLOCK,
+            clock,
             &Lease::granted(grant.at, &request.terms),
         ));
         let span = span_of(&request.terms);
@@ -240,7 +319,7 @@ impl Memory {
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
             lock.holder.hold = Arc::downgrade(&hold);
-            lock.holder.alarm = span.map(|_| alarm(&hold));
+            lock.holder.timer = span.and_then(|_| Timer::set(&hold));
         }
         drop(state);
         hold
@@ -278,10 +357,16 @@ impl Memory {
     }
 
     /// Waits in line until the lock is granted or `until` has passed.
-    async fn wait(&self, key: &str, waiter: &Arc<Waiter>, until: Moment) -> Option<Grant> {
+    async fn wait(
+        &self,
+        key: &str,
+        waiter: &Arc<Waiter>,
+        timers: &Timers,
+        until: Moment,
+    ) -> Option<Grant> {
         loop {
             let called = waiter.called.notified();
-            let now = CLOCK.now();
+            let now = timers.now();
             let wake = {
                 let mut state = self.state();
                 state.expire(key, now);
@@ -308,7 +393,58 @@ impl Memory {
             tokio::select! {
                 biased;
                 () = called => {}
-                () = tokio::time::sleep(until.min(wake).since(now)) => {}
+                () = timers.sleep(until.min(wake).since(now)) => {}
+            }
+        }
+    }
+
+    /// Acquires for a caller that goes by `clock`, and polls this wherever it is.
+    pub(crate) async fn acquire_by(
+        self: Arc<Memory>,
+        clock: Clock,
+        request: Request,
+    ) -> Result<Delivery<Memory>, LockError> {
+        let key = request.key.as_str();
+        let now = clock.now();
+        let (waiter, timers) = {
+            let mut state = self.state();
+            state.expire(key, now);
+            match state.locks.get_mut(key) {
+                None => {
+                    let grant = state.take(key, &request.label, &request.terms, now);
+                    drop(state);
+                    return Ok(Delivery::new(&self, self.hold(&request, clock, grant)));
+                }
+                Some(lock) if request.wait.is_zero() => return Err(busy(&lock.holder)),
+                Some(lock) => {
+                    let timers = Timers::of(clock)?;
+                    let waiter = Arc::new(Waiter {
+                        label: request.label.clone(),
+                        terms: request.terms,
+                        granted: Mutex::default(),
+                        called: Notify::new(),
+                    });
+                    lock.queue.push_back(waiter.clone());
+                    (waiter, timers)
+                }
+            }
+        };
+        let leaving = Leaving {
+            memory: &self,
+            key,
+            waiter: &waiter,
+            clock,
+        };
+        let until = now + request.wait;
+        let granted = self.wait(key, &waiter, &timers, until).await;
+        match granted {
+            Some(grant) => {
+                std::mem::forget(leaving);
+                Ok(Delivery::new(&self, self.hold(&request, clock, grant)))
+            }
+            None => {
+                let holder = self.state().locks.get(key).map(|lock| busy(&lock.holder));
+                Err(holder.unwrap_or_else(|| LockError::new(LockErrorKind::Busy)))
             }
         }
     }
@@ -320,46 +456,9 @@ impl Backend for Memory {
     }
 
     async fn acquire(self: Arc<Memory>, request: Request) -> Result<Delivery<Memory>, LockError> {
-        let key = request.key.as_str();
-        let now = CLOCK.now();
-        let waiter = {
-            let mut state = self.state();
-            state.expire(key, now);
-            match state.locks.get_mut(key) {
-                None => {
-                    let grant = state.take(key, &request.label, &request.terms, now);
-                    drop(state);
-                    return Ok(Delivery::new(&self, self.hold(&request, grant)));
-                }
-                Some(lock) if request.wait.is_zero() => return Err(busy(&lock.holder)),
-                Some(lock) => {
-                    let waiter = Arc::new(Waiter {
-                        label: request.label.clone(),
-                        terms: request.terms,
-                        granted: Mutex::default(),
-                        called: Notify::new(),
-                    });
-                    lock.queue.push_back(waiter.clone());
-                    waiter
-                }
-            }
-        };
-        let leaving = Leaving {
-            memory: &self,
-            key,
-            waiter: &waiter,
-        };
-        let granted = self.wait(key, &waiter, now + request.wait).await;
-        match granted {
-            Some(grant) => {
-                std::mem::forget(leaving);
-                Ok(Delivery::new(&self, self.hold(&request, grant)))
-            }
-            None => {
-                let holder = self.state().locks.get(key).map(|lock| busy(&lock.holder));
-                Err(holder.unwrap_or_else(|| LockError::new(LockErrorKind::Busy)))
-            }
-        }
+        // tokio's timers need a runtime.
+        let clock = Handle::try_current().map_or(Clock::Real, |_| CLOCK);
+        self.acquire_by(clock, request).await
     }
 
     fn handed_over(&self, hold: &Hold) {
@@ -371,7 +470,7 @@ impl Backend for Memory {
             return Err(hold.lost_error(loss));
         }
         let key = hold.key.as_str();
-        let now = CLOCK.now();
+        let now = hold.now();
         let mut state = self.state();
         state.expire(key, now);
         let Some(lock) = state
@@ -387,16 +486,16 @@ impl Backend for Memory {
             lock.holder.lease.confirmed(now, extension);
             lock.holder.expires = lock.holder.expires.max(now + extension);
             hold.extend(lock.holder.lease.deadline());
+            if let Some(timer) = &mut lock.holder.timer {
+                timer.moved(&hold);
+            }
             state.call_first(key);
         }
         Ok(())
     }
 
     async fn release(self: Arc<Memory>, hold: Arc<Hold>) -> Released {
-        if self
-            .state()
-            .free(hold.key.as_str(), hold.token, CLOCK.now())
-        {
+        if self.state().free(hold.key.as_str(), hold.token, hold.now()) {
             Released::Freed
         } else {
             Released::NotOurs
@@ -404,8 +503,7 @@ impl Backend for Memory {
     }
 
     fn abandon(self: Arc<Memory>, hold: Arc<Hold>) {
-        self.state()
-            .free(hold.key.as_str(), hold.token, CLOCK.now());
+        self.state().free(hold.key.as_str(), hold.token, hold.now());
     }
 
     fn live(&self) -> Vec<Arc<Hold>> {
@@ -426,6 +524,7 @@ struct Leaving<'a> {
     memory: &'a Memory,
     key: &'a str,
     waiter: &'a Arc<Waiter>,
+    clock: Clock,
 }
 
 impl Drop for Leaving<'_> {
@@ -433,7 +532,7 @@ impl Drop for Leaving<'_> {
         let mut state = self.memory.state();
         let granted = lock_of(&self.waiter.granted).take();
         if let Some(grant) = granted {
-            state.free(self.key, grant.token, CLOCK.now());
+            state.free(self.key, grant.token, self.clock.now());
         } else if let Some(lock) = state.locks.get_mut(self.key) {
             lock.queue
                 .retain(|waiter| !Arc::ptr_eq(waiter, self.waiter));
@@ -442,8 +541,8 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Wakes the holder when its deadline passes, however often that is moved.
-fn alarm(hold: &Arc<Hold>) -> AbortHandle {
+/// Tells a holder on this runtime when its deadline passes, however often that is moved.
+fn task(hold: &Arc<Hold>) -> AbortHandle {
     let hold = Arc::downgrade(hold);
     let task = tokio::spawn(async move {
         while let Some(left) = hold.upgrade().and_then(|hold| match hold.loss() {
@@ -457,6 +556,22 @@ fn alarm(hold: &Arc<Hold>) -> AbortHandle {
     task.abort_handle()
 }
 
+/// Tells a holder of the real clock when its deadline, as it is now, passes.
+fn alarm(hold: &Arc<Hold>) -> Option<Alarm<'static>> {
+    struct Look(Weak<Hold>);
+
+    impl Wake for Look {
+        fn wake(self: Arc<Look>) {
+            // Whoever finds a hold over says so.
+            let _ = self.0.upgrade().map(|hold| hold.loss());
+        }
+    }
+
+    let until = Instant::now().checked_add(hold.deadline().since(hold.now()))?;
+    let look = Waker::from(Arc::new(Look(Arc::downgrade(hold))));
+    Some(Keeper::get().ok()?.alarms().wake_at(until, &look))
+}
+
 fn busy(holder: &Occupant) -> LockError {
     LockError::new(LockErrorKind::Busy).with_holder(Holder::Ours(holder.label.clone()).describe())
 }
@@ -464,4 +579,111 @@ fn busy(holder: &Occupant) -> LockError {
 /// A panic elsewhere cannot leave these maps half-changed: nothing in between can panic.
 fn lock_of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+    use crate::client::LockClient;
+    use crate::engine::Engine;
+    use crate::guard::LockGuard;
+
+    const KEY: &str = "order:42";
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn store(client: &LockClient) -> Arc<Memory> {
+        match client.engine() {
+            Engine::Memory(memory) => memory.clone(),
+            Engine::Redis(_) => panic!("it is a memory client"),
+        }
+    }
+
+    fn take(client: &LockClient) -> Result<LockGuard, LockError> {
+        client.lock(KEY).wait(LONG).acquire_blocking()
+    }
+
+    fn eventually(what: &str, condition: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !condition() {
+            assert!(begun.elapsed() < LONG, "{what} never came");
+            thread::yield_now();
+        }
+    }
+
+    /// Blocks until so many wait in line.
+    fn line_of(client: &LockClient, number: usize) {
+        let memory = store(client);
+        eventually("a waiter", || {
+            memory.state().locks[KEY].queue.len() == number
+        });
+    }
+
+    #[test]
+    fn threads_and_futures_without_a_runtime_are_served_in_order() {
+        let client = LockClient::memory();
+        let first = take(&client).unwrap();
+        let (served, order) = mpsc::channel();
+        thread::scope(|scope| {
+            for place in 0..6 {
+                let (client, served) = (client.clone(), served.clone());
+                let waiting = client.clone();
+                scope.spawn(move || {
+                    let guard = match place % 3 {
+                        0 => take(&client),
+                        1 => pollster::block_on(client.lock(KEY).wait(LONG).acquire()),
+                        _ => tokio::runtime::Builder::new_current_thread()
+                            .build()
+                            .unwrap()
+                            .block_on(async { take(&client) }),
+                    };
+                    served.send(place).unwrap();
+                    guard.unwrap().release_blocking().unwrap();
+                });
+                line_of(&waiting, place + 1);
+            }
+            first.release_blocking().unwrap();
+        });
+        assert_eq!(order.try_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+        assert!(store(&client).state().locks.is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_waits_leaves_the_line_at_a_shutdown() {
+        let client = LockClient::builder().url("memory://");
+        let client = client.shutdown_grace(Duration::ZERO).build().unwrap();
+        let _held = take(&client).unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| take(&client).unwrap_err());
+            line_of(&client, 1);
+            pollster::block_on(client.shutdown());
+            let refused = waiting.join().unwrap();
+            assert_eq!(refused.kind(), LockErrorKind::Shutdown, "{refused}");
+        });
+        let memory = store(&client);
+        let state = memory.state();
+        let queue = state.locks.get(KEY).map(|lock| lock.queue.len());
+        assert_eq!(queue.unwrap_or(0), 0);
+    }
+
+    #[test]
+    fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
+        let client = LockClient::memory();
+        let lease = || client.lock(KEY).wait(LONG).renew(false);
+        let held = lease().ttl(Duration::from_secs(2)).acquire_blocking();
+        let held = held.unwrap();
+        thread::scope(|scope| {
+            let next = scope.spawn(|| take(&client));
+            // It moves the deadline: the alarm that was set is not the last.
+            line_of(&client, 1);
+            pollster::block_on(held.renew()).unwrap();
+            assert!(held.is_valid());
+            // Without a look at its clock.
+            eventually("the end", || held.frame().held().is_known_lost());
+            next.join().unwrap().unwrap().release_blocking().unwrap();
+        });
+        assert!(held.release_blocking().unwrap_err().is_lost());
+    }
 }

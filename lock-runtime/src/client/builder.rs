@@ -126,7 +126,8 @@ impl LockClientBuilder {
     }
 
     /// Makes the client without talking to anybody; it connects when it is first used. Needs no
-    /// runtime. For `rediss://` it reads the certificates, the system's unless others are given.
+    /// runtime. [Which of the two](crate::docs::cookbook#starting) a service calls when it starts is a
+    /// question of what an outage should do to it. For `rediss://` it reads the certificates, the system's unless others are given.
     ///
     /// # Errors
     ///
@@ -147,7 +148,9 @@ impl LockClientBuilder {
         Ok(LockClient::new(engine, self.options))
     }
 
-    /// Makes the client and makes sure that its server answers, with one PING.
+    /// Makes the client and makes sure that its server answers, with one PING, once. A server that is
+    /// slow or away at that moment is an error: see [which of the two](crate::docs::cookbook#starting)
+    /// to call.
     ///
     /// # Errors
     ///

@@ -175,6 +175,9 @@ impl LockClient {
     /// A lock whose holder cannot be stopped, a synchronous body or a guard that is kept, is not
     /// released under its feet: it is not renewed any more, and its ttl frees it.
     ///
+    /// Call it when a server begins to drain its requests and
+    /// [not after that](crate::docs::cookbook#leaving-in-good-order): the grace begins here.
+    ///
     /// # Cancel safety
     ///
     /// Dropping the future leaves the client closed and the bodies running.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{last_of, metrics, millis, safely, span};
+use super::{last_of, metrics, millis, number, safely, span};
 use crate::clock::Clock;
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::Hold;
@@ -46,6 +46,11 @@ impl Acquiring {
         }
     }
 
+    /// By the clock that the call goes by.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
     /// How long the call has waited at `now`.
     pub(crate) fn waited(&self, now: Moment) -> Duration {
         now.since(self.started)
@@ -58,7 +63,7 @@ impl Acquiring {
                 target: "lock_runtime",
                 template = hold.template,
                 function = hold.function,
-                token = %hold.token,
+                token = number(hold.token),
                 waited_ms = millis(waited),
                 "lock_acquired"
             );
@@ -98,7 +103,7 @@ impl Acquiring {
 impl Drop for Acquiring {
     fn drop(&mut self) {
         if !self.told && (metrics::ENABLED || !self.span.is_disabled()) {
-            self.tell("dropped", self.waited(self.clock.now()), || {});
+            self.tell("dropped", self.waited(self.now()), || {});
         }
     }
 }

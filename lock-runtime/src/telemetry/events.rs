@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{metrics, safely};
+use super::{metrics, number, safely};
 use crate::backend::wire::Fault;
 use crate::error::LockError;
 use crate::hold::{Hold, Loss};
@@ -14,7 +14,7 @@ pub(crate) fn release_unconfirmed(hold: &Hold) {
         tracing::warn!(
             target: "lock_runtime",
             template = hold.template,
-            token = %hold.token,
+            token = number(hold.token),
             "release_unconfirmed"
         );
     });
@@ -47,7 +47,7 @@ fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
             target: "lock_runtime",
             template = hold.template,
             %fault,
-            failures,
+            failures = i64::from(failures),
             "renewal_failed"
         );
     });
@@ -61,7 +61,7 @@ pub(crate) fn lost(hold: &Hold, loss: Loss) {
             target: "lock_runtime",
             template = hold.template,
             function = hold.function,
-            token = %hold.token,
+            token = number(hold.token),
             reason = loss.describe(),
             "lock_lost"
         );

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{last_of, metrics, millis, safely, span};
+use super::{last_of, metrics, millis, number, safely, span};
 use crate::hold::Hold;
 use crate::model::moment::Moment;
 
@@ -45,7 +45,7 @@ impl Holding {
                 "lock_hold",
                 template = hold.template,
                 function = hold.function,
-                token = %hold.token,
+                token = number(hold.token),
                 outcome = Empty,
                 held_ms = Empty,
             )

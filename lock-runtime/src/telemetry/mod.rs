@@ -24,10 +24,18 @@ use std::time::Duration;
 
 use tracing::Span;
 
+use crate::model::token::FencingToken;
 use crate::shield::shielded;
 
-fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+// Numbers are told as `i64`, which is all that OpenTelemetry knows: its layer for tracing makes text of
+// other integers, and nobody can ask for a range of those.
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn number(token: FencingToken) -> i64 {
+    i64::try_from(token.get()).unwrap_or(i64::MAX)
 }
 
 /// Tells somebody else's code something. If that panics, it is not told; what is told of here, the

@@ -1,11 +1,12 @@
-//! A memory client goes by its runtime's clock: in paused time everything is exact.
+//! A memory client goes by its runtime's clock: in paused time everything is exact. Its synchronous
+//! callers go by the real one.
 
 use std::time::Duration;
 
 use lock_runtime::LockClient;
 use tokio::time::Instant;
 
-use crate::tools::{KEY, hold, ms};
+use crate::tools::{KEY, LONG, hold, ms};
 
 /// What passes on the paused clock while `work` runs.
 async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
@@ -95,4 +96,25 @@ async fn a_shutdown_waits_exactly_for_its_grace() {
     let (outcome, ((), time)) = tokio::join!(running, timed(client.shutdown()));
     assert!(outcome.unwrap_err().is_lost());
     assert_eq!(time, grace);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_synchronous_caller_goes_by_the_real_clock() {
+    let client = LockClient::memory();
+    let (minute, lock) = (Duration::from_secs(60), || client.lock(KEY).wait(LONG));
+    tokio::time::advance(minute).await;
+    let guard = lock().ttl(minute / 2).renew(false).acquire_blocking();
+    let guard = guard.unwrap();
+    tokio::time::advance(minute).await;
+    assert!(guard.is_valid());
+    guard.renew().await.unwrap();
+    guard.release_blocking().unwrap();
+
+    // Paused time would never end these.
+    let guard = lock().ttl(ms(100)).renew(false).acquire_blocking().unwrap();
+    let next = lock().acquire_blocking().unwrap();
+    assert!(!guard.is_valid());
+    let error = client.lock(KEY).wait(ms(50)).acquire_blocking();
+    assert!(error.unwrap_err().waited().unwrap() >= ms(50));
+    next.release_blocking().unwrap();
 }

@@ -1,4 +1,4 @@
-//! No password and no whole owner is ever shown.
+//! No password and no whole owner is ever shown, and no key is logged.
 //!
 //! A client with a password goes through good times and bad; whatever it prints, returns and logs
 //! meanwhile is collected, and so is every owner that it sent to Redis.
@@ -41,10 +41,11 @@ impl Evidence {
         }
     }
 
-    /// Neither this nor the log has a password or an owner.
+    /// Neither this nor the log has a password or an owner. Errors name keys; the log does not.
     #[track_caller]
     fn shows_no_secret(&self) {
-        for text in [&log::text(), &self.shown] {
+        let logged = log::text();
+        for text in [&logged, &self.shown] {
             for password in [PASSWORD, ENCODED, "pa55word"] {
                 assert!(!text.contains(password), "a password is shown");
             }
@@ -54,6 +55,8 @@ impl Evidence {
                 assert!(!text.contains(&owner[8..]), "half an owner is shown");
             }
         }
+        assert!(self.shown.contains(KEY), "an error names it");
+        assert!(!logged.contains(KEY), "a key is logged");
     }
 
     /// Takes the owners from whatever was sent: the arguments that begin with 22 characters of

@@ -5,13 +5,19 @@ use harness::{KEY, LONG, QUEUE, RIGHTS, RedisServer, ask, client, eventually, ho
 use lock_runtime::LockClient;
 use redis::Connection;
 
-use crate::PAGE;
+use crate::{PAGE, README};
 
 /// The words of the page's rule.
 fn printed() -> Vec<&'static str> {
     let (_, rule) = PAGE.split_once("ACL SETUSER").expect("the page has a rule");
     let (rule, _) = rule.split_once("```").expect("it stands in a block");
     rule.split_whitespace().collect()
+}
+
+/// A server whose new users may use every channel, as those of Redis 6.2 may.
+fn generous() -> RedisServer {
+    let builder = RedisServer::builder();
+    builder.config("acl-pubsub-default", "allchannels").start()
 }
 
 #[test]
@@ -24,9 +30,23 @@ fn the_page_prints_them() {
     assert_eq!(printed(), expected);
 }
 
+#[test]
+fn the_readme_prints_them() {
+    let (_, rule) = README
+        .split_once("The Redis user needs\n\n```text")
+        .unwrap();
+    let (rule, _) = rule.split_once("```").unwrap();
+    let rule: Vec<_> = rule.split_whitespace().collect();
+    for right in RIGHTS {
+        assert!(rule.contains(right), "{right} is not in {rule:?}");
+    }
+    let rule = [&["ACL", "SETUSER", "service", "reset"][..], &rule].concat();
+    let _: () = ask(&mut generous().connection(), &rule);
+}
+
 #[tokio::test]
 async fn they_are_enough_and_each_of_them_is_used() {
-    let server = RedisServer::start();
+    let server = generous();
     let mut admin = server.connection();
     let rule = [&["ACL", "SETUSER"][..], &printed()].concat();
     let _: () = ask(&mut admin, &rule);

@@ -36,6 +36,7 @@ async fn a_renewal_that_fails_is_told_and_the_hold_goes_on() {
     let failed = told("renewal_failed", "fails:<id>").remove(0);
     assert_eq!(failed.parent, Some("lock_hold"));
     assert!(!failed.field("fault").is_empty());
+    assert_eq!(failed.number("failures"), 1);
     let hold = only("lock_hold", "fails:<id>");
     assert_eq!(hold.field("outcome"), "released");
 }
@@ -63,7 +64,7 @@ async fn a_loss_is_told_with_its_reason_and_ends_the_hold() {
     assert!(lost.field("reason").contains("no longer"), "{lost:?}");
     let hold = only("lock_hold", "deleted:<id>");
     assert_eq!(hold.field("outcome"), "lost");
-    assert_eq!(hold.field("token"), lost.field("token"));
+    assert_eq!(hold.number("token"), lost.number("token"));
 }
 
 #[distributed_lock(key = "unanswered:<id>", ttl = "1s", client = locks)]
@@ -86,6 +87,7 @@ async fn a_release_without_an_answer_is_told() {
     assert_eq!(told.parent, Some("lock_hold"));
     let hold = only("lock_hold", "unanswered:<id>");
     assert_eq!(hold.field("outcome"), "unconfirmed");
+    assert_eq!(hold.number("token"), told.number("token"));
     // Not even when the ttl ended before an answer came.
     let lost = journal::told("lock_lost", "unanswered:<id>");
     assert!(lost.is_empty(), "it was held until the end: {lost:?}");

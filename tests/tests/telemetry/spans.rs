@@ -60,7 +60,8 @@ async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
     );
     let acquired = only("lock_acquired", "spans-of:<id>");
     assert_eq!(acquired.parent, Some("lock_acquire"));
-    assert_eq!(acquired.field("token"), hold.field("token"));
+    assert_eq!(acquired.number("token"), hold.number("token"));
+    assert_eq!(acquired.number("waited_ms"), acquire.number("waited_ms"));
     let nested = [told("lock_acquire", "again"), told("lock_hold", "again")].concat();
     assert!(nested.is_empty(), "a nested call is silent: {nested:?}");
     assert!(!journal::mentions("discreet"), "a key was told");
@@ -75,6 +76,8 @@ async fn a_call_that_does_not_get_the_lock_says_why() {
     refused(&locks, 0).await.unwrap_err();
     let busy = only("lock_acquire", "refused");
     assert_eq!(busy.field("outcome"), "busy");
+    let told_busy = only("lock_not_acquired", "refused");
+    assert_eq!(told_busy.number("waited_ms"), busy.number("waited_ms"));
     assert!(told("lock_hold", "refused").is_empty());
 
     // Dropped while it waits.
