@@ -130,11 +130,15 @@ async fn a_body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
     let server = RedisServer::start();
     let theirs = harness::client(server.url());
     let lease = theirs.lock(KEY).ttl(ms(1_000)).renew(false);
-    is_stopped(lease.run(async |guard| {
-        // By the clock, while its thread is not there.
-        wait_until("end of the lease", LONG, || !guard.is_valid());
-        pending::<()>().await;
-    }))
+    let guard = lease.acquire().await.unwrap();
+    is_stopped(async move {
+        let body = async {
+            // By the clock, while its thread is not there.
+            wait_until("end of the lease", LONG, || !guard.is_valid());
+            pending().await
+        };
+        guard.run(body).await
+    })
     .await;
 
     let memory = LockClient::memory();
