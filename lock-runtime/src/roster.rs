@@ -351,6 +351,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::model::key::{LockKey, RecordNames};
+    use crate::model::lease::MIN_TTL;
     use crate::model::owner::ProcessId;
     use crate::model::token::FencingToken;
     use crate::options::TURNS;
@@ -584,6 +585,26 @@ mod tests {
             remove(&mut roster, 1).is_some(),
             "it still has to be given back"
         );
+    }
+
+    /// It is not declared lost yet, but its holder may have looked at the clock.
+    #[test]
+    fn a_confirmation_after_the_deadline_does_not_move_it() {
+        // A lease of the first 20 ms that the clock has counted.
+        let long_ago = Moment::from_nanos(0);
+        let brief = terms(MIN_TTL);
+        let mut tenure = tenure(1, long_ago);
+        tenure.lease = Lease::granted(long_ago, &brief);
+        tenure.hold = Arc::new(tenure.hold.successor(&request(brief), &tenure.lease));
+        let (hold, deadline) = (tenure.hold.clone(), tenure.lease.deadline());
+        let mut roster = Roster::default();
+        roster.insert(tenure);
+        let now = Clock::Boot.now();
+        assert!(now > deadline);
+        let late = roster.confirmed(owner(1), TTL, confirmation(now, false));
+        assert!(late.is_none());
+        assert_eq!(hold.deadline(), deadline);
+        assert_eq!(roster.due(now, MANY).lost, [owner(1)]);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::{LONG, TTL};
+use super::{LONG, TTL, intrude};
+use crate::proxy::{Mode, Proxy};
 use crate::rounds::{Class, Round, Row};
 use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// Acquires that are dropped at random moments, of a held lock and of a free one.
 pub(super) const ACQUIRE_DROPPED: Row = Row::new("acquire_dropped", Class::E, acquire_dropped);
@@ -72,6 +74,139 @@ fn body_blocks(round: &mut Round<'_>) {
         assert_eq!(worker.line(PATIENCE).as_deref(), Some("written"));
         round.retire(worker);
     }
+}
+
+/// A body blocks in its first poll, before anything is there to wake it when its lock is lost, until
+/// that has happened. Then it awaits, for ever.
+pub(super) const BODY_BLOCKS_PAST_ITS_LEASE: Row = Row::new(
+    "body_blocks_past_its_lease",
+    Class::E,
+    body_blocks_past_its_lease,
+);
+
+fn body_blocks_past_its_lease(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let blocking = round.worker_at(&proxy.url());
+    let mut blocking = round.hold(blocking, TTL);
+    blocking.send(&format!("stall {}", (TTL * 5 / 2).as_millis()));
+    // No renewal gets through.
+    proxy.requests(Mode::Hold);
+    let answer = blocking.line(PATIENCE);
+    let answer = answer.expect("the body is dropped");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    proxy.heal();
+    round.lost(&mut blocking);
+    round.retire(blocking);
+}
+
+/// A caller has asked, and nobody polls it while it is granted the lock, nor before that is another's.
+/// Its body would be inside together with that one's.
+pub(super) const CALLER_POLLED_LATE: Row =
+    Row::new("caller_polled_late", Class::E, caller_polled_late);
+
+fn caller_polled_late(round: &mut Round<'_>) {
+    // Twice the time in which the background takes over from a caller that is not polled.
+    const RELIEF: Duration = Duration::from_millis(400);
+    let proxy = Proxy::start(round.server.port());
+    let late = round.worker_at(&proxy.url());
+    let mut next = round.worker();
+    next.ask("idle", PATIENCE);
+    // It has its connection, and the script is known.
+    let mut late = round.hold(late, LONG);
+    round.release(&mut late);
+    let begin = round.command("begin", TTL * 2, PATIENCE, "");
+    // Now and then it is answered in the middle of its first poll.
+    while late.ask(&begin, PATIENCE) != "begun" {
+        round.release(&mut late);
+    }
+    wait_until("grant", PATIENCE, || round.lock.value().is_some());
+    let granted = Instant::now();
+    wait_until("relief", PATIENCE, || granted.elapsed() > RELIEF);
+    // No renewal gets through.
+    proxy.requests(Mode::Hold);
+    let end = round.lease_end();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, end, Duration::ZERO);
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    late.send("finish");
+    let answer = late.line(TTL);
+    if answer.as_ref().is_some_and(|it| it.starts_with("held ")) {
+        intrude(&mut late);
+    }
+    assert_eq!(next.ask("write", PATIENCE), "written");
+
+    proxy.heal();
+    round.release(&mut next);
+    match answer {
+        Some(answer) => assert!(answer.starts_with("failed Lost "), "{answer}"),
+        // On a machine that stalls the lease was over when its answer was read: it asks again.
+        None => {
+            round.granted(&late);
+            round.release(&mut late);
+        }
+    }
+    round.retire(late);
+    round.retire(next);
+}
+
+/// The first in a line is named in the `end` of the holder, with its own ttl, and has gone before the
+/// answer comes. Whoever follows it there asked for a longer one, and is inside for longer than the
+/// lease that it was handed lasts.
+pub(super) const FIRST_IN_LINE_GIVES_UP: Row =
+    Row::new("first_in_line_gives_up", Class::E, first_in_line_gives_up);
+
+fn first_in_line_gives_up(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let line = round.worker_at(&proxy.url());
+    let mut next = round.worker();
+    next.ask("idle", PATIENCE);
+    let mut line = round.hold(line, LONG);
+    let begin = |line: &mut Worker, round: &Round<'_>, ttl| {
+        let begin = round.command("begin", ttl, PATIENCE, "");
+        assert_eq!(line.ask(&begin, PATIENCE), "begun");
+    };
+    // Brings the script that hands a lock over.
+    begin(&mut line, round, PATIENCE);
+    round.release(&mut line);
+    line.send("finish");
+    round.granted(&line);
+
+    begin(&mut line, round, TTL);
+    begin(&mut line, round, LONG);
+    let owner = |round: &mut Round<'_>| round.lock.value().map(|value| value[..22].to_owned());
+    let before = owner(round);
+    proxy.replies(Mode::Hold);
+    assert_eq!(line.ask("begin-release", PATIENCE), "begun");
+    wait_until("hand-over", PATIENCE, || owner(round) != before);
+    let end = round.lease_end();
+    assert_eq!(line.ask("forget", PATIENCE), "forgotten");
+    proxy.heal();
+    line.send("finish");
+    round.granted(&line);
+    // Nothing that it does makes good for a lease that is too short.
+    proxy.requests(Mode::Hold);
+
+    // Nobody else gets in when the lease is over that the first one was handed.
+    round.ask(&mut next, LONG, PATIENCE);
+    let beyond = end + TTL / 2;
+    let early = next.line(beyond.saturating_duration_since(Instant::now()));
+    if early.is_some() {
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        intrude(&mut line);
+        assert_eq!(next.ask("write", PATIENCE), "written");
+    }
+    assert_eq!(early, None, "two hold it");
+
+    proxy.heal();
+    assert_eq!(line.ask("finish-release", PATIENCE), "ok");
+    round.visit(&mut line);
+    let released = Instant::now();
+    round.release(&mut line);
+    round.granted_next(&next, released, Duration::ZERO);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(line);
+    round.retire(next);
 }
 
 /// A runtime ends with a guard in one of its tasks: the lock is given back, and does not wait for

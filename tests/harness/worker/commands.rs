@@ -1,11 +1,15 @@
 //! The commands of one worker.
 
-use std::future::Future;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 use std::{mem, process};
 
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
+use tokio::task::JoinHandle;
 
 use super::hammer::{Hammer, hammer};
 use super::locks::{Held, Locks};
@@ -22,7 +26,13 @@ pub(crate) struct Commands<L: Locks> {
     resource: MultiplexedConnection,
     held: Option<Holding<L::Held>>,
     many: Vec<L::Held>,
+    // Those that nobody polls, and what they ask for.
+    begun: VecDeque<(String, Begun<L::Held>)>,
+    releasing: Option<JoinHandle<Result<(), String>>>,
 }
+
+/// An acquire that was polled once.
+type Begun<H> = Pin<Box<dyn Future<Output = Result<H, String>> + Send>>;
 
 /// A lock that is held, and how far its visit has come.
 struct Holding<H> {
@@ -44,6 +54,8 @@ impl<L: Locks> Commands<L> {
             resource,
             held: None,
             many: Vec::new(),
+            begun: VecDeque::new(),
+            releasing: None,
         }
     }
 
@@ -57,6 +69,33 @@ impl<L: Locks> Commands<L> {
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
             ["drop", key, ttl, wait, micros] => {
                 self.drop_after(lock(key, ttl, wait), number(micros)).await
+            }
+            ["begin", key, ttl, wait] => self.begin(lock(key, ttl, wait)).await,
+            ["finish"] => {
+                let (key, acquire) = self.begun.pop_front().expect("one was begun");
+                let outcome = acquire.await;
+                self.keep(&key, outcome)
+            }
+            ["forget"] => {
+                drop(self.begun.pop_front().expect("one was begun"));
+                "forgotten".to_owned()
+            }
+            ["begin-release"] => {
+                let held = self.held.take().expect("a lock is held");
+                self.releasing = Some(tokio::spawn(held.guard.release()));
+                "begun".to_owned()
+            }
+            ["finish-release"] => {
+                let releasing = self.releasing.take().expect("one was begun");
+                answer(releasing.await.expect("no release panics"))
+            }
+            ["stall", time] => {
+                let (held, time) = (self.held.take().expect("a lock is held"), millis(time));
+                // A task of its own, which is woken by nothing else.
+                let stalling = tokio::spawn(async move { (held.guard.stall(time).await, held) });
+                let (outcome, held) = stalling.await.expect("it does not panic");
+                self.held = Some(held);
+                answer(outcome)
             }
             ["valid"] => self.held().guard.is_valid().to_string(),
             ["renew"] => answer(self.held().guard.renew().await),
@@ -134,6 +173,22 @@ impl<L: Locks> Commands<L> {
 
     async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let outcome = self.locks().acquire(key, ttl, wait).await;
+        self.keep(key, outcome)
+    }
+
+    /// Polls an acquire once, and not again before it is to be finished.
+    async fn begin(&mut self, (key, ttl, wait): Lock<'_>) -> String {
+        let (locks, asked) = (self.locks().clone(), key.to_owned());
+        let mut acquire: Begun<_> = Box::pin(async move { locks.acquire(&asked, ttl, wait).await });
+        let polled = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx))).await;
+        if let Poll::Ready(outcome) = polled {
+            return self.keep(key, outcome);
+        }
+        self.begun.push_back((key.to_owned(), acquire));
+        "begun".to_owned()
+    }
+
+    fn keep(&mut self, key: &str, outcome: Result<L::Held, String>) -> String {
         let words = grant(&outcome);
         if let Ok(guard) = outcome {
             self.held = Some(Holding {

@@ -32,12 +32,15 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
 }
 
 /// A lock that is held.
-pub(crate) trait Held: Send + 'static {
+pub(crate) trait Held: Send + Sync + 'static {
     /// What a fenced resource is shown; 0 where there is no such thing.
     fn token(&self) -> u64;
 
     /// Whether the client still believes in it.
     fn is_valid(&self) -> bool;
+
+    /// Runs a body that blocks its thread for so long, and then awaits for ever.
+    fn stall(&self, time: Duration) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;

@@ -1,5 +1,6 @@
 //! The client that all this is about.
 
+use std::future::pending;
 use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError, LockGuard};
@@ -7,6 +8,7 @@ use redis::RedisResult;
 
 use super::locks::{Held, Locks};
 use super::visit::Visit;
+use crate::wait;
 
 impl Locks for LockClient {
     type Held = LockGuard;
@@ -40,6 +42,14 @@ impl Held for LockGuard {
 
     fn is_valid(&self) -> bool {
         LockGuard::is_valid(self)
+    }
+
+    async fn stall(&self, time: Duration) -> Result<(), String> {
+        let body = async {
+            wait::block(time);
+            pending().await
+        };
+        self.run(body).await.map_err(|error| words(&error))
     }
 
     async fn renew(&mut self) -> Result<(), String> {

@@ -3,6 +3,7 @@
 //! It has no renewal, no deadline of its own and no fencing token. The rig must find out, or it
 //! would not find out about us either.
 
+use std::future::pending;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use redis::{RedisError, RedisResult};
 
 use super::locks::{Held, Locks};
 use super::visit::Visit;
+use crate::wait;
 
 const STEP: Duration = Duration::from_millis(10);
 
@@ -99,6 +101,11 @@ impl Held for PlainHeld {
 
     fn is_valid(&self) -> bool {
         true
+    }
+
+    async fn stall(&self, time: Duration) -> Result<(), String> {
+        wait::block(time);
+        pending().await
     }
 
     async fn renew(&mut self) -> Result<(), String> {

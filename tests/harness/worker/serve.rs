@@ -23,6 +23,12 @@ use crate::wait::PATIENCE;
 /// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
 /// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
 ///   was held is dropped as well
+/// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or as
+///   `acquire` if that was enough. There may be several: the first comes first
+/// - `finish`: awaits it, and answers as `acquire`; `forget`: drops it: `forgotten`
+/// - `begin-release`: `begun`, and does not wait for it; `finish-release`: as `release`
+/// - `stall TIME`: a body under the held lock that blocks for so long in its first poll, and then awaits
+///   for ever: `failed KIND MESSAGE`
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
 /// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or

@@ -1,4 +1,7 @@
-//! What arrives after its sender has given up: acquires of owners that have ended.
+//! What arrives after its sender has given up: acquires of owners that have ended. And what is over
+//! before its caller gets to look.
+
+mod leases;
 
 use std::time::Duration;
 

@@ -90,6 +90,36 @@ fn renewals_and_cycles_share_one_connection() {
     });
 }
 
+/// A caller that blocks leaves its waiting to the background, where the message of its grant has to
+/// come: no cycle takes the connection away from there meanwhile.
+#[test]
+fn it_stays_in_the_background_while_that_waits_for_a_grant() {
+    const STRETCH: u32 = 50;
+    let _alone = alone();
+    let server = RedisServer::start();
+    let other = client(server.url());
+    let guard = other.lock("waited for").acquire_blocking().unwrap();
+    let runtime = current_thread();
+    let ours = runtime.block_on(async { client(server.url()) });
+    let waiting = ours.lock("waited for").wait(LONG);
+    let waiter = thread(move || waiting.run_blocking(|_| ()));
+    runtime.block_on(async {
+        eventually("waiter", LONG, async || {
+            ask::<i64>(&mut server.connection(), &["ZCARD", "{lock:waited for}:w"]) > 0
+        })
+        .await;
+        let (start, mut stretch) = (Instant::now(), 0);
+        // It may leave in the moment between two polls, and is called back by the second one.
+        while stretch < STRETCH {
+            cycle(&ours).await;
+            stretch = if guests() == 0 { stretch + 1 } else { 0 };
+            assert!(start.elapsed() < LONG / 2, "it does not stay there");
+        }
+        guard.release().await.unwrap();
+    });
+    waiter.join().unwrap().expect("it is granted");
+}
+
 #[test]
 #[should_panic(expected = "IO is disabled")]
 fn a_runtime_without_io_is_found_out_when_the_client_is_made() {
