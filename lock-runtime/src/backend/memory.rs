@@ -180,6 +180,9 @@ impl State {
             return;
         };
         lock.holder = Occupant::new(token, &waiter.label, &waiter.terms, now);
+        // Until it is fetched: its caller may never be polled again.
+        let unfetched = now + waiter.terms.first_ttl();
+        lock.holder.expires = lock.holder.expires.min(unfetched);
         *lock_of(&waiter.granted) = Some(Grant { token, at: now });
         self.called.push(waiter);
         self.call_first(key);
@@ -318,6 +321,7 @@ impl Memory {
         let mut state = self.state();
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
+            lock.holder.expires = span.map_or(Moment::NEVER, |span| grant.at + span);
             lock.holder.hold = Arc::downgrade(&hold);
             lock.holder.timer = span.and_then(|_| Timer::set(&hold));
         }
