@@ -113,13 +113,7 @@ fn giving_back<W: Wire>(
         };
         let outcome = {
             let contended = contended || episode.is_followed();
-            let first = first_end(
-                &remote,
-                &mut episode,
-                contended,
-                heads_line,
-                until,
-            );
+            let first = first_end(&remote, &mut episode, contended, heads_line, until);
             let mut first = pin!(first);
             match remote.alarms().timeout_at(until, first.as_mut()).await {
                 Ok(outcome) => outcome,

@@ -10,6 +10,7 @@ mod crash;
 mod crowd;
 mod cuts;
 mod forgetting;
+mod moves;
 mod pause;
 mod refusals;
 mod scripts;
@@ -43,6 +44,7 @@ pub const TABLE: &[Row] = &[
     crash::HOLDER_KILLED,
     crash::HOLDER_EXITS,
     crash::HOLDER_ABORTS,
+    crash::SERVED_WAITER_KILLED,
     crash::WAITER_KILLED,
     crash::TWENTY_WAITERS_KILLED,
     pause::HOLDER_PAUSED,
@@ -53,6 +55,7 @@ pub const TABLE: &[Row] = &[
     callers::BODY_BLOCKS,
     callers::BODY_BLOCKS_PAST_ITS_LEASE,
     callers::CALLER_POLLED_LATE,
+    callers::CALLER_NEVER_POLLED,
     callers::FIRST_IN_LINE_GIVES_UP,
     callers::RUNTIME_DROPPED,
     callers::IN_MEMORY,
@@ -69,6 +72,9 @@ pub const TABLE: &[Row] = &[
     connections::PUSH_LOST,
     connections::PUSH_DOUBLED,
     connections::PUSH_LATE,
+    connections::MESSAGE_FORGED,
+    moves::NAME_MOVES,
+    moves::NAME_MOVES_WITHOUT_LOCK,
     scripts::SCRIPTS_FLUSHED,
     scripts::SERVER_BUSY,
     scripts::SERVER_LOADING,

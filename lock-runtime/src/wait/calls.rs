@@ -67,7 +67,9 @@ impl Names {
 
     fn owners_mut(&mut self, name: ProcessId) -> Option<&mut usize> {
         let mut names = self.in_use.iter_mut().rev();
-        names.find(|(other, _)| *other == name).map(|(_, count)| count)
+        names
+            .find(|(other, _)| *other == name)
+            .map(|(_, count)| count)
     }
 }
 
@@ -147,7 +149,10 @@ impl Calls {
         if queued {
             let now = Instant::now();
             while owners.ended.len() >= MOST_REMEMBERED
-                || owners.ended.front().is_some_and(|&(at, _)| now - at > REMEMBERED)
+                || owners
+                    .ended
+                    .front()
+                    .is_some_and(|&(at, _)| now - at > REMEMBERED)
             {
                 owners.ended.pop_front();
             }
@@ -193,7 +198,11 @@ impl Calls {
 
     /// Calls `owner`; `false` if there is no such one.
     pub(crate) fn call(&self, owner: Owner) -> bool {
-        let rung = self.owners().bells.get_mut(&owner.acquisition()).map(Bell::ring);
+        let rung = self
+            .owners()
+            .bells
+            .get_mut(&owner.acquisition())
+            .map(Bell::ring);
         if let Some(Some(waker)) = &rung {
             waker.wake_by_ref();
         }
@@ -202,7 +211,12 @@ impl Calls {
 
     /// Calls everybody, since messages may have been missed.
     pub(crate) fn call_all(&self) {
-        let wakers: Vec<Waker> = self.owners().bells.values_mut().filter_map(Bell::ring).collect();
+        let wakers: Vec<Waker> = self
+            .owners()
+            .bells
+            .values_mut()
+            .filter_map(Bell::ring)
+            .collect();
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -211,7 +225,11 @@ impl Calls {
         poll_fn(|cx| {
             let waker = cx.waker().clone();
             let listen = |bell: &mut Bell| bell.listen(waker);
-            let before = self.owners().bells.get_mut(&owner.acquisition()).map(listen);
+            let before = self
+                .owners()
+                .bells
+                .get_mut(&owner.acquisition())
+                .map(listen);
             match before {
                 Some(Bell::Rung) => Poll::Ready(()),
                 Some(Bell::Silent | Bell::Awaited(_)) | None => Poll::Pending,
@@ -222,7 +240,10 @@ impl Calls {
 
     /// Whether `owner` was called and has not heard it.
     pub(crate) fn has_rung(&self, owner: Owner) -> bool {
-        matches!(self.owners().bells.get(&owner.acquisition()), Some(Bell::Rung))
+        matches!(
+            self.owners().bells.get(&owner.acquisition()),
+            Some(Bell::Rung)
+        )
     }
 
     fn owners(&self) -> MutexGuard<'_, Owners> {
@@ -336,7 +357,10 @@ mod tests {
         let [second, third] = [(); 2].map(|()| calls.enlist().unwrap().process());
         assert_eq!(second, third);
         assert_ne!(second, first.process());
-        assert_eq!(calls.names_of_connection().unwrap(), [second, first.process()]);
+        assert_eq!(
+            calls.names_of_connection().unwrap(),
+            [second, first.process()]
+        );
     }
 
     #[test]

@@ -103,7 +103,9 @@ impl<W: Wire> Contender<W> {
         let ttl = self.request.terms.first_ttl();
         match turn {
             Turn::Start => Step::Ask,
-            Turn::Queued(ref episode) | Turn::Confirmed(ref episode) | Turn::Granted(ref episode, ..)
+            Turn::Queued(ref episode)
+            | Turn::Confirmed(ref episode)
+            | Turn::Granted(ref episode, ..)
                 if !episode.chain.fits(ttl) =>
             {
                 self.remote.decline(turn);

@@ -56,7 +56,9 @@ impl<S, N: Clone> Lines<S, N> {
     /// Gives a place up, and says what is known at the head. `None` if its turn was called before.
     pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<(S, Option<N>)> {
         let line = self.lines.get_mut(lock)?;
-        let index = line.places.binary_search_by_key(&place.0, |(place, _)| place.0);
+        let index = line
+            .places
+            .binary_search_by_key(&place.0, |(place, _)| place.0);
         let (_, seat) = line.places.remove(index.ok()?)?;
         Some((seat, line.news.clone()))
     }

@@ -35,7 +35,9 @@ impl PollInterval {
                 let polls = before.map_or(0, |(_, polls)| polls);
                 self.foreign = Some((holder, polls.saturating_add(1)));
                 let pause = FOREIGN_AT_FIRST.saturating_mul(1 << polls.min(10)) + turn;
-                pause.min(FOREIGN).mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
+                pause
+                    .min(FOREIGN)
+                    .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
             Holder::Ours(_) => {
                 self.foreign = None;

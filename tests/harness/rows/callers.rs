@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{LONG, TTL, intrude};
+use super::{CLAIM, LONG, TTL, intrude};
 use crate::proxy::{Mode, Proxy};
 use crate::rounds::{Class, Round, Row};
 use crate::scene::SLACK;
@@ -147,6 +147,31 @@ fn caller_polled_late(round: &mut Round<'_>) {
     }
     round.retire(late);
     round.retire(next);
+}
+
+/// A caller has asked, and nobody ever polls it again: neither its claim nor its lease keeps the lock
+/// from the next one for longer than its ttl.
+pub(super) const CALLER_NEVER_POLLED: Row =
+    Row::new("caller_never_polled", Class::E, caller_never_polled);
+
+fn caller_never_polled(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut absent = round.worker();
+    let begin = round.command("begin", TTL, PATIENCE, "");
+    assert_eq!(absent.ask(&begin, PATIENCE), "begun");
+    round.wait_for_queue(1);
+    let mut next = round.waiter(LONG);
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&next, released, TTL + CLAIM);
+    round.visit(&mut next);
+    round.release(&mut next);
+    absent.send("finish");
+    let answer = absent.line(PATIENCE).expect("an answer");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    for worker in [holder, absent, next] {
+        round.retire(worker);
+    }
 }
 
 /// The first in a line is named in the `end` of the holder, with its own ttl, and has gone before the

@@ -143,6 +143,38 @@ fn push_doubled(round: &mut Round<'_>) {
     round.retire(waiter);
 }
 
+/// Somebody tells a client that it was served with a lock that another one holds. It knows nothing of that
+/// owner, and must not end it.
+pub(super) const MESSAGE_FORGED: Row = Row::new("message_forged", Class::E, message_forged);
+
+fn message_forged(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut waiter = round.waiter(LONG);
+    let record = round.lock.value().expect("it is held");
+    let queue = round.lock.queue_members();
+    let waiting = queue.iter().find(|(_, score)| *score > 0);
+    let (entry, _) = waiting.expect("one waits");
+    let channel = format!("lock:{}", &entry[..8]);
+    let message = format!("{}{}", &record[..22], round.lock.k);
+    for _ in 0..5 {
+        let receivers: i64 = round.lock.command(&["PUBLISH", &channel, &message]);
+        assert_eq!(receivers, 1);
+    }
+    let early = waiter.line(Duration::from_millis(500));
+    if early.is_some() {
+        assert_eq!(waiter.ask("look", PATIENCE), "looked");
+        intrude(&mut holder);
+        assert_eq!(waiter.ask("write", PATIENCE), "written");
+    }
+    assert_eq!(early, None, "the lock was ended");
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    enters(round, &mut waiter, released);
+    round.retire(holder);
+    round.retire(waiter);
+}
+
 /// The message reaches a waiter that has given up: it passes the lock on.
 pub(super) const PUSH_LATE: Row = Row::new("push_late", Class::E, push_late);
 

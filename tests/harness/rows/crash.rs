@@ -41,6 +41,32 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     round.retire(next);
 }
 
+/// kill -9 of a holder that was handed the lock a moment ago, for a ttl that is shorter than the claim
+/// by which it was handed over.
+pub(super) const SERVED_WAITER_KILLED: Row =
+    Row::new("served_waiter_killed", Class::E, served_waiter_killed);
+
+fn served_waiter_killed(round: &mut Round<'_>) {
+    const SHORT: Duration = Duration::from_millis(500);
+    let mut holder = round.holder(LONG);
+    let mut served = round.waiter(SHORT);
+    let mut next = round.waiter(LONG);
+    round.release(&mut holder);
+    round.granted(&served);
+    served.kill9();
+    let ended = Instant::now();
+    // It may be over by now.
+    let rest = round.lock.pttl();
+    let is_next = !round.is_held_by(&served);
+    let left = Duration::from_millis(u64::try_from(rest).unwrap_or(0));
+    assert!(is_next || left <= SHORT, "{left:?} are left");
+    round.granted_next(&next, ended, SHORT);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(holder);
+    round.retire(next);
+}
+
 /// kill -9 of a waiter.
 pub(super) const WAITER_KILLED: Row = Row::new("waiter_killed", Class::E, |round| {
     waiters_killed(round, 1);

@@ -23,10 +23,16 @@ async fn whoever_leaves_a_line_knows_what_its_head_knows() {
     for outcome in callers.join_all().await {
         let error = outcome.unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-        assert!(error.holder().is_some_and(|it| it.contains("pid")), "{error}");
+        assert!(
+            error.holder().is_some_and(|it| it.contains("pid")),
+            "{error}"
+        );
     }
     let asked = monitor.take().len();
-    assert!(asked < CALLERS / 4, "{asked} commands for {CALLERS} callers");
+    assert!(
+        asked < CALLERS / 4,
+        "{asked} commands for {CALLERS} callers"
+    );
     guard.release().await.unwrap();
 }
 
@@ -39,7 +45,10 @@ async fn whoever_waits_behind_a_holder_of_its_own_client_asks_nobody() {
     let mut monitor = server.monitor();
     let error = ours.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-    assert!(error.holder().is_some_and(|it| it.contains("pid")), "{error}");
+    assert!(
+        error.holder().is_some_and(|it| it.contains("pid")),
+        "{error}"
+    );
     assert_eq!(monitor.take().len(), 0);
     guard.release().await.unwrap();
 }

@@ -45,7 +45,10 @@ async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     for (owner, key) in [(&record[..22], LOCK), (&*copy, "lock:copied")] {
         let other = format!("{owner}{}", &record[22..]);
         ask::<()>(&mut connection, &["SET", "lock:copied", &other]);
-        let receivers: i64 = ask(&mut connection, &["PUBLISH", &channel, &format!("{owner}{key}")]);
+        let receivers: i64 = ask(
+            &mut connection,
+            &["PUBLISH", &channel, &format!("{owner}{key}")],
+        );
         assert_eq!(receivers, 1);
         go_round(&told).await;
     }
@@ -82,7 +85,10 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     let owner = &entry[..22];
     let record = format!("{owner} 0001700000000000{}", &entry[22..]);
     ask::<()>(&mut connection, &["SET", LOCK, &record, "PX", "600000"]);
-    ask::<i64>(&mut connection, &["PUBLISH", &channel, &format!("{owner}{LOCK}")]);
+    ask::<i64>(
+        &mut connection,
+        &["PUBLISH", &channel, &format!("{owner}{LOCK}")],
+    );
     eventually("end", LONG, async || !exists(&mut connection, LOCK)).await;
 }
 

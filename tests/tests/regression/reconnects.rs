@@ -94,6 +94,9 @@ async fn all_that_was_held_is_confirmed_once() {
     .await;
     tokio::time::sleep(ms(100)).await;
     renewals += monitor.take().len();
-    assert!(renewals < HOLDS + HOLDS / 10, "{renewals} for {HOLDS} holds");
+    assert!(
+        renewals < HOLDS + HOLDS / 10,
+        "{renewals} for {HOLDS} holds"
+    );
     assert!(guards.iter().flatten().all(LockGuard::is_valid));
 }

@@ -60,7 +60,13 @@ async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
 #[tokio::test]
 async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent() {
     let (server, proxy, client) = behind_a_proxy().await;
-    let guard = client.lock(KEY).ttl(ms(600_000)).renew(false).acquire().await.unwrap();
+    let guard = client
+        .lock(KEY)
+        .ttl(ms(600_000))
+        .renew(false)
+        .acquire()
+        .await
+        .unwrap();
     ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
     proxy.refuse(true);
     proxy.kill_connections();

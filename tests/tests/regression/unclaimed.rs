@@ -14,7 +14,9 @@ const TTL: Duration = ms(400);
 
 /// Polls something once, where nobody polls it again.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> bool {
-    future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    future
+        .poll(&mut Context::from_waker(Waker::noop()))
+        .is_ready()
 }
 
 /// A future that waits in a `select!` loop, in a buffer or in a forgotten box was granted the lock, and

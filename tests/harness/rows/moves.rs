@@ -1,0 +1,82 @@
+//! A name that leads to another server: a failover behind a DNS entry or a virtual address.
+
+use std::time::{Duration, Instant};
+
+use super::intrude;
+use crate::proxy::Proxy;
+use crate::raw::RawLock;
+use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
+use crate::wait::PATIENCE;
+use crate::worker::Worker;
+
+/// So long that no renewal is due by itself in a round: the first one comes after a twelfth of it.
+const TTL: Duration = Duration::from_secs(120);
+
+/// The server that takes over has missed a renewal: it has less of the lease than the holder relies on.
+pub(super) const NAME_MOVES: Row = Row::new("name_moves", Class::E, name_moves);
+
+fn name_moves(round: &mut Round<'_>) {
+    const REST: Duration = Duration::from_secs(3);
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut holder = round.hold(holder, TTL);
+    let record = round.lock.value().expect("it is held");
+    let after = RedisServer::start();
+    let mut lock = RawLock::new(&after, &round.key);
+    let (k, rest) = (lock.k.clone(), REST.as_millis().to_string());
+    lock.command::<()>(&["SET", &k, &record, "PX", &rest]);
+    proxy.redirect(after.port());
+    proxy.kill_connections();
+
+    let mut next = round.worker_at(&after.url());
+    round.ask(&mut next, TTL, PATIENCE);
+    let early = next.line(REST + REST / 2);
+    if early.is_some() {
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        intrude(&mut holder);
+        assert_eq!(next.ask("write", PATIENCE), "written");
+    }
+    assert_eq!(early, None, "the lease was not restored");
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    enters(round, next, released);
+    // Its own server has the lease still.
+    round.lock.command::<()>(&["FLUSHALL"]);
+    round.retire(holder);
+}
+
+/// The server that takes over does not have the lock at all.
+pub(super) const NAME_MOVES_WITHOUT_LOCK: Row =
+    Row::new("name_moves_without_lock", Class::F, name_moves_without_lock);
+
+fn name_moves_without_lock(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut holder = round.hold(holder, TTL);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let renewal = Instant::now() + TTL / 12;
+    let after = RedisServer::start();
+    let moved = Instant::now();
+    proxy.redirect(after.port());
+    proxy.kill_connections();
+    let mut next = round.worker_at(&after.url());
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, moved, Duration::ZERO);
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    holder.ask("write", PATIENCE);
+    assert_eq!(next.ask("write", PATIENCE), "written");
+    round.told(&mut holder, renewal);
+    round.release(&mut next);
+    round.lock.command::<()>(&["FLUSHALL"]);
+    round.retire(holder);
+    round.retire(next);
+}
+
+fn enters(round: &mut Round<'_>, mut worker: Worker, released: Instant) {
+    round.granted_next(&worker, released, Duration::from_secs(1));
+    round.visit(&mut worker);
+    round.release(&mut worker);
+    round.retire(worker);
+}
