@@ -133,6 +133,10 @@ impl Acquire {
     ///
     /// Dropping the future at any await gives up the place in line and leaves no key and no queue
     /// entry behind; a grant that arrives late is given back within half a second.
+    ///
+    /// A future that was polled and is kept without being polled again may be granted the lock. The lease is
+    /// not renewed before the caller has the guard: it ends with its ttl, and the future then fails with
+    /// `Lost`, or in memory waits again.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
         let client = self.client.clone();
         let frame = match self.find() {
