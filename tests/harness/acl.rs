@@ -40,11 +40,11 @@ pub(crate) const PASSWORD: &str = "known-to-the-harness";
 
 /// The arguments of a server that knows the harness. Whoever connects without a name may do
 /// everything, or what [`RIGHTS`] say if `LOCK_TEST_USER` is `least`: so any suite can be run as the
-/// user with the least rights.
-pub(crate) fn arguments() -> Vec<String> {
+/// user with the least rights. A Sentinel does not know what those rights are for.
+pub(crate) fn arguments(sentinel: bool) -> Vec<String> {
     let password = format!(">{PASSWORD}");
     let mut words = vec!["--user", NAME, "on", &password, "~*", "&*", "+@all"];
-    if least() {
+    if least() && !sentinel {
         words.extend(["--user", "default", "on", "nopass"]);
         words.extend(RIGHTS);
     }

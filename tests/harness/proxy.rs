@@ -90,6 +90,12 @@ impl Proxy {
             .change(|state| state.cut_reply = Some(pattern.into()));
     }
 
+    /// Has the server say `to` for `from`, whenever that comes in one piece.
+    pub fn replace_in_replies(&self, from: &str, to: &str) {
+        self.gate
+            .change(|state| state.replace = Some((from.into(), to.into())));
+    }
+
     /// How many connections were cut so far by the two above.
     pub fn cuts(&self) -> usize {
         self.gate.lock().cuts

@@ -290,7 +290,7 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
-        .args(acl::arguments())
+        .args(acl::arguments(options.sentinel))
         .args(&options.args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

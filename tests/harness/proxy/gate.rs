@@ -23,6 +23,7 @@ pub(super) struct State {
     pub(super) cut_request: Option<Vec<u8>>,
     pub(super) cut_reply: Option<Vec<u8>>,
     pub(super) cuts: usize,
+    pub(super) replace: Option<(String, String)>,
     pub(super) refusing: bool,
     pub(super) closed: bool,
     pub(super) accepted: u64,
@@ -70,6 +71,7 @@ impl Gate {
             cut_request: None,
             cut_reply: None,
             cuts: 0,
+            replace: None,
             refusing: false,
             closed: false,
             accepted: 0,
@@ -141,6 +143,13 @@ impl State {
             },
         );
         Some(self.accepted)
+    }
+
+    /// What the client gets in place of a chunk from the server, if it is to get something else.
+    pub(super) fn replaced(&self, chunk: &[u8]) -> Option<String> {
+        let (from, to) = self.replace.as_ref()?;
+        let text = str::from_utf8(chunk).ok()?;
+        text.contains(from).then(|| text.replace(from, to))
     }
 
     /// Closes one link, and loses what it holds back.

@@ -55,7 +55,12 @@ fn pump(gate: &Gate, id: u64, direction: Direction, mut from: TcpStream, mut to:
         let chunk = &buffer[..length];
         match gate.admit(id, direction, chunk) {
             Verdict::Forward => {
-                if to.write_all(chunk).is_err() {
+                let replaced = match direction {
+                    Direction::ToServer => None,
+                    Direction::ToClient => gate.lock().replaced(chunk),
+                };
+                let bytes = replaced.as_ref().map_or(chunk, String::as_bytes);
+                if to.write_all(bytes).is_err() {
                     break;
                 }
             }

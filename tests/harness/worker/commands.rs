@@ -11,7 +11,7 @@ use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinHandle;
 
-use super::hammer::{Hammer, hammer};
+use super::hammer::{End, Hammer, hammer};
 use super::locks::{Held, Locks};
 use super::visit::{Manner, Visit};
 use super::{crowd, idle, runtimes};
@@ -131,14 +131,12 @@ impl<L: Locks> Commands<L> {
                 words.expect("no acquire panics")
             }
             ["hammer", key, ttl, wait, tasks, time] => {
-                let plan = Hammer {
-                    key: (*key).to_owned(),
-                    ttl: millis(ttl),
-                    wait: millis(wait),
-                    tasks: number(tasks),
-                    time: millis(time),
-                };
-                hammer(self.locks(), &self.resource, plan).await.to_string()
+                let end = End::After(millis(time));
+                self.hammer(lock(key, ttl, wait), number(tasks), end).await
+            }
+            ["hammer-up-to", key, ttl, wait, tasks, visits] => {
+                let end = End::At(number(visits));
+                self.hammer(lock(key, ttl, wait), number(tasks), end).await
             }
             ["crowd", key, ttl, wait, callers] => {
                 let lock = lock(key, ttl, wait);
@@ -198,6 +196,17 @@ impl<L: Locks> Commands<L> {
             });
         }
         words
+    }
+
+    async fn hammer(&self, (key, ttl, wait): Lock<'_>, tasks: usize, end: End) -> String {
+        let plan = Hammer {
+            key: key.to_owned(),
+            ttl,
+            wait,
+            tasks,
+            end,
+        };
+        hammer(self.locks(), &self.resource, plan).await.to_string()
     }
 
     /// Drops an acquire that takes longer than so many microseconds, and what it gave otherwise.

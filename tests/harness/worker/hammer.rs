@@ -17,7 +17,16 @@ pub(crate) struct Hammer {
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
     pub(crate) tasks: usize,
-    pub(crate) time: Duration,
+    pub(crate) end: End,
+}
+
+/// When a task begins no other visit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum End {
+    /// After this time.
+    After(Duration),
+    /// When all processes together have made so many.
+    At(usize),
 }
 
 /// What came of it.
@@ -27,7 +36,7 @@ pub(crate) struct Tally {
     failures: BTreeMap<String, usize>,
 }
 
-/// Visits the resource from many tasks, each visit under the lock, until the time is over.
+/// Visits the resource from many tasks, each visit under the lock, until the end of the plan.
 pub(crate) async fn hammer(
     locks: &impl Locks,
     resource: &MultiplexedConnection,
@@ -55,7 +64,11 @@ async fn visit_again_and_again(
 ) -> Tally {
     let mut tally = Tally::default();
     let start = Instant::now();
-    while start.elapsed() < plan.time {
+    let mut visits = Visit::new(&plan.key, &resource, Manner::Brisk);
+    while match plan.end {
+        End::After(time) => start.elapsed() < time,
+        End::At(count) => visits.count().await.expect("the resource is there") < count,
+    } {
         let visit = Visit::new(&plan.key, &resource, Manner::Brisk);
         match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
             Ok(Ok(_)) => tally.visits += 1,

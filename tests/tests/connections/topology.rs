@@ -1,8 +1,5 @@
 //! Servers that are no primary by itself, and others that keep no locks: said at once, by a sentence.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::thread;
 use std::time::Instant;
 
 use harness::{Proxy, RedisServer, eventually};
@@ -106,41 +103,18 @@ async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
     works(&client).await;
 }
 
-/// A way to a replica on which it is said to be a primary, as by a proxy that answers HELLO itself.
-fn disguised(port: u16) -> String {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let url = format!("redis://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-            let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            thread::spawn(|| pass_on(client, server));
-            thread::spawn(|| pass_on(back.0, back.1));
-        }
-    });
-    url
-}
-
-fn pass_on(mut from: TcpStream, mut to: TcpStream) {
-    let mut chunk = [0; 4096];
-    while let Ok(count @ 1..) = from.read(&mut chunk) {
-        let text = String::from_utf8_lossy(&chunk[..count]);
-        let text = text.replace("$7\r\nreplica", "$6\r\nmaster");
-        if to.write_all(text.as_bytes()).is_err() {
-            break;
-        }
-    }
-    // The other direction ends with it, and the connection may be gone already.
-    let _ = to.shutdown(std::net::Shutdown::Both);
-}
-
+/// As behind a proxy that answers HELLO itself.
 #[tokio::test]
 async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() {
     let server = RedisServer::start();
     let _primary = demote(&server).await;
-    let client = client(disguised(server.port()));
+    let proxy = Proxy::start(server.port());
+    proxy.replace_in_replies("$7\r\nreplica", "$6\r\nmaster");
+    let client = client(proxy.url());
     let connections = asked_in_vain(&client, &server).await;
     assert!(FEW.contains(&connections), "{connections} connections");
+    let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+    assert!(error.to_string().contains("READONLY"), "{error}");
 }
 
 /// Asked with all the patience in the world, and at `connect`, it is refused at once by this sentence.
@@ -163,12 +137,8 @@ async fn refused(url: &str, port: u16, sentence: &str) {
 
 #[tokio::test]
 async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
-    let bus = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = bus.local_addr().unwrap().port();
-    drop(bus);
     let node = RedisServer::builder()
         .config("cluster-enabled", "yes")
-        .config("cluster-port", &port.to_string())
         .start();
     let sentence = "is a node of a cluster, which divides its keys among its nodes, and clusters are \
                     not supported yet; the URL must name a server outside of a cluster";

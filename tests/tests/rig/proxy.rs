@@ -44,6 +44,15 @@ fn bytes_pass() {
 }
 
 #[test]
+fn a_reply_may_say_something_else() {
+    let (server, proxy, mut connection) = start();
+    proxy.replace_in_replies(":1", ":42");
+    assert_eq!(incr(&mut connection).unwrap(), 42);
+    assert_eq!(incr(&mut connection).unwrap(), 2);
+    assert_eq!(counter(&server), 2);
+}
+
+#[test]
 fn a_cut_request_is_not_applied() {
     let (server, proxy, mut connection) = start();
     proxy.cut_next_request("INCR");

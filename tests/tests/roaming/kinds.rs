@@ -1,6 +1,7 @@
 //! Every kind of connection goes to and fro.
 
 use harness::{Authority, TlsServer};
+use lock_runtime::LockClientBuilder;
 
 use super::*;
 
@@ -25,11 +26,16 @@ fn it_roams(server: &RedisServer, client: impl Fn() -> LockClient) {
     }
 }
 
+/// A client that does not take a machine which stalls for a connection that is dead.
+fn patient(builder: LockClientBuilder) -> LockClient {
+    builder.command_timeout(LONG).build().unwrap()
+}
+
 #[test]
 fn over_tcp() {
     let _alone = alone();
     let server = RedisServer::start();
-    it_roams(&server, || client(server.url()));
+    it_roams(&server, || patient(LockClient::builder().url(server.url())));
 }
 
 #[test]
@@ -39,7 +45,7 @@ fn over_tls() {
     let server = TlsServer::start(&authority);
     it_roams(server.plain(), || {
         let builder = LockClient::builder().url(server.url());
-        builder.ca_certificate(authority.pem()).build().unwrap()
+        patient(builder.ca_certificate(authority.pem()))
     });
 }
 
@@ -51,5 +57,6 @@ fn over_a_unix_socket() {
     let path = folder.path().join("redis.sock");
     let path = path.to_str().unwrap();
     let server = RedisServer::builder().config("unixsocket", path).start();
-    it_roams(&server, || client(format!("redis+unix://{path}")));
+    let url = format!("redis+unix://{path}");
+    it_roams(&server, || patient(LockClient::builder().url(&url)));
 }

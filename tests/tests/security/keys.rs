@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-use harness::{RedisServer, ask, client};
+use harness::{Proxy, RedisServer, ask, client};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -120,13 +120,16 @@ async fn no_two_tuples_of_arguments_share_a_key() {
         "the same again and again"
     );
 
-    // A node of a cluster that has every slot: it refuses a script whose keys are in two.
+    // A node of a cluster that has every slot: it refuses a script whose keys are in two. Clients refuse
+    // it in turn, unless it calls itself something else.
     let server = RedisServer::builder()
         .config("cluster-enabled", "yes")
         .start();
     let mut connection = server.connection();
     let _: () = ask(&mut connection, &["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
-    let client = client(server.url());
+    let proxy = Proxy::start(server.port());
+    proxy.replace_in_replies("$7\r\ncluster", "$10\r\nstandalone");
+    let client = client(proxy.url());
     for key in keys.iter().flat_map(|keys| &keys[..LOCKS]) {
         let guard = client.lock(&key[..]).acquire().await;
         let guard = guard.unwrap_or_else(|error| panic!("{key:?}: {error}"));

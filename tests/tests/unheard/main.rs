@@ -82,17 +82,21 @@ async fn who_waits_elsewhere_is_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    // What is not answered in time is sent again, and then nothing comes in its order.
+    let client = LockClient::builder()
+        .url(server.url())
+        .command_timeout(LONG);
+    let client = client.connect().await.unwrap();
     let attempts = tokio::spawn(async move {
         // Brings the scripts: one that the server does not know is sent once more, behind what comes next.
         hold(&client).await.release().await.unwrap();
         for attempt in 0..500 {
-            let guard = client.lock(KEY).try_acquire().await.unwrap();
+            let guard = soon(client.lock(KEY).try_acquire()).await.unwrap();
             drop(guard.unwrap_or_else(|| panic!("attempt {attempt} was too early")));
         }
-        client.shutdown().await;
+        soon(client.shutdown()).await;
     });
-    soon(attempts).await.unwrap();
+    attempts.await.unwrap();
     assert!(!exists(&server, LOCK));
 }
 

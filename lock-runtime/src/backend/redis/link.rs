@@ -5,6 +5,7 @@
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
+use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -102,9 +103,12 @@ impl Connection {
         *self.heard_at() = Instant::now();
     }
 
-    /// The server did what it was asked for.
-    pub(crate) fn was_of_use(&self) {
-        self.of_use.store(true, Ordering::Relaxed);
+    /// It is of use once the server has done what it was asked for.
+    fn judge_use(&self, answers: &[Value]) {
+        let is_done = |answer: &Value| !matches!(answer, Value::ServerError(_));
+        if answers.iter().any(is_done) {
+            self.of_use.store(true, Ordering::Relaxed);
+        }
     }
 
     /// How long nothing was answered.
@@ -206,7 +210,9 @@ impl Link {
         let mut commands = connection.commands.clone();
         let sending = commands.send_packed_command(command);
         let answer = self.alarms().timeout_at(until, sending).await;
-        self.heard(connection, &attendance, answer)
+        let answer = self.heard(connection, &attendance, answer)?;
+        connection.judge_use(slice::from_ref(&answer));
+        Ok(answer)
     }
 
     /// Sends many commands at once; the answers may hold errors of the server.
@@ -220,7 +226,9 @@ impl Link {
         let mut sender = connection.commands.clone();
         let sending = sender.send_packed_commands(commands, 0, commands.len());
         let answers = self.alarms().timeout_at(until, sending).await;
-        self.heard(connection, &attendance, answers)
+        let answers = self.heard(connection, &attendance, answers)?;
+        connection.judge_use(&answers);
+        Ok(answers)
     }
 
     fn heard<T>(

@@ -111,10 +111,7 @@ impl Server {
             };
             note(Step::Answered(&connection));
             match value.extract_error() {
-                Ok(answer) => {
-                    connection.was_of_use();
-                    return Ok(Sent { at, answer });
-                }
+                Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
                     None if !whole => whole = true,
                     None => {
@@ -194,10 +191,7 @@ impl Server {
         let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => {
-                        connection.was_of_use();
-                        Some(script::renewed(&value).map(|answer| Sent { at, answer }))
-                    }
+                    Ok(value) => Some(script::renewed(&value).map(|answer| Sent { at, answer })),
                     Err(error) => self.judge(connection, &error).map(Err),
                 };
                 return answers.into_iter().map(read).collect();
@@ -368,10 +362,7 @@ impl Wire for Server {
             .await;
         let answer = answer.map_err(|silence| self.unanswered(silence))?;
         match answer.extract_error() {
-            Ok(_) => {
-                connection.was_of_use();
-                Ok(())
-            }
+            Ok(_) => Ok(()),
             Err(error) => Err(self
                 .judge(&connection, &error)
                 .unwrap_or_else(|| Fault::unavailable("NOSCRIPT"))),
