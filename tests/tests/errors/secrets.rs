@@ -227,7 +227,7 @@ async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
     eventually("refusal", LONG, async || {
         let error = guard.renew().await.unwrap_err();
         evidence.fails(&error);
-        error.to_string().contains("unknown command 'EVALSHA'")
+        error.to_string().contains("unknown command")
     })
     .await;
     // The background renews as well, and tells the log.
