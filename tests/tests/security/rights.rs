@@ -23,7 +23,7 @@ fn generous() -> RedisServer {
 #[test]
 fn the_page_prints_them() {
     let expected = [
-        &["service", "reset", "resetchannels", "on", ">password"],
+        &["service", "reset", "on", ">password"],
         RIGHTS,
     ]
     .concat();
@@ -91,11 +91,18 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
         ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
     })
     .await;
+    // A second one in the queue asks for its place.
+    let third = client(&*url);
+    let behind = tokio::spawn(third.lock(KEY).wait(LONG).acquire());
+    eventually("second waiter", LONG, async || {
+        ask::<i64>(admin, &["ZCARD", QUEUE]) == 4
+    })
+    .await;
     let next = tokio::spawn(one.lock(KEY).wait(LONG).acquire());
     let left = tokio::time::timeout(ms(50), one.lock(KEY).wait(LONG).acquire()).await;
     assert!(left.is_err(), "it is held");
     guard.release().await.unwrap();
-    for waiting in [waiting, next] {
+    for waiting in [waiting, behind, next] {
         let guard = soon(waiting).await.unwrap().unwrap();
         guard.release().await.unwrap();
     }
