@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use harness::eventually;
+use harness::{eventually, soon};
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 
@@ -106,12 +106,12 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: impl Store
 }
 
 pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: impl Store) {
+    // After the grace it waits for what a command may take, and no longer.
     let builder = store.builder().shutdown_grace(ms(60));
     let client = builder.command_timeout(ms(500)).build().unwrap();
-    let guard = hold(&client).await;
-    let started = Instant::now();
-    client.shutdown().await;
-    assert!(started.elapsed() < ms(60 + 1500) + SLACK);
+    // However many attempts that takes.
+    let guard = harness::hold(&client).await;
+    soon(client.shutdown()).await;
     assert!(!guard.is_valid());
     let told = poll_and_drop(guard.lost(), 1).await;
     assert!(told.is_some(), "the holder is told");

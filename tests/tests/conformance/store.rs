@@ -1,6 +1,6 @@
 //! What a case needs to know of a backend.
 
-use harness::{Authority, RIGHTS, RedisServer, TlsServer};
+use harness::{Authority, LONG, RIGHTS, RedisServer, TlsServer};
 use lock_runtime::{LockClient, LockClientBuilder};
 
 /// Where locks are kept during one test.
@@ -53,7 +53,7 @@ impl Store for Redis {
     }
 
     fn builder(&self) -> LockClientBuilder {
-        LockClient::builder().url(self.0.url())
+        patient(self.0.url())
     }
 
     async fn is_empty(&self) -> bool {
@@ -82,7 +82,7 @@ impl Store for LeastPrivileged {
 
     fn builder(&self) -> LockClientBuilder {
         let url = self.0.url().replace("://", "://service:s3cret@");
-        LockClient::builder().url(url)
+        patient(url)
     }
 
     async fn is_empty(&self) -> bool {
@@ -108,8 +108,7 @@ impl Store for OverTls {
     }
 
     fn builder(&self) -> LockClientBuilder {
-        LockClient::builder()
-            .url(self.server.url())
+        patient(self.server.url())
             .ca_certificate(self.authority.pem())
             .require_tls(true)
     }
@@ -147,12 +146,18 @@ impl Store for OverUnix {
 
     fn builder(&self) -> LockClientBuilder {
         let path = self.folder.path().join(OverUnix::SOCKET);
-        LockClient::builder().url(format!("redis+unix://{}", path.display()))
+        patient(format!("redis+unix://{}", path.display()))
     }
 
     async fn is_empty(&self) -> bool {
         has_fences_alone(&self.server).await
     }
+}
+
+/// A client that waits for an answer for as long as a busy machine takes: no case is about a server that
+/// is silent.
+fn patient(url: impl Into<String>) -> LockClientBuilder {
+    LockClient::builder().url(url).command_timeout(LONG)
 }
 
 async fn has_fences_alone(server: &RedisServer) -> bool {

@@ -38,13 +38,18 @@ pub(crate) async fn a_wait_ends_in_time(store: impl Store) {
 pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: impl Store) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
-        let mut quickest = LONG;
+        let (mut quickest, mut cycle) = (LONG, Duration::ZERO);
         for _ in 0..4 {
+            let started = Instant::now();
+            hold(waiter).await.release().await.unwrap();
+            cycle = cycle.max(started.elapsed());
             let time = hand_over(&one, waiter).await;
             quickest = quickest.min(time);
         }
-        // Told, and not found out by a poll. One of several is measured on a quiet moment.
-        assert!(quickest < ms(200), "it took {quickest:?}");
+        // Told, and not found out by a poll, of which there is none for half a second. A machine that
+        // takes long for this takes long for other things as well.
+        let most = ms(200) + 4 * cycle;
+        assert!(quickest < most, "it took {quickest:?} of {most:?}");
     }
     assert!(store.is_empty().await);
 }
