@@ -185,7 +185,7 @@ impl<W: Wire> Contender<W> {
             match self.remote.episode(label, names) {
                 Ok(episode) => self.episode = Some(episode),
                 Err(error) => {
-                    self.learn(News::Failed(Fault::unavailable(error.to_string())));
+                    self.learn(failed(Fault::unavailable(error.to_string())));
                     return Step::Over;
                 }
             }
@@ -207,7 +207,7 @@ impl<W: Wire> Contender<W> {
                     return Step::Won(self.won(Sent { at, answer: grant }));
                 }
                 let late = "the answer took longer than the lease that it granted";
-                self.learn(News::Failed(Fault::unavailable(late)));
+                self.learn(failed(Fault::unavailable(late)));
                 Step::Wait(Duration::ZERO)
             }
             Ok(Sent {
@@ -217,16 +217,16 @@ impl<W: Wire> Contender<W> {
                 self.failures = 0;
                 chain.not_held();
                 let pause = self.polls.after(&waiting, random::jitter());
-                self.learn(News::Held(waiting.holder));
+                self.learn(News::Held(Box::new(waiting.holder)));
                 Step::Wait(pause)
             }
             Err(Fault::Refused(reason)) => {
                 chain.not_held();
-                self.learn(News::Failed(Fault::Refused(reason)));
+                self.learn(failed(Fault::Refused(reason)));
                 Step::Over
             }
             Err(fault) => {
-                self.learn(News::Failed(fault));
+                self.learn(failed(fault));
                 self.failures += 1;
                 Step::Wait(backoff(self.failures, random::jitter()))
             }
@@ -268,6 +268,10 @@ impl<W: Wire> Contender<W> {
         }
         error
     }
+}
+
+fn failed(fault: Fault) -> News {
+    News::Failed(Box::new(fault))
 }
 
 /// Whether a lease that was confirmed in answer to a request sent at `at` has time left.

@@ -7,7 +7,8 @@ use crate::error::{LockError, LockErrorKind};
 use crate::model::record::Holder;
 
 /// The last thing known of a lock. A caller behind the head whose wait is over fails by it, without a
-/// command: in a crowd these would be as many commands at once as there are callers.
+/// command: in a crowd these would be as many commands at once as there are callers. Every lock that is
+/// held has one, so what is long is in a box.
 #[derive(Clone, Debug)]
 pub(crate) enum News {
     /// A caller of this client, with this label, has it.
@@ -15,9 +16,9 @@ pub(crate) enum News {
     /// It was given to the next waiter of the queue.
     HandedOn,
     /// The last attempt was answered so.
-    Held(Holder),
+    Held(Box<Holder>),
     /// The last attempt failed.
-    Failed(Fault),
+    Failed(Box<Fault>),
 }
 
 impl News {
