@@ -73,6 +73,8 @@ pub(crate) struct Hold {
     lost: Notify,
     /// The caller has it. Before, nobody may ever come for it.
     is_handed_over: AtomicBool,
+    /// It was to be confirmed before it was handed over.
+    is_doubted: AtomicBool,
     /// The guards and carried futures of the hold. Frames are not what is counted: one that has
     /// ended stays in being below those that it made.
     sharers: AtomicUsize,
@@ -103,6 +105,7 @@ impl Hold {
             loss: OnceLock::new(),
             lost: Notify::new(),
             is_handed_over: AtomicBool::new(false),
+            is_doubted: AtomicBool::new(false),
             sharers: AtomicUsize::new(0),
             trace: Trace::default(),
         }
@@ -136,11 +139,21 @@ impl Hold {
     }
 
     pub(crate) fn handed_over(&self) {
-        self.is_handed_over.store(true, Ordering::Release);
+        self.is_handed_over.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn is_handed_over(&self) -> bool {
-        self.is_handed_over.load(Ordering::Acquire)
+        self.is_handed_over.load(Ordering::SeqCst)
+    }
+
+    /// It is to be confirmed. Said before it is seen whether it was handed over, as it is handed over
+    /// before it is seen whether this was said: one of the two sees the other.
+    pub(crate) fn doubt(&self) {
+        self.is_doubted.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_doubted(&self) -> bool {
+        self.is_doubted.load(Ordering::SeqCst)
     }
 
     /// Moves the deadline; it never moves back. A hold once lost stays lost.
@@ -186,7 +199,10 @@ impl Hold {
         if self.loss.set(loss).is_ok() {
             // The body first: nothing that listens may keep it from being stopped.
             shielded(|| self.lost.notify_waiters());
-            telemetry::lost(self, loss);
+            // Nobody had the others.
+            if self.is_handed_over() {
+                telemetry::lost(self, loss);
+            }
         }
         *self.loss.get().expect("it was set above or before")
     }

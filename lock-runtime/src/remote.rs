@@ -22,7 +22,7 @@ use crate::model::key::RecordNames;
 use crate::model::lease::Lease;
 use crate::model::owner::Owner;
 use crate::options::Options;
-use crate::roster::{Roster, Tenure};
+use crate::roster::{Doubt, Roster, Tenure};
 use crate::shield::shielded;
 use crate::tally::Tally;
 use crate::wait::calls::Calls;
@@ -266,8 +266,7 @@ impl<W: Wire> Remote<W> {
             self.clock,
             &lease,
         ));
-        let mut roster = self.roster();
-        roster.insert(Tenure {
+        let tenure = Tenure {
             hold: hold.clone(),
             episode: won.episode,
             lease,
@@ -276,8 +275,11 @@ impl<W: Wire> Remote<W> {
             turn: 0,
             since: self.now(),
             under_way: 0,
-        });
-        let sooner = roster.needs_a_look();
+            doubt: Doubt::None,
+        };
+        let mut roster = self.roster();
+        roster.insert(tenure, won.grant.at);
+        let sooner = roster.needs_a_look() | roster.may_ask();
         drop(roster);
         if sooner {
             self.look_sooner();
@@ -295,7 +297,7 @@ impl<W: Wire> Remote<W> {
             Signal::Down => {
                 self.calls.disconnected();
                 self.calls.call_all();
-                self.roster().is_disconnected();
+                self.roster().is_disconnected(self.now());
                 self.look_sooner();
             }
             Signal::Message(payload) => {
@@ -360,8 +362,8 @@ impl<W: Wire> Backend for Remote<W> {
 
     fn handed_over(&self, hold: &Hold) {
         hold.handed_over();
-        // A renewal was due before, and was not sent.
-        if hold.remaining() < hold.terms.first_ttl() / 2 {
+        // It was to be confirmed before, or a renewal was due, and neither was sent.
+        if hold.is_doubted() || hold.remaining() < hold.terms.first_ttl() / 2 {
             self.roster().is_due(hold);
             self.look_sooner();
         }

@@ -1,15 +1,14 @@
 //! Every hold of a client, and when each of them needs attention. Time is an argument.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use foldhash::HashMap;
 
 use crate::backend::Request;
 use crate::backend::wire::{Renewal, Sent};
 use crate::hold::Hold;
-use crate::model::lease::{Due, Lease, Terms};
+use crate::model::lease::{Due, Extension, Lease, Terms};
 use crate::model::moment::Moment;
 use crate::model::owner::{Acquisition, Owner};
 use crate::model::record::Grant;
@@ -32,7 +31,23 @@ pub(crate) struct Tenure {
     pub(crate) since: Moment,
     /// Renewals that were handed out and of which nothing was heard.
     pub(crate) under_way: u32,
+    pub(crate) doubt: Doubt,
 }
+
+/// Whether what is known of a hold was confirmed on a connection that is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    #[default]
+    None,
+    /// It is to be confirmed.
+    Open,
+    /// That was asked for.
+    Asked,
+}
+
+/// How many confirmations may be under way: more than are needed to keep a server busy, and few enough
+/// that one which is slow is not asked for all of them at once.
+const ASKED: usize = 1024;
 
 /// The holds of a client by owner.
 #[derive(Debug, Default)]
@@ -42,8 +57,12 @@ pub(crate) struct Roster {
     entries: HashMap<Acquisition, Box<Entry>>,
     /// Every entry that is due at some time, in that order.
     agenda: BTreeSet<(Moment, Acquisition)>,
-    /// Holds that are to be confirmed at once, since what was known of them may not be true any more.
-    doubtful: Vec<Acquisition>,
+    /// Holds that may be to be confirmed now.
+    doubtful: VecDeque<Acquisition>,
+    /// How many confirmations are under way.
+    asked: usize,
+    /// When the last connection broke: what was sent before proves nothing of the next one's server.
+    broke_at: Option<Moment>,
     /// When somebody will look anyway.
     planned: Option<Moment>,
 }
@@ -68,9 +87,13 @@ pub(crate) struct Agenda {
 }
 
 impl Roster {
-    /// Takes a hold in.
-    pub(crate) fn insert(&mut self, tenure: Tenure) {
+    /// Takes a hold in, which was granted in answer to a request sent at `sent`.
+    pub(crate) fn insert(&mut self, mut tenure: Tenure, sent: Moment) {
         let acquisition = tenure.episode.ticket.owner.acquisition();
+        if self.is_before_the_break(sent) {
+            tenure.doubt();
+            self.doubtful.push_back(acquisition);
+        }
         let due = tenure.lease.next_due();
         let entry = Entry {
             tenure,
@@ -84,10 +107,11 @@ impl Roster {
     pub(crate) fn remove(&mut self, hold: &Hold) -> Option<Tenure> {
         self.entry(hold)?;
         let acquisition = hold.owner.acquisition();
-        let entry = self.entries.remove(&acquisition)?;
+        let mut entry = self.entries.remove(&acquisition)?;
         if let Some(due) = entry.due {
             self.agenda.remove(&(due, acquisition));
         }
+        entry.tenure.answered(&mut self.asked);
         Some(entry.tenure)
     }
 
@@ -106,28 +130,42 @@ impl Roster {
         self.planned = planned;
     }
 
-    /// The connection is gone on which all that is known was confirmed. The next one may lead to another
+    /// The connection broke on which all that is known was confirmed. The next one may lead to another
     /// server, which may have missed a renewal or the lock itself.
-    pub(crate) fn is_disconnected(&mut self) {
-        self.doubtful.clear();
-        self.doubt(|tenure| tenure.lease.unknown() == 0);
+    pub(crate) fn is_disconnected(&mut self, now: Moment) {
+        self.broke_at = Some(now);
+        for entry in self.entries.values_mut() {
+            entry.tenure.doubt();
+        }
+        self.ask_all();
     }
 
     /// There is a connection again: what could not be confirmed without one is asked for now.
     pub(crate) fn is_connected(&mut self) {
-        self.doubt(|tenure| tenure.lease.unknown() > 0 && tenure.under_way == 0);
+        self.ask_all();
     }
 
-    fn doubt(&mut self, is_doubtful: impl Fn(&Tenure) -> bool) {
+    fn ask_all(&mut self) {
         let entries = self.entries.iter();
-        let doubtful = entries.filter(|(_, entry)| is_doubtful(&entry.tenure));
-        let doubtful = doubtful.map(|(&acquisition, _)| acquisition);
-        self.doubtful.extend(doubtful);
+        let open = entries.filter(|(_, entry)| entry.tenure.doubt == Doubt::Open);
+        self.doubtful = open.map(|(&acquisition, _)| acquisition).collect();
     }
 
     /// A hold is to be confirmed at once.
     pub(crate) fn is_due(&mut self, hold: &Hold) {
-        self.doubtful.push(hold.owner.acquisition());
+        if let Some(entry) = self.entry(hold) {
+            entry.tenure.doubt();
+            self.doubtful.push_back(hold.owner.acquisition());
+        }
+    }
+
+    /// Whether there is something to confirm, and it may be asked for.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.asked < ASKED && !self.doubtful.is_empty()
+    }
+
+    fn is_before_the_break(&self, sent: Moment) -> bool {
+        self.broke_at.is_some_and(|broke| sent < broke)
     }
 
     /// What is known of a hold that has the lease of its owner.
@@ -151,14 +189,22 @@ impl Roster {
         turns: u32,
         now: Moment,
     ) -> Option<Arc<Hold>> {
-        let entry = self.entry(hold)?;
+        let entry = self.entries.get_mut(&hold.owner.acquisition())?;
         let tenure = &mut entry.tenure;
+        if tenure.hold.token != hold.token {
+            return None;
+        }
         if entry.due.is_none() || !tenure.may_pass(&request.terms, turns, now) {
             return None;
         }
         tenure.turn += 1;
         tenure.lease = tenure.lease.passed(now, &request.terms);
         tenure.hold = Arc::new(tenure.hold.successor(request, &tenure.lease));
+        if tenure.doubt != Doubt::None {
+            // Asked for again when it is handed over.
+            tenure.answered(&mut self.asked);
+            tenure.doubt();
+        }
         let next = tenure.hold.clone();
         self.reschedule(hold.owner);
         Some(next)
@@ -170,7 +216,6 @@ impl Roster {
         let mut agenda = Agenda::default();
         while let Some(&(moment, acquisition)) = self.agenda.first() {
             if moment > now || agenda.renewals.len() + agenda.lost.len() == most {
-                agenda.next = Some(moment);
                 break;
             }
             let Some(entry) = self.entries.get_mut(&acquisition) else {
@@ -189,13 +234,13 @@ impl Roster {
             }
             match entry.tenure.lease.due(now) {
                 Due::At(_) => {}
-                Due::Renew(ttl) => {
+                Due::Renew(extension) => {
                     let Tenure { hold, lease, .. } = &entry.tenure;
-                    agenda.renewals.push(entry.tenure.renewal(ttl));
-                    if entry.tenure.under_way > 0 {
+                    if entry.tenure.under_way > 0 && !lease.is_quiet(now) {
                         agenda.overdue.push((hold.clone(), lease.unknown() - 1));
                     }
-                    entry.tenure.under_way += 1;
+                    let renewal = entry.tenure.ask(extension, &mut self.asked);
+                    agenda.renewals.push(renewal);
                 }
                 Due::Lost => {
                     agenda.lost.push(owner);
@@ -206,13 +251,12 @@ impl Roster {
             self.reschedule(owner);
         }
         while agenda.renewals.len() + agenda.lost.len() < most
-            && let Some(acquisition) = self.doubtful.pop()
+            && self.asked < ASKED
+            && let Some(acquisition) = self.doubtful.pop_front()
         {
             agenda.renewals.extend(self.confirmation(acquisition, now));
         }
-        if !self.doubtful.is_empty() {
-            agenda.next = Some(now);
-        }
+        agenda.next = if self.may_ask() { Some(now) } else { self.next() };
         agenda
     }
 
@@ -221,12 +265,12 @@ impl Roster {
     fn confirmation(&mut self, acquisition: Acquisition, now: Moment) -> Option<Renewal> {
         let entry = self.entries.get_mut(&acquisition)?;
         let tenure = &mut entry.tenure;
-        if entry.due.is_none() || !tenure.hold.is_handed_over() || tenure.hold.is_over() {
+        let is_held = entry.due.is_some() && !tenure.hold.is_over();
+        if tenure.doubt != Doubt::Open || !is_held || !tenure.hold.is_handed_over() {
             return None;
         }
-        let ttl = tenure.lease.confirmation(now)?;
-        tenure.under_way += 1;
-        let renewal = tenure.renewal(ttl);
+        let extension = tenure.lease.confirmation(now)?;
+        let renewal = tenure.ask(extension, &mut self.asked);
         self.reschedule(renewal.owner);
         Some(renewal)
     }
@@ -239,16 +283,20 @@ impl Roster {
     /// A renewal out of turn.
     pub(crate) fn renewal(&self, owner: Owner, now: Moment) -> Option<Renewal> {
         let tenure = &self.entries.get(&owner.acquisition())?.tenure;
-        Some(tenure.renewal(tenure.lease.extension(now)))
+        Some(tenure.renewal(Extension {
+            ttl: tenure.lease.extension(now),
+            extends: true,
+        }))
     }
 
-    /// A renewal for `ttl` was confirmed. Says whose; what is lost stays so.
+    /// A renewal was confirmed. Says whose; what is lost stays so.
     pub(crate) fn confirmed(
         &mut self,
         owner: Owner,
-        ttl: Duration,
+        extension: Extension,
         sent: Sent<Grant>,
     ) -> Option<Arc<Hold>> {
+        let is_stale = self.is_before_the_break(sent.at);
         let Entry {
             tenure,
             due: Some(_),
@@ -257,19 +305,29 @@ impl Roster {
             return None;
         };
         tenure.under_way = 0;
+        tenure.answered(&mut self.asked);
+        if is_stale {
+            self.doubtful.push_back(owner.acquisition());
+        } else {
+            tenure.doubt = Doubt::None;
+        }
         if tenure.hold.is_over() {
             // Too late: it may be lost for somebody already, and is found so when it is due.
             return None;
         }
         tenure.contended |= sent.answer.contended;
-        tenure.lease.confirmed(sent.at, ttl);
+        if extension.extends {
+            tenure.lease.confirmed(sent.at, extension.ttl);
+        } else {
+            tenure.lease.confirmed_as_it_is();
+        }
         tenure.hold.extend(tenure.lease.deadline());
         let renewed = tenure.hold.clone();
         self.reschedule(owner);
         Some(renewed)
     }
 
-    /// A renewal was not answered. Says whose it was, and how many were not in a row.
+    /// A renewal was not answered. Says whose it was, and how many were not in a row, if that is news.
     pub(crate) fn unanswered(
         &mut self,
         owner: Owner,
@@ -279,11 +337,12 @@ impl Roster {
         let entry = self.entries.get_mut(&owner.acquisition())?;
         entry.due?;
         entry.tenure.under_way = entry.tenure.under_way.saturating_sub(1);
+        entry.tenure.answered(&mut self.asked);
         let Tenure { hold, lease, .. } = &mut entry.tenure;
         lease.unanswered(now, jitter);
-        let told = (hold.clone(), lease.unknown());
+        let told = (!lease.is_quiet(now)).then(|| (hold.clone(), lease.unknown()));
         self.reschedule(owner);
-        Some(told)
+        told
     }
 
     /// The hold is lost: it needs no attention any more. It is for the caller to say so to its holder,
@@ -337,20 +396,49 @@ impl Tenure {
         fits && is_long && has_token && is_fair && !self.hold.is_over()
     }
 
-    fn renewal(&self, ttl: Duration) -> Renewal {
+    fn renewal(&self, extension: Extension) -> Renewal {
         Renewal {
             owner: self.episode.ticket.owner,
             lock: self.episode.names.lock.clone(),
-            ttl,
+            extension,
+        }
+    }
+
+    /// It is to be confirmed, unless that is asked for already.
+    fn doubt(&mut self) {
+        self.hold.doubt();
+        self.lease.doubted();
+        if self.doubt == Doubt::None {
+            self.doubt = Doubt::Open;
+        }
+    }
+
+    fn ask(&mut self, extension: Extension, asked: &mut usize) -> Renewal {
+        self.under_way += 1;
+        if self.doubt == Doubt::Open {
+            self.doubt = Doubt::Asked;
+            *asked += 1;
+        }
+        self.renewal(extension)
+    }
+
+    /// Something was heard of what was asked, or nothing will be.
+    fn answered(&mut self, asked: &mut usize) {
+        if self.doubt == Doubt::Asked {
+            self.doubt = Doubt::Open;
+            *asked -= 1;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::clock::Clock;
     use crate::model::key::{LockKey, RecordNames};
+    use crate::model::lease::margin;
     use crate::model::lease::MIN_TTL;
     use crate::model::owner::ProcessId;
     use crate::model::token::FencingToken;
@@ -358,6 +446,11 @@ mod tests {
     use crate::wait::calls::Calls;
 
     const TTL: Duration = Duration::from_secs(3600);
+
+    const EXTENSION: Extension = Extension {
+        ttl: TTL,
+        extends: true,
+    };
 
     /// More than there is.
     const MANY: usize = usize::MAX;
@@ -399,6 +492,7 @@ mod tests {
             turn: 0,
             since: at,
             under_way: 0,
+            doubt: Doubt::None,
         }
     }
 
@@ -463,7 +557,7 @@ mod tests {
         for number in 0..5 {
             let tenure = tenure(number, start + Duration::from_millis(u64::from(number)));
             dues.push((tenure.lease.next_due(), owner(number)));
-            roster.insert(tenure);
+            roster.insert(tenure, start);
         }
         dues.sort();
         assert_eq!(roster.due(start, MANY).next, Some(dues[0].0));
@@ -490,7 +584,7 @@ mod tests {
         let mut roster = Roster::default();
         for number in 0..HOLDS {
             let taken = start + Duration::from_micros(20) * u32::from(number);
-            roster.insert(tenure(number, taken));
+            roster.insert(tenure(number, taken), start);
         }
         let mut last = HashMap::default();
         let mut sent = Vec::new();
@@ -498,14 +592,17 @@ mod tests {
             let now = start + STEP * step;
             let renewals = roster.due(now, MANY).renewals;
             sent.push(renewals.len());
-            for Renewal { owner, ttl, .. } in renewals {
+            for Renewal {
+                owner, extension, ..
+            } in renewals
+            {
                 let before = last.insert(owner, now).unwrap_or(start + STEP);
                 assert!(
                     now.since(before) <= TTL / 3 + STEP,
                     "{:?}",
                     now.since(before)
                 );
-                roster.confirmed(owner, ttl, confirmation(now, false));
+                roster.confirmed(owner, extension, confirmation(now, false));
             }
         }
         assert_eq!(last.len(), usize::from(HOLDS));
@@ -523,14 +620,14 @@ mod tests {
     fn a_renewal_without_an_answer_is_handed_out_again_and_told() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         let first = start + TTL / 3;
         assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
         let agenda = roster.due(first + TTL / 6, MANY);
         assert_eq!(owners(&agenda), [owner(1)]);
         assert_eq!(overdue(&agenda), [(owner(1), 1)]);
 
-        let renewed = roster.confirmed(owner(1), TTL, confirmation(first, true));
+        let renewed = roster.confirmed(owner(1), EXTENSION, confirmation(first, true));
         assert_eq!(renewed.map(|hold| hold.owner), Some(owner(1)));
         let next = roster.next().unwrap();
         assert!(next > first + TTL / 12 && next <= first + TTL / 3);
@@ -543,7 +640,7 @@ mod tests {
     fn a_renewal_that_failed_is_not_told_as_late_as_well() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         let first = start + TTL / 3;
         assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
         let (_, failures) = roster.unanswered(owner(1), first, 0.5).unwrap();
@@ -557,8 +654,8 @@ mod tests {
     fn a_renewal_whose_hold_was_given_back_is_dropped() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
-        roster.insert(tenure(2, start));
+        roster.insert(tenure(1, start), start);
+        roster.insert(tenure(2, start), start);
         let mut agenda = roster.due(start + TTL / 3, MANY);
         remove(&mut roster, 1).unwrap();
         roster.retain_held(&mut agenda.renewals);
@@ -569,7 +666,7 @@ mod tests {
     fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         assert_eq!(roster.due(start + TTL, MANY).lost, [owner(1)]);
         let (hold, line) = roster.lost(owner(1)).unwrap();
         assert_eq!(
@@ -577,7 +674,7 @@ mod tests {
             (owner(1), Some("lock:key-1"))
         );
         assert_eq!(roster.lost(owner(1)).unwrap().1, None);
-        let late = roster.confirmed(owner(1), TTL, confirmation(start + TTL, false));
+        let late = roster.confirmed(owner(1), EXTENSION, confirmation(start + TTL, false));
         assert!(late.is_none());
         assert!(roster.unanswered(owner(1), start + TTL, 0.5).is_none());
         assert_eq!(roster.next(), None);
@@ -598,10 +695,11 @@ mod tests {
         tenure.hold = Arc::new(tenure.hold.successor(&request(brief), &tenure.lease));
         let (hold, deadline) = (tenure.hold.clone(), tenure.lease.deadline());
         let mut roster = Roster::default();
-        roster.insert(tenure);
+        let granted = tenure.since;
+        roster.insert(tenure, granted);
         let now = Clock::Boot.now();
         assert!(now > deadline);
-        let late = roster.confirmed(owner(1), TTL, confirmation(now, false));
+        let late = roster.confirmed(owner(1), EXTENSION, confirmation(now, false));
         assert!(late.is_none());
         assert_eq!(hold.deadline(), deadline);
         assert_eq!(roster.due(now, MANY).lost, [owner(1)]);
@@ -613,26 +711,26 @@ mod tests {
         let mut roster = Roster::default();
         let tenure = tenure(1, start);
         tenure.hold.lose(crate::hold::Loss::Shutdown);
-        roster.insert(tenure);
+        roster.insert(tenure, start);
         let agenda = roster.due(start + TTL / 3, MANY);
         assert_eq!((owners(&agenda), agenda.lost), (vec![], vec![owner(1)]));
     }
 
     #[test]
-    fn what_was_confirmed_on_a_connection_that_is_gone_is_due_at_once_and_once() {
+    fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         for number in 0..5 {
-            roster.insert(tenure(number, start));
+            roster.insert(tenure(number, start), start);
         }
         roster.lost(owner(0)).unwrap();
         let now = start + TTL / 10;
-        roster.is_disconnected();
+        roster.is_disconnected(now);
         let mut found = Vec::new();
         while found.len() < 4 {
             let agenda = roster.due(now, 3);
             assert!(!agenda.renewals.is_empty());
-            assert!(agenda.renewals.iter().all(|renewal| renewal.ttl == TTL));
+            assert!(agenda.renewals.iter().all(|it| it.extension == EXTENSION));
             found.extend(owners(&agenda));
             // There is a connection now: no reason to ask for what is under way.
             roster.is_connected();
@@ -644,15 +742,65 @@ mod tests {
         assert!(agenda.next.unwrap() > now);
 
         for number in 1..4 {
-            roster.confirmed(owner(number), TTL, confirmation(now, false));
+            roster.confirmed(owner(number), EXTENSION, confirmation(now, false));
         }
-        roster.unanswered(owner(4), now, 0.5).unwrap();
+        assert!(roster.unanswered(owner(4), now, 0.5).is_none(), "no news");
         roster.is_connected();
         assert_eq!(owners(&roster.due(now, MANY)), [owner(4)]);
+        // Without a word of a connection, too, and it is news once a regular one would have been due.
+        assert!(roster.unanswered(owner(4), now, 0.5).is_none());
+        let soon = roster.due(now, MANY).next.unwrap();
+        assert!(soon > now && soon < now + TTL / 20);
+        let late = start + TTL / 3;
+        assert_eq!(owners(&roster.due(late, 1)).len(), 1);
+        assert!(roster.unanswered(owner(4), late, 0.5).is_some());
     }
 
     #[test]
-    fn a_lease_that_is_not_renewed_is_confirmed_for_no_longer_than_its_holder_counts_on() {
+    fn what_was_sent_on_the_connection_that_is_gone_proves_nothing() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        let (sent, broke) = (start + TTL / 10, start + TTL / 9);
+        roster.insert(tenure(1, start), start);
+        roster.is_disconnected(broke);
+        assert_eq!(owners(&roster.due(broke, MANY)), [owner(1)]);
+        // The answer to a renewal that was read before the connection broke.
+        roster.confirmed(owner(1), EXTENSION, confirmation(sent, false));
+        assert_eq!(owners(&roster.due(broke, MANY)), [owner(1)]);
+        roster.confirmed(owner(1), EXTENSION, confirmation(broke, false));
+        assert!(owners(&roster.due(broke, MANY)).is_empty());
+        // A grant that was answered before, and comes only now.
+        roster.insert(tenure(2, sent), sent);
+        roster.insert(tenure(3, broke), broke);
+        assert_eq!(owners(&roster.due(broke, MANY)), [owner(2)]);
+    }
+
+    #[test]
+    fn only_so_many_confirmations_are_under_way() {
+        const HOLDS: u16 = ASKED as u16 + 100;
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        for number in 0..HOLDS {
+            roster.insert(tenure(number, start), start);
+        }
+        let now = start + TTL / 20;
+        roster.is_disconnected(now);
+        let first = roster.due(now, MANY);
+        assert_eq!(first.renewals.len(), ASKED);
+        assert!(first.next.unwrap() > now && !roster.may_ask());
+        let [one, two, three, ..] = owners(&first)[..] else {
+            panic!("there are more")
+        };
+        roster.confirmed(one, EXTENSION, confirmation(now, false));
+        roster.unanswered(two, now, 0.5);
+        let hold = roster.entries[&three.acquisition()].tenure.hold.clone();
+        roster.remove(&hold).unwrap();
+        assert!(roster.may_ask());
+        assert_eq!(roster.due(now, MANY).renewals.len(), 3);
+    }
+
+    #[test]
+    fn a_lease_that_is_not_renewed_is_confirmed_for_what_its_holder_counts_on() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         let mut tenure = tenure(1, start);
@@ -662,36 +810,66 @@ mod tests {
         };
         tenure.lease = Lease::granted(start, &terms);
         let deadline = tenure.lease.deadline();
-        roster.insert(tenure);
-        roster.is_disconnected();
+        roster.insert(tenure, start);
         let now = start + TTL / 2;
+        roster.is_disconnected(now);
         let agenda = roster.due(now, MANY);
         let [renewal] = &agenda.renewals[..] else {
             panic!("one")
         };
-        assert_eq!(now + renewal.ttl, deadline);
-        let renewed = roster.confirmed(owner(1), renewal.ttl, confirmation(now, false));
+        let Extension { ttl, extends } = renewal.extension;
+        assert!(!extends);
+        // As any lease it ends later at the server, by the margin of the time that is left.
+        let counted = now + ttl.saturating_sub(margin(ttl));
+        assert!(counted >= deadline && counted < deadline + Duration::from_millis(2));
+        assert!(roster.unanswered(owner(1), now, 0.5).is_none());
+        let again = roster.next().unwrap();
+        assert!(again < now + TTL / 20, "it is asked for again");
+        assert_eq!(owners(&roster.due(again, MANY)), [owner(1)]);
+        let sent = again + TTL / 100;
+        let renewed = roster.confirmed(owner(1), renewal.extension, confirmation(sent, false));
         assert_eq!(renewed.unwrap().deadline(), deadline);
         assert_eq!(roster.next(), Some(deadline), "it is not renewed");
     }
 
     #[test]
-    fn what_was_not_handed_over_is_not_renewed() {
+    fn what_was_not_handed_over_is_not_renewed_but_confirmed_when_it_is() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         let mut tenure = tenure(1, start);
         let request = request(terms(TTL));
         tenure.hold = Arc::new(tenure.hold.successor(&request, &tenure.lease));
         let hold = tenure.hold.clone();
-        roster.insert(tenure);
-        roster.is_disconnected();
+        roster.insert(tenure, start);
         let first = start + TTL / 3;
         assert!(owners(&roster.due(first, MANY)).is_empty());
         let second = roster.next().unwrap();
         assert!(second > first && second <= first + TTL / 6);
+        assert!(!hold.is_doubted());
+        roster.is_disconnected(first);
+        assert!(owners(&roster.due(first, MANY)).is_empty());
+        assert!(hold.is_doubted());
         hold.handed_over();
         roster.is_due(&hold);
         assert_eq!(owners(&roster.due(first, MANY)), [owner(1)]);
+    }
+
+    #[test]
+    fn a_turn_in_doubt_is_confirmed_by_the_next_one() {
+        let start = Clock::Boot.now();
+        let mut roster = Roster::default();
+        roster.insert(tenure(1, start), start);
+        let hold = roster.holds().next().unwrap().clone();
+        let now = start + TTL / 10;
+        roster.is_disconnected(now);
+        assert_eq!(owners(&roster.due(now, MANY)), [owner(1)]);
+        let next = roster.pass(&hold, &request(terms(TTL)), TURNS, now);
+        let next = next.expect("it may be had");
+        assert!(next.is_doubted());
+        next.handed_over();
+        roster.is_due(&next);
+        assert_eq!(owners(&roster.due(now, MANY)), [owner(1)]);
+        assert_eq!(roster.asked, 1);
     }
 
     #[test]
@@ -701,7 +879,7 @@ mod tests {
         let mut tenure = tenure(1, start);
         let request = request(terms(TTL));
         tenure.hold = Arc::new(tenure.hold.successor(&request, &tenure.lease));
-        roster.insert(tenure);
+        roster.insert(tenure, start);
         let mut agenda = Agenda::default();
         while agenda.lost.is_empty() {
             let next = roster.next().expect("it is watched");
@@ -715,7 +893,7 @@ mod tests {
     fn what_was_given_back_is_not_due() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         remove(&mut roster, 1).unwrap();
         assert_eq!(roster.next(), None);
         assert!(remove(&mut roster, 1).is_none());
@@ -725,7 +903,7 @@ mod tests {
     fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         let due = roster.next();
         let mut hold = roster.holds().next().unwrap().clone();
         let first = hold.clone();
@@ -749,14 +927,14 @@ mod tests {
     fn a_renewal_of_one_turn_carries_the_next_one_on() {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         let hold = roster.holds().next().unwrap().clone();
         let asked = roster.due(start + TTL / 3, MANY);
         assert_eq!(owners(&asked), [owner(1)]);
         let next = roster.pass(&hold, &request(terms(TTL)), TURNS, start);
         let next = next.unwrap();
         let sent = start + TTL / 3;
-        let renewed = roster.confirmed(owner(1), TTL, confirmation(sent, false));
+        let renewed = roster.confirmed(owner(1), EXTENSION, confirmation(sent, false));
         assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
         assert!(next.deadline() > hold.deadline());
         // The server says who has it by the token of the grant. That is no news of the turn.
@@ -771,7 +949,7 @@ mod tests {
             let mut tenure = tenure(1, start);
             change(&mut tenure);
             let hold = tenure.hold.clone();
-            roster.insert(tenure);
+            roster.insert(tenure, start);
             let next = roster.pass(&hold, &request(terms), TURNS, start + after);
             next.is_some()
         };
@@ -799,10 +977,10 @@ mod tests {
         let start = Clock::Boot.now();
         let mut roster = Roster::default();
         assert!(!roster.needs_a_look());
-        roster.insert(tenure(1, start));
+        roster.insert(tenure(1, start), start);
         assert!(roster.needs_a_look());
         assert!(!roster.needs_a_look(), "it was said");
-        roster.insert(tenure(2, start + TTL));
+        roster.insert(tenure(2, start + TTL), start);
         assert!(!roster.needs_a_look());
         roster.plan(Some(start + TTL / 3 + TTL));
         assert!(roster.needs_a_look());

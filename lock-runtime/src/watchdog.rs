@@ -109,6 +109,9 @@ async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }
+    if remote.roster().may_ask() {
+        remote.look_sooner();
+    }
 }
 
 /// Renews one lease out of turn, and says what came of it.
@@ -145,7 +148,7 @@ fn note<W: Wire>(
         }) => {
             let confirmation = Sent { at, answer };
             let mut roster = remote.roster();
-            let renewed = roster.confirmed(renewal.owner, renewal.ttl, confirmation);
+            let renewed = roster.confirmed(renewal.owner, renewal.extension, confirmation);
             drop(roster);
             if let Some(hold) = renewed {
                 telemetry::renewed(&hold);

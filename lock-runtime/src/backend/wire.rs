@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::chain::Chain;
 use crate::error::{LockError, LockErrorKind};
 use crate::model::key::RecordNames;
+use crate::model::lease::Extension;
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::record::{Grant, Holder};
@@ -151,7 +152,7 @@ impl Ticket {
 pub(crate) struct Renewal {
     pub(crate) owner: Owner,
     pub(crate) lock: Arc<str>,
-    pub(crate) ttl: Duration,
+    pub(crate) extension: Extension,
 }
 
 /// Who takes over from an owner of the same process, if nobody else waits.

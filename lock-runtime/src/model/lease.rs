@@ -96,10 +96,18 @@ impl Terms {
 pub(crate) enum Due {
     /// Nothing before this moment.
     At(Moment),
-    /// A renewal that carries the lease on for this long.
-    Renew(Duration),
+    /// A renewal.
+    Renew(Extension),
     /// The deadline has passed.
     Lost,
+}
+
+/// What a renewal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extension {
+    pub(crate) ttl: Duration,
+    /// It carries the lease on; else it restores what the holder counts on, and no more.
+    pub(crate) extends: bool,
 }
 
 /// A lease that was confirmed at least once.
@@ -118,6 +126,8 @@ pub(crate) struct Lease {
     renews: bool,
     /// Renewals that were handed out since the last confirmation.
     unknown: u32,
+    /// It is to be confirmed, and its next regular renewal is due at this time.
+    quiet_until: Option<Moment>,
 }
 
 impl Lease {
@@ -132,6 +142,7 @@ impl Lease {
             renew_at: None,
             renews: terms.renew,
             unknown: 0,
+            quiet_until: None,
         };
         lease.confirmed(sent, terms.first_ttl());
         lease
@@ -159,13 +170,7 @@ impl Lease {
             return Due::Lost;
         }
         match self.renew_at {
-            Some(at) if now >= at => {
-                // Should no answer come, or come late, the next one follows soon; the first answer
-                // of any of them counts.
-                self.renew_at = Some(now + self.repeat());
-                self.unknown = self.unknown.saturating_add(1);
-                Due::Renew(self.extension(now))
-            }
+            Some(at) if now >= at => Due::Renew(self.hand_out(now)),
             _ => Due::At(self.next_due()),
         }
     }
@@ -176,18 +181,41 @@ impl Lease {
         self.renew_at = self.renew_at.map(|at| if at <= now { again } else { at });
     }
 
-    /// The ttl of a renewal at `now` that confirms the lease out of turn, and restores what its holder
-    /// counts on; `None` if the deadline has passed. The next one follows as after any other.
-    pub(crate) fn confirmation(&mut self, now: Moment) -> Option<Duration> {
-        if now >= self.deadline {
-            return None;
-        }
-        self.unknown = self.unknown.saturating_add(1);
-        if self.renew_at.is_none() {
-            return Some(self.deadline.since(now));
-        }
+    /// What is known of the lease may not be true any more: until it is confirmed, a renewal that fails is
+    /// no news before one would have been due.
+    pub(crate) fn doubted(&mut self) {
+        let regular = self.renew_at.unwrap_or(Moment::NEVER);
+        self.quiet_until.get_or_insert(regular);
+    }
+
+    /// Whether a renewal that fails now is no news.
+    pub(crate) fn is_quiet(&self, now: Moment) -> bool {
+        self.quiet_until.is_some_and(|until| now < until)
+    }
+
+    /// A renewal out of turn, repeated as any other until it is confirmed; `None` if the deadline has
+    /// passed.
+    pub(crate) fn confirmation(&mut self, now: Moment) -> Option<Extension> {
+        (now < self.deadline).then(|| self.hand_out(now))
+    }
+
+    fn hand_out(&mut self, now: Moment) -> Extension {
+        // Should no answer come, or come late, the next one follows soon; the first answer of any of them
+        // counts.
         self.renew_at = Some(now + self.repeat());
-        Some(self.extension(now))
+        self.unknown = self.unknown.saturating_add(1);
+        if self.renews && !self.ends_by_max_hold() {
+            return Extension {
+                ttl: self.extension(now),
+                extends: true,
+            };
+        }
+        // As long as its holder counts on, and the margin for that time: ttl - ttl / 100 - 2 ms is the rest.
+        let rest = self.deadline.since(now) + margin(Duration::ZERO);
+        Extension {
+            ttl: rest + rest / 99 + Duration::from_millis(1),
+            extends: false,
+        }
     }
 
     fn repeat(&self) -> Duration {
@@ -210,9 +238,17 @@ impl Lease {
         let until = sent + ttl.saturating_sub(margin(ttl));
         self.deadline = self.deadline.max(until.min(self.end));
         self.unknown = 0;
+        self.quiet_until = None;
         // Within the margin of max_hold a renewal would carry the lease no further.
         self.renew_at =
             (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.beat));
+    }
+
+    /// The server confirmed the lease as it is.
+    pub(crate) fn confirmed_as_it_is(&mut self) {
+        self.unknown = 0;
+        self.quiet_until = None;
+        self.renew_at = None;
     }
 
     /// The same lease for another holder, with terms of its own, from `now` on. What the server
@@ -227,6 +263,7 @@ impl Lease {
             renew_at: None,
             renews: terms.renew,
             unknown: self.unknown,
+            quiet_until: self.quiet_until,
         };
         if lease.renews && !lease.ends_by_max_hold() {
             // The last holder may not have wanted any.
@@ -264,6 +301,10 @@ mod tests {
         Duration::from_millis(ms)
     }
 
+    fn extended(ttl: Duration) -> Extension {
+        Extension { ttl, extends: true }
+    }
+
     fn terms(renew: bool, max_hold: Option<Duration>) -> Terms {
         Terms {
             ttl: TTL,
@@ -297,10 +338,10 @@ mod tests {
         let due = lease.next_due();
         assert!(due <= T0 + TTL / 3, "{:?}", due.since(T0));
         assert_eq!(lease.due(T0), Due::At(due));
-        assert_eq!(lease.due(due), Due::Renew(TTL));
+        assert_eq!(lease.due(due), Due::Renew(extended(TTL)));
         let again = due + TTL / 6;
         assert_eq!(lease.due(due), Due::At(again));
-        assert_eq!(lease.due(again), Due::Renew(TTL));
+        assert_eq!(lease.due(again), Due::Renew(extended(TTL)));
         lease.confirmed(due, TTL);
         let next = lease.next_due();
         assert!(next > again && next <= due + TTL / 3);
@@ -409,11 +450,11 @@ mod tests {
         let max = ms(15_000);
         let mut lease = Lease::granted(T0, &terms(true, Some(max)));
         let at = T0 + TTL / 3;
-        assert_eq!(lease.due(at), Due::Renew(TTL));
+        assert_eq!(lease.due(at), Due::Renew(extended(TTL)));
         lease.confirmed(at, TTL);
         assert!(!lease.ends_by_max_hold());
         let at = T0 + ms(7_000);
-        assert_eq!(lease.due(at), Due::Renew(ms(8_000)));
+        assert_eq!(lease.due(at), Due::Renew(extended(ms(8_000))));
         lease.confirmed(at, ms(8_000));
         assert!(lease.deadline() <= T0 + max);
         assert!(lease.ends_by_max_hold());

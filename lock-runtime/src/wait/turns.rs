@@ -62,7 +62,7 @@ mod tests {
     use crate::model::lease::{Lease, Terms};
     use crate::model::token::FencingToken;
     use crate::options::Options;
-    use crate::roster::Tenure;
+    use crate::roster::{Doubt, Tenure};
     use crate::wait::seat::Entrance;
 
     /// The holder passes its lease at the very moment in which the caller goes: its seat was called,
@@ -84,7 +84,7 @@ mod tests {
         let hold = Hold::new(key.clone(), owner, token, terms, ("", "key"), CLOCK, &lease);
         let hold = Arc::new(hold);
         assert!(remote.lines().head(&names.lock).is_none());
-        remote.roster().insert(Tenure {
+        let tenure = Tenure {
             hold: hold.clone(),
             episode,
             lease,
@@ -93,7 +93,9 @@ mod tests {
             turn: 0,
             since: remote.now(),
             under_way: 0,
-        });
+            doubt: Doubt::None,
+        };
+        remote.roster().insert(tenure, remote.now());
         let request = Request {
             key,
             names,

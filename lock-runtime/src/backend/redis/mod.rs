@@ -218,7 +218,7 @@ impl Renewal {
     fn arguments(&self, call: &mut Cmd) {
         call.arg(&*self.lock)
             .arg(self.owner.as_str())
-            .arg(millis(self.ttl));
+            .arg(millis(self.extension.ttl));
     }
 }
 
