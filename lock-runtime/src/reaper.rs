@@ -88,6 +88,10 @@ fn giving_back<W: Wire>(
     let remote = remote.clone();
     // Counted here and not in the task: a shutdown may look before that is run.
     let counted = remote.unsettled.one();
+    if tenure.heads_line {
+        // That this one has it is not true any more, and what is comes with the answer.
+        remote.lines().update(&tenure.episode.names.lock, None);
+    }
     // What was known when the holder was done. That the lease ends while nobody answers is no loss.
     let was_held = !tenure.hold.is_known_lost();
     let until = Instant::now() + tenure.hold.remaining().clamp(LEAST_PATIENCE, PATIENCE);
@@ -232,6 +236,7 @@ async fn bequeath<W: Wire>(
     ttl: Duration,
 ) -> Result<Ended, Fault> {
     let lock = episode.names.lock.clone();
+    heir.chain.waits();
     let named = Heir {
         ticket: &heir.ticket,
         chain: &mut heir.chain,

@@ -155,6 +155,18 @@ impl<W: Wire> Remote<W> {
         errand.give(&self.keeper, task);
     }
 
+    /// Notes what is known at the head of a line, and tells those in it whose time is up.
+    pub(crate) fn announce(&self, lock: &str, news: News) {
+        let mut lines = self.lines();
+        lines.update(lock, Some(news.clone()));
+        let now = Instant::now();
+        let leaving = lines.dismiss(lock, |seat| now < seat.until);
+        drop(lines);
+        for seat in leaving {
+            shielded(|| drop(seat.reply.send(Err(news.clone().into_error()))));
+        }
+    }
+
     /// Has the watchdog look again.
     pub(crate) fn look_sooner(&self) {
         self.sooner.notify_one();
@@ -171,10 +183,8 @@ impl<W: Wire> Remote<W> {
         let (seat, news) = loop {
             let mut lines = self.lines();
             let next = lines.call(lock);
-            if next.is_some() {
-                lines.update(lock, |news| turn.news(news));
-            }
-            let news = lines.news(lock);
+            let news = turn.news(lines.news(lock));
+            lines.update(lock, news.clone());
             drop(lines);
             match next {
                 None => return self.decline(turn),
@@ -254,7 +264,7 @@ impl<W: Wire> Remote<W> {
     fn settle_in(&self, request: &Request, won: Won) -> Arc<Hold> {
         if won.heads_line {
             let holder = News::HeldHere(request.label.clone());
-            self.lines().update(&request.names.lock, |_| Some(holder));
+            self.announce(&request.names.lock, holder);
         }
         let lease = Lease::granted(won.grant.at, &request.terms);
         let hold = Arc::new(Hold::new(
@@ -289,13 +299,13 @@ impl<W: Wire> Remote<W> {
 
     fn signal(self: &Arc<Self>, signal: Signal<'_>) {
         match signal {
-            Signal::Up => {
-                self.calls.connected();
+            Signal::Up(incarnation) => {
+                self.calls.connected(incarnation);
                 self.roster().is_connected();
                 self.look_sooner();
             }
-            Signal::Down => {
-                self.calls.disconnected();
+            Signal::Down(incarnation) => {
+                self.calls.disconnected(incarnation);
                 self.calls.call_all();
                 self.roster().is_disconnected(self.now());
                 self.look_sooner();
@@ -343,12 +353,19 @@ impl<W: Wire> Backend for Remote<W> {
             Entrance::Line(mut seated) => {
                 match self.alarms().timeout_at(until, seated.served()).await {
                     Ok(outcome) => return outcome.ok_or_else(gone)?,
-                    Err(_) => match seated.stand_up() {
-                        // What the head of the line knows need not be asked again.
-                        Some((_, Some(news))) => return Err(news.into_error()),
-                        Some((request, None)) => (request, false),
-                        // Called at that moment: its turn is seen to already, and knows its time.
-                        None => return seated.served().await.ok_or_else(gone)?,
+                    // What the head of the line knows need not be asked again.
+                    Err(_) => match seated.time_is_up() {
+                        Some(news) => return Err(news.into_error()),
+                        None => {
+                            let last = until + self.attempt;
+                            let served = self.alarms().timeout_at(last, seated.served()).await;
+                            return match served {
+                                Ok(outcome) => outcome.ok_or_else(gone)?,
+                                Err(_) if seated.stand_up() => Err(News::unknown().into_error()),
+                                // Called at that moment: its turn is seen to already, and knows its time.
+                                Err(_) => seated.served().await.ok_or_else(gone)?,
+                            };
+                        }
                     },
                 }
             }

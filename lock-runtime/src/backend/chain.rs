@@ -25,6 +25,8 @@ pub(crate) struct Chain {
     /// It may hold the lock or stand in its queue, for all that is known.
     stands: bool,
     queued: bool,
+    /// It has had one, and not only asked for it.
+    waited: bool,
     /// It may hold the lock by a command of its own, for all of the ttl that this asked for. Whoever only
     /// queues is served for a moment at most, and forgotten soon.
     holds: bool,
@@ -85,9 +87,15 @@ impl Chain {
         self.ttl.is_zero() || self.ttl == ttl
     }
 
-    /// Whether the owner ever had a place in the queue, as far as is known.
-    pub(crate) fn queued(&self) -> bool {
-        self.queued
+    /// The owner has a place in the queue, or may have been given one.
+    pub(crate) fn waits(&mut self) {
+        self.waited = true;
+    }
+
+    /// Whether the owner may be served yet, for all that is known: it had a place in the queue, or may get
+    /// one by a command that is still under way.
+    pub(crate) fn may_be_served(&self) -> bool {
+        self.waited || self.may_arrive()
     }
 
     /// The owner is not known well: it may stand anywhere.

@@ -130,6 +130,11 @@ fn span_of(terms: &Terms) -> Option<Duration> {
     }
 }
 
+/// When the store takes a lock back from a caller that has fetched it.
+fn expiry(grant: Grant, terms: &Terms) -> Moment {
+    span_of(terms).map_or(Moment::NEVER, |span| grant.at + span)
+}
+
 impl State {
     fn mint(&mut self) -> FencingToken {
         self.last_token += u64::from(FencingToken::STEP);
@@ -321,7 +326,6 @@ impl Memory {
         let mut state = self.state();
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
-            lock.holder.expires = span.map_or(Moment::NEVER, |span| grant.at + span);
             lock.holder.hold = Arc::downgrade(&hold);
             lock.holder.timer = span.and_then(|_| Timer::set(&hold));
         }
@@ -377,6 +381,7 @@ impl Memory {
                 let granted = lock_of(&waiter.granted).take();
                 match (granted, state.locks.get_mut(key)) {
                     (Some(grant), Some(lock)) if lock.holder.token == grant.token => {
+                        lock.holder.expires = expiry(grant, &waiter.terms);
                         return Some(grant);
                     }
                     // It lapsed before anybody came to fetch it: from the back of the line again.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
+use crate::backend::chain::Incarnation;
 use crate::error::LockError;
 use crate::fork::lock_unless_forked;
 use crate::model::owner::{Acquisition, Owner, ProcessId};
@@ -44,14 +45,15 @@ struct Owners {
 ///
 /// A connection has a name of its own. A machine that is copied while it runs, and a process that is
 /// restored twice, have one name until they connect anew, and two from then on: or each would hear what
-/// is meant for the other, and count as a subscriber in its place.
+/// is meant for the other, and count as a subscriber in its place. (Copies of one that waits and is not
+/// connected at that moment share a name until the connection after the next.)
 #[derive(Debug, Default)]
 struct Names {
     /// The last one is for new owners.
     in_use: Vec<(ProcessId, usize)>,
-    /// A connection has that one, or had.
-    is_taken: bool,
-    /// It had it, and is gone.
+    /// The connection that has that one, or had.
+    taken_by: Option<Incarnation>,
+    /// It is gone.
     is_past: bool,
 }
 
@@ -61,7 +63,7 @@ impl Names {
         let name = random::process_id()?;
         self.in_use.retain(|&(_, owners)| owners > 0);
         self.in_use.push((name, 0));
-        (self.is_taken, self.is_past) = (false, false);
+        (self.taken_by, self.is_past) = (None, false);
         Ok(())
     }
 
@@ -179,21 +181,22 @@ impl Calls {
         let mut owners = self.owners();
         let names = &mut owners.names;
         // One by which owners go already, since they are why it is made, is kept.
-        if names.is_taken || names.in_use.last().is_none_or(|&(_, owners)| owners == 0) {
+        if names.taken_by.is_some() || names.in_use.last().is_none_or(|&(_, owners)| owners == 0) {
             names.draw()?;
         }
         Ok(names.in_use.iter().rev().map(|&(name, _)| name).collect())
     }
 
     /// A connection listens to the name of new owners.
-    pub(crate) fn connected(&self) {
-        self.owners().names.is_taken = true;
+    pub(crate) fn connected(&self, incarnation: Incarnation) {
+        self.owners().names.taken_by = Some(incarnation);
     }
 
-    /// The connection is gone: the owners that come now go by the name of the next one.
-    pub(crate) fn disconnected(&self) {
+    /// A connection is gone: the owners that come now go by the name of the next one, unless that is there
+    /// already.
+    pub(crate) fn disconnected(&self, incarnation: Incarnation) {
         let names = &mut self.owners().names;
-        names.is_past = names.is_taken;
+        names.is_past |= names.taken_by == Some(incarnation);
     }
 
     /// Calls `owner`; `false` if there is no such one.
@@ -335,7 +338,7 @@ mod tests {
         let owner = calls.enlist().unwrap();
         // The owner that it is made for waits for it under that name.
         assert_eq!(calls.names_of_connection().unwrap(), [owner.process()]);
-        calls.connected();
+        calls.connected(FIRST);
         assert_eq!(calls.enlist().unwrap().process(), owner.process());
 
         let names = calls.names_of_connection().unwrap();
@@ -351,9 +354,9 @@ mod tests {
     fn an_owner_that_comes_while_there_is_no_connection_goes_by_the_name_of_the_next() {
         let calls = Calls::default();
         calls.names_of_connection().unwrap();
-        calls.connected();
+        calls.connected(FIRST);
         let first = calls.enlist().unwrap();
-        calls.disconnected();
+        calls.disconnected(FIRST);
         let [second, third] = [(); 2].map(|()| calls.enlist().unwrap().process());
         assert_eq!(second, third);
         assert_ne!(second, first.process());
@@ -364,11 +367,24 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_connection_that_is_told_late_changes_no_name() {
+        let calls = Calls::default();
+        calls.names_of_connection().unwrap();
+        calls.connected(FIRST);
+        let [second] = calls.names_of_connection().unwrap()[..] else {
+            panic!("one")
+        };
+        calls.connected(Incarnation(2));
+        calls.disconnected(FIRST);
+        assert_eq!(calls.enlist().unwrap().process(), second);
+    }
+
+    #[test]
     fn a_name_is_dropped_with_its_last_owner() {
         let calls = Calls::default();
         let owner = calls.enlist().unwrap();
         calls.names_of_connection().unwrap();
-        calls.connected();
+        calls.connected(FIRST);
         calls.forget(owner, false);
         let names = calls.names_of_connection().unwrap();
         assert_eq!(names.len(), 1);
@@ -385,6 +401,8 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), 4);
     }
+
+    const FIRST: Incarnation = Incarnation(1);
 
     /// Time only passes when everybody sleeps.
     async fn soon<T>(future: impl Future<Output = T>) -> T {

@@ -216,7 +216,11 @@ impl<W: Wire> Contender<W> {
             }) => {
                 self.failures = 0;
                 chain.not_held();
-                let pause = self.polls.after(&waiting, random::jitter());
+                if queue {
+                    chain.waits();
+                }
+                let callers = self.remote.unsettled.number();
+                let pause = self.polls.after(&waiting, callers, random::jitter());
                 self.learn(News::Held(Box::new(waiting.holder)));
                 Step::Wait(pause)
             }
@@ -236,8 +240,7 @@ impl<W: Wire> Contender<W> {
     /// Notes what is known of the lock, for those behind it as well.
     fn learn(&mut self, news: News) {
         if self.heads_line {
-            let mut lines = self.remote.lines();
-            lines.update(&self.request.names.lock, |_| Some(news.clone()));
+            self.remote.announce(&self.request.names.lock, news.clone());
         }
         self.last = Some(news);
     }

@@ -24,6 +24,8 @@ struct Line<S, N> {
     places: VecDeque<(Place, S)>,
     /// What the head knows of the lock. Those who leave behind it need not ask themselves.
     news: Option<N>,
+    /// Somebody's time is up who waits for that alone.
+    is_awaited: bool,
 }
 
 impl<S, N> Default for Lines<S, N> {
@@ -47,20 +49,20 @@ impl<S, N: Clone> Lines<S, N> {
                 line.insert(Line {
                     places: VecDeque::new(),
                     news: None,
+                    is_awaited: false,
                 });
                 None
             }
         }
     }
 
-    /// Gives a place up, and says what is known at the head. `None` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<(S, Option<N>)> {
+    /// Gives a place up. `None` if its turn was called before.
+    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<S> {
         let line = self.lines.get_mut(lock)?;
         let index = line
             .places
             .binary_search_by_key(&place.0, |(place, _)| place.0);
-        let (_, seat) = line.places.remove(index.ok()?)?;
-        Some((seat, line.news.clone()))
+        line.places.remove(index.ok()?).map(|(_, seat)| seat)
     }
 
     /// What is known at the head.
@@ -68,11 +70,32 @@ impl<S, N: Clone> Lines<S, N> {
         self.lines.get(lock)?.news.clone()
     }
 
-    /// Changes what is known at the head.
-    pub(crate) fn update(&mut self, lock: &str, change: impl FnOnce(Option<N>) -> Option<N>) {
+    /// Somebody in line has no more time, and stays to hear what will be known at the head.
+    pub(crate) fn stay(&mut self, lock: &str) {
         if let Some(line) = self.lines.get_mut(lock) {
-            line.news = change(line.news.take());
+            line.is_awaited = true;
         }
+    }
+
+    /// Changes what is known at the head.
+    pub(crate) fn update(&mut self, lock: &str, news: Option<N>) {
+        if let Some(line) = self.lines.get_mut(lock) {
+            line.news = news;
+        }
+    }
+
+    /// Takes those out of the line who wait for nothing but what is known by now.
+    pub(crate) fn dismiss(&mut self, lock: &str, mut has_time: impl FnMut(&S) -> bool) -> Vec<S> {
+        let line = self.lines.get_mut(lock);
+        let Some(line) = line.filter(|line| line.is_awaited && line.news.is_some()) else {
+            return Vec::new();
+        };
+        line.is_awaited = false;
+        let places = std::mem::take(&mut line.places);
+        let (stay, leave): (VecDeque<_>, VecDeque<_>) =
+            places.into_iter().partition(|(_, seat)| has_time(seat));
+        line.places = stay;
+        leave.into_iter().map(|(_, seat)| seat).collect()
     }
 
     /// Who is next.
@@ -182,7 +205,7 @@ mod tests {
         let (mut lines, k) = lines();
         assert!(lines.head(&k).is_none());
         let [first, second, third] = [1, 2, 3].map(|seat| join(&mut lines, seat));
-        assert_eq!(lines.leave(&k, second), Some((2, None)));
+        assert_eq!(lines.leave(&k, second), Some(2));
         assert_eq!(lines.leave(&k, second), None);
         assert_eq!(lines.call(&k), Some(1));
         assert_eq!(lines.leave(&k, first), None);
@@ -191,17 +214,33 @@ mod tests {
     }
 
     #[test]
-    fn whoever_leaves_learns_what_the_head_knows() {
+    fn what_the_head_knows_belongs_to_its_line() {
         let (mut lines, k) = lines();
-        lines.update(&k, |_| Some("nobody is told"));
+        lines.update(&k, Some("there is no line"));
         assert!(lines.head(&k).is_none());
-        let [first, second] = [1, 2].map(|seat| join(&mut lines, seat));
-        assert_eq!(lines.leave(&k, first), Some((1, None)));
-        lines.update(&k, |_| Some("held"));
-        assert_eq!(lines.leave(&k, second), Some((2, Some("held"))));
+        assert_eq!(lines.news(&k), None);
+        lines.update(&k, Some("held"));
+        assert_eq!(lines.news(&k), Some("held"));
         assert_eq!(lines.call(&k), None);
         assert!(lines.head(&k).is_none());
         assert_eq!(lines.news(&k), None, "this is another line");
+    }
+
+    #[test]
+    fn who_stays_for_news_is_dismissed_with_it_and_nobody_else() {
+        let (mut lines, k) = lines();
+        assert!(lines.head(&k).is_none());
+        for seat in 1..=4 {
+            join(&mut lines, seat);
+        }
+        let has_time = |seat: &u8| *seat % 2 == 0;
+        lines.stay(&k);
+        assert_eq!(lines.dismiss(&k, has_time), [], "nothing is known");
+        lines.update(&k, Some("held"));
+        assert_eq!(lines.dismiss(&k, has_time), [1, 3]);
+        assert_eq!(lines.dismiss(&k, |_| false), [], "nobody stays");
+        assert_eq!(lines.call(&k), Some(2));
+        assert_eq!(lines.call(&k), Some(4));
     }
 
     #[test]

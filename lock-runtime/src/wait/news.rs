@@ -22,6 +22,12 @@ pub(crate) enum News {
 }
 
 impl News {
+    /// Of a line whose head was not answered in all the time that there was.
+    pub(crate) fn unknown() -> News {
+        let fault = Fault::unavailable("the server has not answered the first in line");
+        News::Failed(Box::new(fault))
+    }
+
     pub(crate) fn into_error(self) -> LockError {
         let holder = match self {
             News::HeldHere(label) => Holder::Ours(label.to_string()).describe(),

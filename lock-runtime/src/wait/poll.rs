@@ -15,6 +15,9 @@ const FOREIGN: Duration = Duration::from_millis(200);
 /// from one of them to the other it is free for no longer than that.
 const FOREIGN_AT_FIRST: Duration = Duration::from_millis(3);
 
+/// So many callers of a client may do so; with more, each of them begins more slowly.
+const QUICK: usize = 64;
+
 /// Those behind the head ask later, so that it is the first to ask.
 const PER_PLACE: Duration = Duration::from_millis(20);
 
@@ -26,15 +29,18 @@ pub(crate) struct PollInterval {
 }
 
 impl PollInterval {
-    /// The time until the next poll after this answer; `jitter` is between 0 and 1.
-    pub(crate) fn after(&mut self, waiting: &Waiting, jitter: f64) -> Duration {
+    /// The time until the next poll after this answer, for one of so many `callers`; `jitter` is between 0
+    /// and 1.
+    pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
         let turn = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
         let ceiling = match waiting.holder {
             Holder::Foreign(holder) => {
                 let before = self.foreign.filter(|&(other, _)| other == holder);
                 let polls = before.map_or(0, |(_, polls)| polls);
                 self.foreign = Some((holder, polls.saturating_add(1)));
-                let pause = FOREIGN_AT_FIRST.saturating_mul(1 << polls.min(10)) + turn;
+                let crowd = u32::try_from(callers / QUICK).unwrap_or(u32::MAX).max(1);
+                let first = FOREIGN_AT_FIRST.saturating_mul(crowd);
+                let pause = first.saturating_mul(1 << polls.min(10)).saturating_add(turn);
                 pause
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
@@ -79,7 +85,7 @@ mod tests {
     }
 
     fn first_poll(remaining: Option<u64>, position: u32, holder: Holder) -> Duration {
-        PollInterval::default().after(&waiting(remaining, position, holder), 0.5)
+        PollInterval::default().after(&waiting(remaining, position, holder), 1, 0.5)
     }
 
     #[test]
@@ -106,7 +112,7 @@ mod tests {
             let mut polls = PollInterval::default();
             let mut pauses = (0..20).map(|_| {
                 let held = waiting(None, 1, Holder::Foreign(7));
-                polls.after(&held, jitter)
+                polls.after(&held, 1, jitter)
             });
             let first = pauses.next().unwrap();
             assert!((ms(2)..=ms(4)).contains(&first), "{first:?}");
@@ -120,16 +126,25 @@ mod tests {
     fn a_foreign_lock_that_changes_hands_is_asked_after_soon_again() {
         let mut polls = PollInterval::default();
         for _ in 0..9 {
-            polls.after(&waiting(None, 1, Holder::Foreign(7)), 0.5);
+            polls.after(&waiting(None, 1, Holder::Foreign(7)), 1, 0.5);
         }
-        let again = polls.after(&waiting(None, 1, Holder::Foreign(8)), 0.5);
+        let again = polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
         assert!(again <= ms(4), "{again:?}");
         for _ in 0..9 {
-            polls.after(&waiting(None, 1, Holder::Foreign(8)), 0.5);
+            polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
         }
-        polls.after(&waiting(None, 1, ours()), 0.5);
-        let back = polls.after(&waiting(None, 1, Holder::Foreign(8)), 0.5);
+        polls.after(&waiting(None, 1, ours()), 1, 0.5);
+        let back = polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
         assert!(back <= ms(4), "{back:?}");
+    }
+
+    #[test]
+    fn many_callers_ask_no_more_often_than_few() {
+        let held = waiting(None, 1, Holder::Foreign(7));
+        let first = |callers| PollInterval::default().after(&held, callers, 0.5);
+        assert_eq!(first(1), first(QUICK));
+        assert!(first(20 * QUICK) > ms(40));
+        assert!(first(usize::MAX) <= ms(250));
     }
 
     #[test]

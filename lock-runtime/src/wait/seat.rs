@@ -95,11 +95,24 @@ impl<W: Wire> Seated<W> {
         self.place = None;
     }
 
-    /// Gives the place up, and says what is known of the lock. `None` if it was called before.
-    pub(crate) fn stand_up(&mut self) -> Option<(Request, Option<News>)> {
-        let place = self.place.take()?;
-        let left = self.remote.lines().leave(&self.lock, place);
-        left.map(|(seat, news)| (seat.request, news))
+    /// Its time is up: leaves with what is known at the head, or stays to hear that.
+    pub(crate) fn time_is_up(&mut self) -> Option<News> {
+        let mut lines = self.remote.lines();
+        let Some(news) = lines.news(&self.lock) else {
+            lines.stay(&self.lock);
+            return None;
+        };
+        // Called at that moment, it is served soon.
+        lines.leave(&self.lock, self.place?)?;
+        self.place = None;
+        Some(news)
+    }
+
+    /// Gives the place up. `false` if it was called before.
+    pub(crate) fn stand_up(&mut self) -> bool {
+        let place = self.place.take();
+        let left = place.and_then(|place| self.remote.lines().leave(&self.lock, place));
+        left.is_some()
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
         return false;
     };
     let holder = News::HeldHere(seat.request.label.clone());
-    lines.update(&lock, |_| Some(holder));
+    lines.update(&lock, Some(holder));
     let sooner = roster.needs_a_look();
     // A waker is somebody else's code.
     drop((lines, roster));

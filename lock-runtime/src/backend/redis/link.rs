@@ -43,9 +43,10 @@ pub(crate) enum Signal<'a> {
     /// Somebody published on a channel of this client's.
     Message(&'a [u8]),
     /// There is a connection, and it listens.
-    Up,
+    Up(Incarnation),
     /// The connection is gone; messages may have been missed, and the next one may lead to another server.
-    Down,
+    /// It may be said later than that there is another one.
+    Down(Incarnation),
 }
 
 /// Says by which names a connection that is about to be made is to be known.
@@ -291,9 +292,10 @@ impl Link {
     /// Tears `connection` down; the next command makes a new one.
     pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
         if self.shared.forget(connection.incarnation) {
-            self.shared.tell_dropped(reason);
             connection.driver.abort();
-            (self.shared.on_signal)(Signal::Down);
+            (self.shared.on_signal)(Signal::Down(connection.incarnation));
+            // Last: it is for somebody else's code to say how long it takes.
+            self.shared.tell_dropped(reason);
         }
     }
 }
@@ -411,10 +413,10 @@ impl Shared {
             }
         };
         *self.state() = state;
-        let is_up = attempt.is_ok();
+        let up = attempt.as_ref().ok().map(|it| it.incarnation);
         outcome.send_replace(Some(attempt));
-        if is_up {
-            (self.on_signal)(Signal::Up);
+        if let Some(incarnation) = up {
+            (self.on_signal)(Signal::Up(incarnation));
         }
     }
 
@@ -451,7 +453,7 @@ impl Shared {
             if let Some(link) = link.upgrade()
                 && link.forget(incarnation)
             {
-                (link.on_signal)(Signal::Down);
+                (link.on_signal)(Signal::Down(incarnation));
             }
         };
         let look = interval(self.patience);
