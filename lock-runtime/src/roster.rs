@@ -256,7 +256,11 @@ impl Roster {
         {
             agenda.renewals.extend(self.confirmation(acquisition, now));
         }
-        agenda.next = if self.may_ask() { Some(now) } else { self.next() };
+        agenda.next = if self.may_ask() {
+            Some(now)
+        } else {
+            self.next()
+        };
         agenda
     }
 
@@ -438,8 +442,8 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::model::key::{LockKey, RecordNames};
-    use crate::model::lease::margin;
     use crate::model::lease::MIN_TTL;
+    use crate::model::lease::margin;
     use crate::model::owner::ProcessId;
     use crate::model::token::FencingToken;
     use crate::options::TURNS;

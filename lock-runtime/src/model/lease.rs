@@ -126,8 +126,8 @@ pub(crate) struct Lease {
     renews: bool,
     /// Renewals that were handed out since the last confirmation.
     unknown: u32,
-    /// It is to be confirmed, and its next regular renewal is due at this time.
-    quiet_until: Option<Moment>,
+    /// While it is to be confirmed: when its next regular renewal is due. Else the beginning of time.
+    quiet_until: Moment,
 }
 
 impl Lease {
@@ -142,7 +142,7 @@ impl Lease {
             renew_at: None,
             renews: terms.renew,
             unknown: 0,
-            quiet_until: None,
+            quiet_until: Moment::FIRST,
         };
         lease.confirmed(sent, terms.first_ttl());
         lease
@@ -185,12 +185,14 @@ impl Lease {
     /// no news before one would have been due.
     pub(crate) fn doubted(&mut self) {
         let regular = self.renew_at.unwrap_or(Moment::NEVER);
-        self.quiet_until.get_or_insert(regular);
+        if self.quiet_until == Moment::FIRST {
+            self.quiet_until = regular;
+        }
     }
 
     /// Whether a renewal that fails now is no news.
     pub(crate) fn is_quiet(&self, now: Moment) -> bool {
-        self.quiet_until.is_some_and(|until| now < until)
+        now < self.quiet_until
     }
 
     /// A renewal out of turn, repeated as any other until it is confirmed; `None` if the deadline has
@@ -238,7 +240,7 @@ impl Lease {
         let until = sent + ttl.saturating_sub(margin(ttl));
         self.deadline = self.deadline.max(until.min(self.end));
         self.unknown = 0;
-        self.quiet_until = None;
+        self.quiet_until = Moment::FIRST;
         // Within the margin of max_hold a renewal would carry the lease no further.
         self.renew_at =
             (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.beat));
@@ -247,7 +249,7 @@ impl Lease {
     /// The server confirmed the lease as it is.
     pub(crate) fn confirmed_as_it_is(&mut self) {
         self.unknown = 0;
-        self.quiet_until = None;
+        self.quiet_until = Moment::FIRST;
         self.renew_at = None;
     }
 

@@ -11,6 +11,9 @@ impl Moment {
     /// Later than everything: a lease that its holder alone can end.
     pub(crate) const NEVER: Moment = Moment(u64::MAX);
 
+    /// Not later than anything.
+    pub(crate) const FIRST: Moment = Moment(0);
+
     pub(crate) const fn from_nanos(nanos: u64) -> Moment {
         Moment(nanos)
     }

@@ -60,6 +60,7 @@ impl Episode {
 
 impl Drop for Episode {
     fn drop(&mut self) {
-        self.calls.forget(self.ticket.owner, self.chain.may_be_served());
+        self.calls
+            .forget(self.ticket.owner, self.chain.may_be_served());
     }
 }

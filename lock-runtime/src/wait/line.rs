@@ -21,7 +21,8 @@ pub(crate) struct Lines<S, N> {
 
 #[derive(Debug)]
 struct Line<S, N> {
-    places: VecDeque<(Place, S)>,
+    /// Made when it is needed: every lock that is held has a line, and hardly any has somebody in it.
+    places: Option<Box<VecDeque<(Place, S)>>>,
     /// What the head knows of the lock. Those who leave behind it need not ask themselves.
     news: Option<N>,
     /// Somebody's time is up who waits for that alone.
@@ -42,12 +43,12 @@ impl<S, N: Clone> Lines<S, N> {
     pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
         match self.lines.entry(lock.clone()) {
             Entry::Occupied(line) => Some(Tail {
-                places: &mut line.into_mut().places,
+                places: line.into_mut().places.get_or_insert_default(),
                 next: &mut self.next,
             }),
             Entry::Vacant(line) => {
                 line.insert(Line {
-                    places: VecDeque::new(),
+                    places: None,
                     news: None,
                     is_awaited: false,
                 });
@@ -58,11 +59,9 @@ impl<S, N: Clone> Lines<S, N> {
 
     /// Gives a place up. `None` if its turn was called before.
     pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<S> {
-        let line = self.lines.get_mut(lock)?;
-        let index = line
-            .places
-            .binary_search_by_key(&place.0, |(place, _)| place.0);
-        line.places.remove(index.ok()?).map(|(_, seat)| seat)
+        let places = self.lines.get_mut(lock)?.places.as_mut()?;
+        let index = places.binary_search_by_key(&place.0, |(place, _)| place.0);
+        places.remove(index.ok()?).map(|(_, seat)| seat)
     }
 
     /// What is known at the head.
@@ -91,16 +90,19 @@ impl<S, N: Clone> Lines<S, N> {
             return Vec::new();
         };
         line.is_awaited = false;
-        let places = std::mem::take(&mut line.places);
+        let Some(places) = &mut line.places else {
+            return Vec::new();
+        };
         let (stay, leave): (VecDeque<_>, VecDeque<_>) =
-            places.into_iter().partition(|(_, seat)| has_time(seat));
-        line.places = stay;
+            places.drain(..).partition(|(_, seat)| has_time(seat));
+        **places = stay;
         leave.into_iter().map(|(_, seat)| seat).collect()
     }
 
     /// Who is next.
     pub(crate) fn peek(&self, lock: &str) -> Option<&S> {
-        self.lines.get(lock)?.places.front().map(|(_, seat)| seat)
+        let places = self.lines.get(lock)?.places.as_ref()?;
+        places.front().map(|(_, seat)| seat)
     }
 
     /// Makes the next one the head if `may` lets it, and answers with what that says.
@@ -109,16 +111,17 @@ impl<S, N: Clone> Lines<S, N> {
         lock: &str,
         may: impl FnOnce(&S) -> Option<T>,
     ) -> Option<(S, T)> {
-        let line = self.lines.get_mut(lock)?;
-        let (_, seat) = line.places.front()?;
+        let places = self.lines.get_mut(lock)?.places.as_mut()?;
+        let (_, seat) = places.front()?;
         let answer = may(seat)?;
-        let (_, seat) = line.places.pop_front()?;
+        let (_, seat) = places.pop_front()?;
         Some((seat, answer))
     }
 
     /// Makes the next one the head. With nobody left the line is gone.
     pub(crate) fn call(&mut self, lock: &str) -> Option<S> {
-        let seat = self.lines.get_mut(lock)?.places.pop_front();
+        let places = self.lines.get_mut(lock)?.places.as_mut();
+        let seat = places.and_then(|places| places.pop_front());
         if seat.is_none() {
             self.lines.remove(lock);
         }

@@ -40,7 +40,9 @@ impl PollInterval {
                 self.foreign = Some((holder, polls.saturating_add(1)));
                 let crowd = u32::try_from(callers / QUICK).unwrap_or(u32::MAX).max(1);
                 let first = FOREIGN_AT_FIRST.saturating_mul(crowd);
-                let pause = first.saturating_mul(1 << polls.min(10)).saturating_add(turn);
+                let pause = first
+                    .saturating_mul(1 << polls.min(10))
+                    .saturating_add(turn);
                 pause
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)

@@ -36,6 +36,41 @@ async fn whoever_leaves_a_line_knows_what_its_head_knows() {
     guard.release().await.unwrap();
 }
 
+/// Nothing is known when the wait of all is over: they wait for the one answer that is on its way.
+#[tokio::test]
+async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
+    let (server, proxy, ours) = behind_a_proxy().await;
+    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    let mut monitor = server.monitor();
+    proxy.replies(harness::Mode::Delay(ms(400)));
+    let mut callers = JoinSet::new();
+    for _ in 0..CALLERS {
+        callers.spawn(ours.lock(KEY).wait(ms(50)).acquire());
+    }
+    for outcome in callers.join_all().await {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+    }
+    let asked = monitor.take().len();
+    assert!(
+        asked < CALLERS / 4,
+        "{asked} commands for {CALLERS} callers"
+    );
+}
+
+/// While the holder's release is not answered, nobody says that it holds the lock.
+#[tokio::test]
+async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
+    let (_server, proxy, ours) = behind_a_proxy().await;
+    let guard = hold(&ours).await;
+    let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
+    proxy.black_hole();
+    let _ = guard.release().await;
+    let error = ours.lock(KEY).wait(ms(10)).acquire().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    waiting.abort();
+}
+
 /// The head is a caller of this client that has the lock.
 #[tokio::test]
 async fn whoever_waits_behind_a_holder_of_its_own_client_asks_nobody() {

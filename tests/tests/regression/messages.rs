@@ -82,6 +82,11 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     waiting.await.unwrap().expect_err("it is held");
     eventually("end", LONG, async || !exists(&mut connection, QUEUE)).await;
 
+    // However many come and go meanwhile that nobody waited for.
+    for number in 0..1_100 {
+        let lock = waiter.lock(format!("free:{number}")).acquire().await;
+        lock.unwrap().release().await.unwrap();
+    }
     let owner = &entry[..22];
     let record = format!("{owner} 0001700000000000{}", &entry[22..]);
     ask::<()>(&mut connection, &["SET", LOCK, &record, "PX", "600000"]);

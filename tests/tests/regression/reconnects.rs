@@ -72,6 +72,40 @@ async fn a_lock_is_found_lost_as_soon_as_a_server_answers_again() {
     soon(guard.lost()).await;
 }
 
+/// A lease that is not renewed was asked for once, and not again when that failed.
+#[tokio::test]
+async fn a_lease_that_is_not_renewed_is_restored_after_an_outage() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = lease(&client, false).await;
+    proxy.refuse(true);
+    let next = fail_over(&server, &proxy, Some(LONG * 2));
+    eventually("attempts", LONG, async || proxy.refused() > 2).await;
+    proxy.refuse(false);
+    eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
+    // With the margin that each lease has: the server ends it later than its holder.
+    assert!(rest(&next) > guard.remaining() + Duration::from_secs(1));
+    guard.release().await.unwrap();
+}
+
+/// What its caller had not fetched yet was not confirmed, then or ever.
+#[tokio::test]
+async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut connection = server.connection();
+    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    let mut late = Box::pin(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
+    let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(late.as_mut().poll(cx)));
+    assert!(polled.await.is_pending(), "it is held");
+    ask::<i64>(&mut connection, &["DEL", LOCK]);
+    eventually("grant", LONG, async || rest(&server) > TTL / 2).await;
+    let next = fail_over(&server, &proxy, Some(LONG * 2));
+    // Long enough to notice, and without a reason to connect again.
+    tokio::time::sleep(ms(100)).await;
+    let guard = late.await.expect("it was granted");
+    eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
+    guard.release().await.unwrap();
+}
+
 /// Each once, however many there are.
 #[tokio::test]
 async fn all_that_was_held_is_confirmed_once() {

@@ -22,11 +22,7 @@ fn generous() -> RedisServer {
 
 #[test]
 fn the_page_prints_them() {
-    let expected = [
-        &["service", "reset", "on", ">password"],
-        RIGHTS,
-    ]
-    .concat();
+    let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
     assert_eq!(printed(), expected);
 }
 
