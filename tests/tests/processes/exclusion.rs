@@ -32,7 +32,7 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
     let mut resource = scene.server.connection();
     let history = History::of(KEY);
     let mut shares = vec![0; PROCESSES];
-    wait_until("visits", PATIENCE * 6, || {
+    wait_until("stays of all processes", PATIENCE * 6, || {
         shares = stays(&history.read(&mut resource));
         shares.iter().sum::<usize>() >= STAYS
     });
