@@ -134,8 +134,8 @@ impl<L: Locks> Commands<L> {
                 let end = End::After(millis(time));
                 self.hammer(lock(key, ttl, wait), number(tasks), end).await
             }
-            ["hammer-up-to", key, ttl, wait, tasks, visits] => {
-                let end = End::At(number(visits));
+            ["hammer-until", key, ttl, wait, tasks, end] => {
+                let end = End::When((*end).to_owned());
                 self.hammer(lock(key, ttl, wait), number(tasks), end).await
             }
             ["crowd", key, ttl, wait, callers] => {

@@ -21,12 +21,24 @@ pub(crate) struct Hammer {
 }
 
 /// When a task begins no other visit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum End {
     /// After this time.
     After(Duration),
-    /// When all processes together have made so many.
-    At(usize),
+    /// When the resource has a key of this name.
+    When(String),
+}
+
+impl End {
+    async fn has_come(&self, start: Instant, resource: &mut MultiplexedConnection) -> bool {
+        match self {
+            End::After(time) => start.elapsed() >= *time,
+            End::When(key) => {
+                let exists = redis::cmd("EXISTS").arg(key).query_async(resource).await;
+                exists.expect("the resource is there")
+            }
+        }
+    }
 }
 
 /// What came of it.
@@ -59,16 +71,12 @@ pub(crate) async fn hammer(
 
 async fn visit_again_and_again(
     locks: impl Locks,
-    resource: MultiplexedConnection,
+    mut resource: MultiplexedConnection,
     plan: Hammer,
 ) -> Tally {
     let mut tally = Tally::default();
     let start = Instant::now();
-    let mut visits = Visit::new(&plan.key, &resource, Manner::Brisk);
-    while match plan.end {
-        End::After(time) => start.elapsed() < time,
-        End::At(count) => visits.count().await.expect("the resource is there") < count,
-    } {
+    while !plan.end.has_come(start, &mut resource).await {
         let visit = Visit::new(&plan.key, &resource, Manner::Brisk);
         match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
             Ok(Ok(_)) => tally.visits += 1,

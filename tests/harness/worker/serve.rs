@@ -39,7 +39,7 @@ use crate::wait::PATIENCE;
 /// - `abandon LOCK`: acquires on a runtime of its own, which is dropped with the guard in it
 /// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for
 ///   each kind of failure ` KIND=N`
-/// - `hammer-up-to LOCK TASKS VISITS`: the same until all processes together have made so many
+/// - `hammer-until LOCK TASKS KEY`: the same until the resource has a key of this name
 /// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
 /// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
 /// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`

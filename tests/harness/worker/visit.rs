@@ -59,12 +59,6 @@ impl Visit {
         self.history.look(&mut self.resource, token).await
     }
 
-    /// How many there have been.
-    pub(crate) async fn count(&mut self) -> RedisResult<usize> {
-        // No token is below this one.
-        self.look(0).await
-    }
-
     /// The second half.
     pub(crate) async fn write(&mut self, token: u64, seen: usize) -> RedisResult<bool> {
         let entry = Entry {

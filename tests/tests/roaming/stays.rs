@@ -91,30 +91,41 @@ fn renewals_and_cycles_share_one_connection() {
 }
 
 /// A caller that blocks leaves its waiting to the background, where the message of its grant has to
-/// come: no cycle takes the connection away from there meanwhile.
+/// come: no cycle takes the connection away from there between two polls.
 #[test]
 fn it_stays_in_the_background_while_that_waits_for_a_grant() {
-    const STRETCH: u32 = 50;
+    const POLLS: usize = 6;
     let _alone = alone();
     let server = RedisServer::start();
     let other = client(server.url());
     let guard = other.lock("waited for").acquire_blocking().unwrap();
     let runtime = current_thread();
     let ours = runtime.block_on(async { client(server.url()) });
-    let waiting = ours.lock("waited for").wait(LONG);
+    let waiting = ours.lock("waited for").wait(LONG * 2);
     let waiter = thread(move || waiting.run_blocking(|_| ()));
     runtime.block_on(async {
         eventually("waiter", LONG, async || {
             ask::<i64>(&mut server.connection(), &["ZCARD", "{lock:waited for}:w"]) > 0
         })
         .await;
-        let (start, mut stretch) = (Instant::now(), 0);
-        // It may leave in the moment between two polls, and is called back by the second one.
-        while stretch < STRETCH {
+        let mut monitor = server.monitor();
+        let (before, mut polls) = (lock_runtime::__departures(), 0);
+        eventually("polls", LONG, async || {
             cycle(&ours).await;
-            stretch = if guests() == 0 { stretch + 1 } else { 0 };
-            assert!(start.elapsed() < LONG / 2, "it does not stay there");
-        }
+            let commands = monitor.take();
+            polls += commands
+                .iter()
+                .filter(|it| it.text.contains("waited for"))
+                .count();
+            polls >= POLLS
+        })
+        .await;
+        // Each poll calls it home. It may leave in the moment in which one ends and the next begins.
+        let left = lock_runtime::__departures() - before;
+        assert!(
+            left * 2 < POLLS as u64,
+            "it left {left} times in {polls} polls"
+        );
         guard.release().await.unwrap();
     });
     waiter.join().unwrap().expect("it is granted");
