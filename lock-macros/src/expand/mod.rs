@@ -123,10 +123,12 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
+    let returned = glue_at(call.output.span);
+    let failed = quote_spanned!(returned=> (&__lock_rt::Outcome(__lock_output)).lock_body_failed());
     let failed = quote_spanned! {glue=>
         {
-            use __lock_rt::NotAResult as _;
-            __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+            use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
+            __lock_rt::Ended::with(#failed)
         }
     };
     // What the compiler says of a capture is about the user's block, and names the variable.
@@ -139,17 +141,17 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
     let outcome = match mode {
         Mode::Async => {
-            let guard = guard(quote_spanned!(place=> __lock_call.guard()));
-            let settled = quote_spanned!(place=> __lock_call.settled(#on_lost, __lock_ended));
+            let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
+            let settled = quote_spanned!(place=> __lock_rt::Call::settled(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
                 let mut __lock_call = #asked;
-                let __lock_outcome = match __lock_call.acquired().await {
+                let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
                             #guard
                             let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
                             let __lock_outcome =
-                                __lock_call.drive(#on_lost, __lock_body).await;
+                                __lock_rt::Call::drive(&__lock_call, #on_lost, __lock_body).await;
                             __lock_outcome
                         };
                         let __lock_ended = match &__lock_outcome {
@@ -171,14 +173,12 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let guard = guard(quote_spanned!(place=> &__lock_held));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
-            let checked = body::checked_output(call, glue);
             quote_spanned! {glue=>
                 let __lock_acquired = #asked;
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
-                        #checked
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
                         match __lock_rt::settle_blocking(#held, #on_lost, __lock_ended) {
                             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),

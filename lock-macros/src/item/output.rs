@@ -29,7 +29,7 @@ impl Item {
             }
             (ReturnType::Type(_, ty), Shape::Future(tail)) => {
                 let declared = tail.prelude.as_ref().map(|prelude| prelude.output.clone());
-                let output = declared.or_else(|| returns::future_output(ty).flatten());
+                let output = declared.or_else(|| returns::future_output(ty));
                 Output::of(
                     output.unwrap_or_else(|| quote_spanned!(ty.span()=> _)),
                     ty.span(),
@@ -78,6 +78,11 @@ mod tests {
                 "<BoxFuture<'static,u8>as::core::future::Future>::Output",
             ),
             ("fn f() -> impl Future { async { 1 } }", "_"),
+            ("fn f() -> impl Work { async { 1 } }", "_"),
+            (
+                "fn f() -> Shipping { Box::pin(async { 1 }) }",
+                "<Shippingas::core::future::Future>::Output",
+            ),
         ] {
             let item = item(text);
             let shape = item.shape(&mut Diag::default()).unwrap();

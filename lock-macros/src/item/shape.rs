@@ -61,13 +61,13 @@ impl Item {
             );
             return None;
         }
-        if returns::future_output(ty).is_none() {
-            return Some(Shape::Sync);
-        }
         let Some(tail) = Tail::find(signature, self.body.stream()) else {
-            if Block::parse_within.parse2(self.body.stream()).is_err() {
-                // The compiler has its own word for that, and one is enough. If it does understand
-                // the body, it refuses the future that this "synchronous" function returns.
+            // What only looks like a future by its name, or hides one behind another, the compiler
+            // tells by its traits.
+            if !returns::is_future(ty) || Block::parse_within.parse2(self.body.stream()).is_err() {
+                // If the body does not parse, the compiler has its own word for that, and one is
+                // enough. If it does understand the body, it refuses the future that this
+                // "synchronous" function returns.
                 return Some(Shape::Sync);
             }
             diag.error(
@@ -145,13 +145,32 @@ mod tests {
         ));
         for text in [
             "fn f() -> impl Future<Output = ()> { other() }",
-            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> Pin<Box<dyn Future<Output = ()>>> { Box::pin(other()) }",
             "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
         ] {
             assert!(
                 refused(text).starts_with("this function returns a future"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn the_block_decides_and_no_name() {
+        for text in [
+            "fn f() -> Shipping { Box::pin(async move {}) }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(async move {}) }",
+            "fn f() -> impl Work { async {} }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
+        }
+        for text in [
+            "fn f() -> NearFuture { NearFuture }",
+            "fn f() -> Result<NearFuture, E> { Ok(NearFuture) }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> Shipping { other() }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Sync)), "{text}");
         }
     }
 

@@ -45,6 +45,10 @@ pub(crate) struct Prelude {
 impl Tail {
     /// Takes a body apart; `None` if it does not end with an async block.
     pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<Tail> {
+        // Most bodies have none, and need not be parsed to tell.
+        if !tokens::mentions(body.clone(), "async") {
+            return None;
+        }
         let mut statements = syn::parse::Parser::parse2(Block::parse_within, body).ok()?;
         let Some(Stmt::Expr(mut expr, None)) = statements.pop() else {
             return None;
@@ -147,6 +151,7 @@ fn bind(names: &mut Names, local: &Local) {
     match &local.pat {
         Pat::Ident(pattern) if pattern.ident == "__self" => {
             names.receiver = Some(pattern.ident.clone());
+            names.mutable_receiver = pattern.mutability.is_some();
         }
         other => names.bind(other, &local.attrs),
     }
