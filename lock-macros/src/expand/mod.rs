@@ -82,12 +82,13 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
         Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
         Shape::Future(tail) => {
             // What stood before the block ran when the function was called, without the lock.
-            let (before, rest) = (&tail.before, &tail.body);
+            let (copies, before, rest) = (&tail.copies, &tail.before, &tail.body);
             let locked = locked(&call, Mode::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
             let block = braced(quote!(#prelude #locked), tail.braces);
             let glue = glue(&call);
-            tail.wrap(quote_spanned!(glue=> async move #block))
+            let wrapped = tail.wrap(quote_spanned!(glue=> async move #block));
+            quote!(#copies #wrapped)
         }
     };
     let (glue, runtime) = (glue(&call), &call.runtime);

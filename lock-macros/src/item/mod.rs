@@ -2,6 +2,7 @@
 //! so that an editor can complete in it while it does not parse yet.
 
 mod conditions;
+mod copies;
 mod names;
 mod output;
 mod returns;

@@ -5,8 +5,8 @@ use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    AngleBracketedGenericArguments, GenericArgument, Path, PathArguments, PathSegment, Token, Type,
-    TypeInfer, TypeParamBound,
+    AngleBracketedGenericArguments, GenericArgument, Lifetime, Path, PathArguments, PathSegment,
+    Token, Type, TypeInfer, TypeParamBound,
 };
 
 /// The type with every `impl Trait` in it left to inference: outside a signature it cannot be
@@ -93,6 +93,34 @@ pub(crate) fn future_output(ty: &Type) -> Option<TokenStream> {
         // An alias may hide the `Result`, so the arguments of the type say nothing.
         None => projection(ty),
     }
+}
+
+/// Whether a future surely borrows nothing: `BoxFuture<'static, T>`, `impl Future + 'static`, and
+/// `Pin<Box<dyn Future>>`, which is `'static` where it names no lifetime.
+pub(crate) fn is_static(ty: &Type) -> bool {
+    let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
+    if let Some(bounds) = bounds(ty) {
+        let mut lifetimes = bounds.iter().filter_map(|bound| match bound {
+            TypeParamBound::Lifetime(lifetime) => Some(lifetime),
+            _ => None,
+        });
+        return match lifetimes.next() {
+            Some(lifetime) => is_static(lifetime),
+            None => !matches!(bare(ty), Type::ImplTrait(_)),
+        };
+    }
+    let Type::Path(path) = bare(ty) else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    is_boxed_future(ty)
+        && last.is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => matches!(
+                arguments.args.first(),
+                Some(GenericArgument::Lifetime(lifetime)) if is_static(lifetime)
+            ),
+            _ => false,
+        })
 }
 
 /// The bounds of `impl Trait` or `dyn Trait`, also in `Pin<Box<…>>`.
@@ -259,6 +287,23 @@ mod tests {
         }
         for written in ["MyFuture<impl A>", "impl Work", "Pin<Box<dyn Work>>"] {
             assert!(future_output(&ty(written)).is_none(), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_borrows_nothing_is_known() {
+        for (written, expected) in [
+            ("Pin<Box<dyn Future<Output = &'a u8> + Send>>", true),
+            ("Pin<Box<dyn Future<Output = u8> + 'static>>", true),
+            ("BoxFuture<'static, u8>", true),
+            ("impl Future<Output = u8> + 'static", true),
+            ("Pin<Box<dyn Future<Output = u8> + '_>>", false),
+            ("BoxFuture<'a, u8>", false),
+            ("BoxFuture<u8>", false),
+            ("impl Future<Output = u8>", false),
+            ("Shipping<'static>", false),
+        ] {
+            assert_eq!(is_static(&ty(written)), expected, "{written}");
         }
     }
 

@@ -3,7 +3,7 @@
 use proc_macro2::TokenTree;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Block, ReturnType};
+use syn::{Block, ReceiverKind, ReturnType};
 
 use super::{Item, Tail, returns};
 use crate::diag::Diag;
@@ -90,7 +90,29 @@ impl Item {
             );
             return None;
         }
+        if let Some(span) = tail.uses_self
+            && self.borrows_self()
+            && returns::is_static(ty)
+        {
+            diag.error(
+                span,
+                "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; take what it needs before, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
+            );
+            return None;
+        }
         Some(Shape::Future(Box::new(tail)))
+    }
+
+    /// Whether the receiver is a reference that is not `'static`.
+    fn borrows_self(&self) -> bool {
+        self.signature
+            .receiver()
+            .is_some_and(|receiver| match &receiver.kind {
+                ReceiverKind::Reference(_, lifetime, _) => lifetime
+                    .as_ref()
+                    .is_none_or(|lifetime| lifetime.ident != "static"),
+                _ => false,
+            })
     }
 
     /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
@@ -207,6 +229,34 @@ mod tests {
             refused(text),
             "`span` moves into the `async move { … }` block, with the statement that makes it, and is used around the block, too; make it where it is used"
         );
+    }
+
+    #[test]
+    fn a_future_that_lives_for_ever_borrows_no_receiver() {
+        let body = "{ let n = self.count(); Box::pin(async move { n }) }";
+        let sentence =
+            "this statement moves into the `async move { … }` block, and the future is `'static`";
+        for signature in [
+            "fn f(&self) -> BoxFuture<'static, u8>",
+            "fn f(&'a mut self) -> Pin<Box<dyn Future<Output = u8> + Send>>",
+            "fn f(&self) -> impl Future<Output = u8> + 'static",
+        ] {
+            let found = refused(&format!("{signature} {body}"));
+            assert!(found.starts_with(sentence), "{signature}: {found}");
+        }
+        for signature in [
+            "fn f(self) -> BoxFuture<'static, u8>",
+            "fn f(&'static self) -> BoxFuture<'static, u8>",
+            "fn f(&self) -> BoxFuture<'_, u8>",
+            "fn f(&self) -> Pin<Box<dyn Future<Output = u8> + Send + '_>>",
+            "fn f(&self) -> impl Future<Output = u8>",
+            "fn f(&self) -> Shipping",
+        ] {
+            let text = format!("{signature} {body}");
+            assert!(matches!(shape_of(&text), Ok(Shape::Future(_))), "{text}");
+        }
+        let text = "fn f(&self) -> BoxFuture<'static, u8> { let n = self.n.clone(); Box::pin(async move { n }) }";
+        assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
     }
 
     #[test]
