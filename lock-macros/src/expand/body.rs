@@ -11,12 +11,13 @@ use crate::key::{Key, Segment};
 use crate::model::Call;
 use crate::tokens;
 
-use super::{allow_underscores, glue_at};
+use super::{allow_underscores, closures, glue_at};
 
 /// The return-type edge, the captures, and the statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
     let edge = edge(call);
     let captures = captures(call, &statements, glue);
+    let statements = closures::typed(call, &statements, glue).unwrap_or(statements);
     quote_spanned! {glue=> #edge #captures #statements }
 }
 

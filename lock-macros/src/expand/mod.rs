@@ -14,11 +14,11 @@
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
 //!     let mut call = {
 //!         let mut spec = Spec::new(&["ship", "order:<id>"]);
-//!         spec.part(&["order:", "id"], &id);
-//!         spec.ttl(Duration::new(10, 0));
-//!         spec.acquire_installed()
+//!         Spec::part(&mut spec, &["order:", "id"], &id);
+//!         Spec::ttl(&mut spec, Duration::new(10, 0));
+//!         Spec::acquire_installed(spec)
 //!     };
-//!     let outcome = match call.acquired().await {
+//!     let outcome = match Call::acquired(&mut call).await {
 //!         Ok(()) => {
 //!             let outcome = {
 //!                 let body = pin!(Some(async move {
@@ -26,14 +26,14 @@
 //!                     let _ = &id;
 //!                     STATEMENTS
 //!                 }));
-//!                 let outcome = call.drive(OnLost::Cancel, body).await;
+//!                 let outcome = Call::drive(&call, OnLost::Cancel, body).await;
 //!                 outcome
 //!             };
 //!             let ended = match &outcome {
-//!                 Ok(output) => Ended::with(Outcome(output).failed()),
+//!                 Ok(output) => Ended::with((&Outcome(output)).lock_body_failed()),
 //!                 Err(_) => Ended::Dropped,
 //!             };
-//!             match call.settled(OnLost::Cancel, ended).await {
+//!             match Call::settled(&mut call, OnLost::Cancel, ended).await {
 //!                 Ok(()) => outcome,
 //!                 Err(error) => Err(error),
 //!             }
@@ -42,7 +42,9 @@
 //!     };
 //!     match outcome {
 //!         Ok(output) => output,
-//!         Err(error) => <Result<Receipt, ShipError> as FromLockError>::from_lock_error(error),
+//!         Err(error) => {
+//!             <Result<Receipt, ShipError> as FromLockError<_>>::from_lock_error(Returned, error)
+//!         }
 //!     }
 //! }
 //! ```
@@ -58,10 +60,13 @@
 //!   nothing (`_tx`): else the rest of it would be dropped after the lock was released.
 //! - These come in the reverse order of the arguments, since captures are dropped as they were
 //!   captured and arguments the other way round.
+//! - Everything is called by its path, or by a name that nobody else gives a method: a trait in scope
+//!   may have a method `part` for every type.
 //! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own. The
 //!   prefix keeps its variables off constants and statics, which have no hygiene.
 
 mod body;
+mod closures;
 mod failure;
 mod spec;
 
