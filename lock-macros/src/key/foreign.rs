@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::suggest;
+
 use super::flaw::Flaw;
 use super::scan::{Kind, Piece};
 
@@ -160,14 +162,11 @@ fn named_here(
 
 /// The argument of that name, also in another language's spelling.
 fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() {
-            snake.push('_');
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    let spellings = [name.to_owned(), snake];
+    // `Self` is a type, and other names that begin so are, too.
+    let snake = name
+        .starts_with(char::is_lowercase)
+        .then(|| suggest::snake(name));
+    let spellings = std::iter::once(name.to_owned()).chain(snake);
     spellings.into_iter().find(|name| (arguments.has)(name))
 }
 
@@ -369,6 +368,8 @@ mod tests {
             "%(id",
             "%id",
             "<<b>>",
+            "Arc<<Self>>",
+            "Order#Id",
             "<<<id>>>",
             "Class#method",
             "{0}:<id>",
