@@ -97,9 +97,12 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
     match __lock_outcome {
         Ok(__lock_output) => __lock_output,
         Err(__lock_error) => {
-            use __lock_rt::LockFailureOf as _;
-            __lock_rt::Failing::<Result<Receipt, LockError>>::NEW
-                .lock_failure_as_result(__lock_error)
+            <Result<
+                Receipt,
+                LockError,
+            > as __lock_rt::FromLockError<
+                _,
+            >>::from_lock_error(__lock_rt::Returned, __lock_error)
         }
     }
 }

@@ -152,6 +152,20 @@ pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> boo
     })
 }
 
+/// Whether a type leaves a part of it open: a `_` at any depth, which the lifetime `'_` is not.
+pub(crate) fn is_open(ty: TokenStream) -> bool {
+    let mut after_quote = false;
+    ty.into_iter().any(|tree| {
+        let open = match &tree {
+            TokenTree::Ident(ident) => !after_quote && ident == "_",
+            TokenTree::Group(group) => is_open(group.stream()),
+            _ => false,
+        };
+        after_quote = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '\'');
+        open
+    })
+}
+
 /// Where an identifier occurs first, at any depth.
 pub(crate) fn find(tokens: TokenStream, name: &str) -> Option<Span> {
     tokens.into_iter().find_map(|tree| match tree {
@@ -180,6 +194,18 @@ mod tests {
         assert!(mentions(tokens.clone(), "d"));
         assert!(mentions(tokens.clone(), "b"));
         assert!(!mentions(tokens, "e"));
+    }
+
+    #[test]
+    fn open_types_are_told_from_elided_lifetimes() {
+        for (ty, expected) in [
+            ("_", true),
+            ("Result<(_, u8), E>", true),
+            ("Result<Cow<'_, str>, E>", false),
+            ("&'_ _", true),
+        ] {
+            assert_eq!(is_open(tokens(ty)), expected, "{ty}");
+        }
     }
 
     #[test]

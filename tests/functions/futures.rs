@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use lock_runtime::distributed_lock;
 
@@ -155,7 +155,7 @@ struct Inner(u8);
 /// What `tower` and its like make: a future that outlives the receiver.
 struct Service {
     inner: Inner,
-    shared: Arc<Cell<u8>>,
+    shared: Rc<Cell<u8>>,
     count: u8,
 }
 
@@ -163,7 +163,7 @@ impl Service {
     #[distributed_lock(key = "clones:<id>")]
     fn clones(&self, id: u8) -> Pin<Box<dyn Future<Output = Answer>>> {
         let inner = self.inner.clone();
-        let shared: Arc<Cell<u8>> = Arc::clone(&self.shared);
+        let shared: Rc<Cell<u8>> = Rc::clone(&self.shared);
         let mut count = self.count;
         // Under the lock, from here on.
         inside();
@@ -197,7 +197,7 @@ impl Service {
 async fn copies_are_taken_at_the_call() {
     let mut service = Service {
         inner: Inner(1),
-        shared: Arc::new(Cell::new(0)),
+        shared: Rc::new(Cell::new(0)),
         count: 2,
     };
     let count = locks("clones:3", async || service.clones(3).await).await;

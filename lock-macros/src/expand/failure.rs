@@ -20,17 +20,18 @@ pub(super) fn failure(call: &Call) -> TokenStream {
             quote_spanned!(span=> __lock_rt::or_else::<#ty, _>(__lock_error, #answer))
         }
         None => {
-            if call.output.inferred {
-                let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError>);
-                quote_spanned!(place=> #carried::from_lock_error(__lock_error))
-            } else {
-                quote_spanned! {place=>
+            let goes = if call.output.may_be_future {
+                quote_spanned! {glue=>
                     {
-                        use __lock_rt::LockFailureOf as _;
-                        __lock_rt::Failing::<#ty>::NEW.lock_failure_as_result(__lock_error)
+                        use __lock_rt::NoFuture as _;
+                        (&__lock_rt::Failing::<#ty>::NEW).lock_failure_goes()
                     }
                 }
-            }
+            } else {
+                quote_spanned!(glue=> __lock_rt::Returned)
+            };
+            let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError<_>>);
+            quote_spanned!(place=> #carried::from_lock_error(#goes, __lock_error))
         }
     };
     match call.options.on_busy {

@@ -17,6 +17,8 @@ pub(crate) struct Output {
     pub(crate) inferred: bool,
     /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
     pub(crate) never: bool,
+    /// It may be a future, as far as its name tells. Nothing can be asked about a type with open parts.
+    pub(crate) may_be_future: bool,
 }
 
 impl Item {
@@ -49,6 +51,7 @@ impl Output {
         Output {
             inferred: parsed.as_ref().is_none_or(returns::is_inferred),
             never,
+            may_be_future: parsed.as_ref().is_some_and(returns::may_be_future),
             tokens: if never {
                 quote_spanned!(span=> ::core::convert::Infallible)
             } else {

@@ -9,6 +9,8 @@ use syn::{
     Token, Type, TypeInfer, TypeParamBound,
 };
 
+use crate::tokens;
+
 /// The type with every `impl Trait` in it left to inference: outside a signature it cannot be
 /// written.
 pub(crate) fn nameable(ty: &Type) -> Type {
@@ -67,6 +69,19 @@ pub(crate) fn is_inferred(ty: &Type) -> bool {
 /// Whether a type is `!`.
 pub(crate) fn is_never(ty: &Type) -> bool {
     matches!(bare(ty), Type::Never(_))
+}
+
+/// Whether a type could turn out to be a future: it has no open parts, and is called neither `Result`
+/// nor `!`.
+pub(crate) fn may_be_future(ty: &Type) -> bool {
+    let is_result = match bare(ty) {
+        Type::Path(ty) => {
+            let last = ty.path.segments.last();
+            last.is_some_and(|last| last.ident == "Result")
+        }
+        _ => false,
+    };
+    !is_result && !is_never(ty) && !tokens::is_open(ty.to_token_stream())
 }
 
 /// The type without parentheses and the invisible groups of `macro_rules!`.
@@ -287,6 +302,21 @@ mod tests {
         }
         for written in ["MyFuture<impl A>", "impl Work", "Pin<Box<dyn Work>>"] {
             assert!(future_output(&ty(written)).is_none(), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_may_hide_a_future_is_known() {
+        for (written, expected) in [
+            ("Shipping", true),
+            ("BoxFuture<'_, ()>", true),
+            ("()", true),
+            ("io::Result<()>", false),
+            ("_", false),
+            ("Option<_>", false),
+            ("!", false),
+        ] {
+            assert_eq!(may_be_future(&ty(written)), expected, "{written}");
         }
     }
 

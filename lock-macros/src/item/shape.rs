@@ -42,7 +42,7 @@ impl Item {
             return None;
         }
         if signature.asyncness.is_some() {
-            return Some(Shape::Async);
+            return self.awaits(diag).then_some(Shape::Async);
         }
         if self.is_runtime_entry() {
             diag.error(
@@ -101,6 +101,20 @@ impl Item {
             return None;
         }
         Some(Shape::Future(Box::new(tail)))
+    }
+
+    /// Whether an async function does its work itself, as far as its type tells.
+    fn awaits(&self, diag: &mut Diag) -> bool {
+        match &self.signature.output {
+            ReturnType::Type(_, ty) if returns::is_future(ty) => {
+                diag.error(
+                    ty.span(),
+                    "this function returns a future, which would run after the lock was released; await it in the function",
+                );
+                false
+            }
+            _ => true,
+        }
     }
 
     /// Whether the receiver is a reference that is not `'static`.
@@ -169,6 +183,8 @@ mod tests {
             "fn f() -> impl Future<Output = ()> { other() }",
             "fn f() -> Pin<Box<dyn Future<Output = ()>>> { Box::pin(other()) }",
             "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
+            "async fn f() -> impl Future<Output = ()> { async {} }",
+            "async fn f() -> Pin<Box<dyn Future<Output = ()>>> { other() }",
         ] {
             assert!(
                 refused(text).starts_with("this function returns a future"),

@@ -20,7 +20,7 @@ pub mod v1 {
     pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
     pub use super::key::{IntoKey, KeyText, NotText, key};
     pub use super::probe::{
-        Failing, LockFailureOf, NotAFuture, NotAResult, Outcome, OutcomeOfFuture,
+        Failing, NoFuture, NotAFuture, NotAResult, Outcome, OutcomeOfFuture, Refused, Returned,
     };
     pub use super::skip::Skip;
     pub use super::spec::Spec;

@@ -8,9 +8,6 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
-use super::failure::FromLockError;
-use crate::error::LockError;
-
 /// A result to be looked at: `(&Outcome(&result)).lock_body_failed()`.
 ///
 /// For a `Result` the inherent method below is found first, then for a future the one of
@@ -63,13 +60,15 @@ impl<R> NotAResult for &Outcome<'_, R> {
     }
 }
 
-/// What is to become of a failure of the lock in a function that returns `R`, in the way of
-/// [`Outcome`]. A future is refused there, and has to be an answer here, or it would be refused
-/// twice, once with advice that does not help.
+/// Whether a failure of the lock is to be returned as `R`, in the way of [`Outcome`]:
+/// `(&Failing::<R>::NEW).lock_failure_goes()`.
+///
+/// A future is refused above. Here it has to pass, or it would be refused twice, once with advice that
+/// does not help.
 pub struct Failing<R>(PhantomData<fn() -> R>);
 
 impl<R> Failing<R> {
-    /// A failure in a function that returns `R`.
+    /// Asks for `R`.
     pub const NEW: Failing<R> = Failing(PhantomData);
 }
 
@@ -79,31 +78,30 @@ impl<R> fmt::Debug for Failing<R> {
     }
 }
 
+/// The failure is returned.
+#[derive(Debug)]
+pub struct Returned;
+
+/// Nothing is returned, since the function does not compile.
+#[derive(Debug)]
+pub struct Refused;
+
 impl<R: Future> Failing<R> {
-    /// No function that returns a future compiles.
-    ///
-    /// # Panics
-    ///
-    /// Always.
-    pub fn lock_failure_as_result(&self, error: LockError) -> R {
-        unreachable!("a function that returns a future was refused, and not called: {error}")
+    /// To no place.
+    pub fn lock_failure_goes(&self) -> Refused {
+        Refused
     }
 }
 
 /// Return types that are no futures.
-pub trait LockFailureOf<R> {
-    /// The return value that says that the lock was not had, or was lost.
-    fn lock_failure_as_result(&self, error: LockError) -> R
-    where
-        R: FromLockError;
+pub trait NoFuture {
+    /// To the caller.
+    fn lock_failure_goes(&self) -> Returned;
 }
 
-impl<R> LockFailureOf<R> for Failing<R> {
-    fn lock_failure_as_result(&self, error: LockError) -> R
-    where
-        R: FromLockError,
-    {
-        R::from_lock_error(error)
+impl<R> NoFuture for &Failing<R> {
+    fn lock_failure_goes(&self) -> Returned {
+        Returned
     }
 }
 
@@ -112,20 +110,32 @@ mod tests {
     use super::*;
 
     fn generic<R>(output: &R) -> bool {
-        (&Outcome(output)).lock_body_failed()
+        let outcome = &Outcome(output);
+        outcome.lock_body_failed()
     }
 
     #[test]
     fn only_a_results_own_error_is_a_failure() {
         type Alias = Result<u8, String>;
-        assert!((&Outcome(&Alias::Err(String::new()))).lock_body_failed());
-        assert!(!(&Outcome(&Alias::Ok(1))).lock_body_failed());
-        assert!(!(&Outcome(&None::<u8>)).lock_body_failed());
-        assert!(!(&Outcome(&())).lock_body_failed());
+        let [failed, well] = [Alias::Err(String::new()), Alias::Ok(1)];
+        let [failed, well] = [&Outcome(&failed), &Outcome(&well)];
+        assert!(failed.lock_body_failed());
+        assert!(!well.lock_body_failed());
+        let (option, unit) = (&Outcome(&None::<u8>), &Outcome(&()));
+        assert!(!option.lock_body_failed());
+        assert!(!unit.lock_body_failed());
     }
 
     #[test]
     fn a_type_parameter_is_not_looked_into() {
         assert!(!generic(&Err::<u8, u8>(1)));
+    }
+
+    #[test]
+    fn only_a_future_leaves_the_failure_aside() {
+        let future = &Failing::<std::future::Ready<u8>>::NEW;
+        let Refused = future.lock_failure_goes();
+        let other = &Failing::<Result<u8, u8>>::NEW;
+        let Returned = other.lock_failure_goes();
     }
 }

@@ -54,14 +54,24 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
         match __lock_outcome {
             ::core::result::Result::Ok(__lock_output) => __lock_output,
             ::core::result::Result::Err(__lock_error) => {
-                use __lock_rt::LockFailureOf as _;
-                __lock_rt::Failing::<
-                    <BoxFuture<
-                        'static,
-                        Result<(), ShipError>,
-                    > as ::core::future::Future>::Output,
-                >::NEW
-                    .lock_failure_as_result(__lock_error)
+                <<BoxFuture<
+                    'static,
+                    Result<(), ShipError>,
+                > as ::core::future::Future>::Output as __lock_rt::FromLockError<
+                    _,
+                >>::from_lock_error(
+                    {
+                        use __lock_rt::NoFuture as _;
+                        (&__lock_rt::Failing::<
+                            <BoxFuture<
+                                'static,
+                                Result<(), ShipError>,
+                            > as ::core::future::Future>::Output,
+                        >::NEW)
+                            .lock_failure_goes()
+                    },
+                    __lock_error,
+                )
             }
         }
     })

@@ -76,9 +76,12 @@ where
         match __lock_outcome {
             ::core::result::Result::Ok(__lock_output) => __lock_output,
             ::core::result::Result::Err(__lock_error) => {
-                use __lock_rt::LockFailureOf as _;
-                __lock_rt::Failing::<Result<(), LedgerError>>::NEW
-                    .lock_failure_as_result(__lock_error)
+                <Result<
+                    (),
+                    LedgerError,
+                > as __lock_rt::FromLockError<
+                    _,
+                >>::from_lock_error(__lock_rt::Returned, __lock_error)
             }
         }
     })

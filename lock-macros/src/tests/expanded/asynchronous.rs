@@ -54,9 +54,12 @@ pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
     match __lock_outcome {
         ::core::result::Result::Ok(__lock_output) => __lock_output,
         ::core::result::Result::Err(__lock_error) => {
-            use __lock_rt::LockFailureOf as _;
-            __lock_rt::Failing::<Result<Receipt, ShipError>>::NEW
-                .lock_failure_as_result(__lock_error)
+            <Result<
+                Receipt,
+                ShipError,
+            > as __lock_rt::FromLockError<
+                _,
+            >>::from_lock_error(__lock_rt::Returned, __lock_error)
         }
     }
 }

@@ -60,9 +60,12 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
     match __lock_outcome {
         ::core::result::Result::Ok(__lock_output) => __lock_output,
         ::core::result::Result::Err(__lock_error) => {
-            use __lock_rt::LockFailureOf as _;
-            __lock_rt::Failing::<Result<u32, StockError>>::NEW
-                .lock_failure_as_result(__lock_error)
+            <Result<
+                u32,
+                StockError,
+            > as __lock_rt::FromLockError<
+                _,
+            >>::from_lock_error(__lock_rt::Returned, __lock_error)
         }
     }
 }
