@@ -39,15 +39,15 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
     let mut __lock_call = {
         let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
-        __lock_spec.part(&["order:", "id"], &id);
-        __lock_spec.ttl(Duration::new(10u64, 0u32));
-        __lock_spec.wait(Duration::new(30u64, 0u32));
-        __lock_spec.acquire_installed()
+        __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
+        __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
+        __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(30u64, 0u32));
+        __lock_rt::Spec::acquire_installed(__lock_spec)
     };
-    let __lock_outcome = match __lock_call.acquired().await {
+    let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
         Ok(()) => {
             let __lock_outcome = {
-                let lock = __lock_call.guard();
+                let lock = __lock_rt::Call::guard(&__lock_call);
                 let __lock_body = std::pin::pin!(
                     Some(async move {
                         if let Some(__lock_output) = None::<Result<Receipt, LockError>> {
@@ -64,19 +64,30 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
                         })
                     }),
                 );
-                let __lock_outcome = __lock_call
-                    .drive(__lock_rt::OnLost::Cancel, __lock_body)
+                let __lock_outcome = __lock_rt::Call::drive(
+                        &__lock_call,
+                        __lock_rt::OnLost::Cancel,
+                        __lock_body,
+                    )
                     .await;
                 __lock_outcome
             };
             let __lock_ended = match &__lock_outcome {
                 Ok(__lock_output) => {
-                    use __lock_rt::NotAResult as _;
-                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                    use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
+                    __lock_rt::Ended::with(
+                        (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                    )
                 }
                 Err(_) => __lock_rt::Ended::Dropped,
             };
-            match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await {
+            match __lock_rt::Call::settled(
+                    &mut __lock_call,
+                    __lock_rt::OnLost::Cancel,
+                    __lock_ended,
+                )
+                .await
+            {
                 Ok(()) => __lock_outcome,
                 Err(__lock_error) => Err(__lock_error),
             }
@@ -89,7 +100,9 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
             <Result<
                 Receipt,
                 LockError,
-            > as __lock_rt::FromLockError>::from_lock_error(__lock_error)
+            > as __lock_rt::FromLockError<
+                _,
+            >>::from_lock_error(__lock_rt::Returned, __lock_error)
         }
     }
 }

@@ -14,6 +14,18 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// A name from another language, `leaseTime`, as Rust spells it.
+pub(crate) fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
 /// How far a candidate is from a name; `None` if too far to be worth mentioning.
 fn cost(name: &str, candidate: &str) -> Option<usize> {
     let (name, candidate) = (name.to_lowercase(), candidate.to_lowercase());
@@ -62,7 +74,18 @@ fn distance(left: &str, right: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{closest, snake};
+
+    #[test]
+    fn names_are_spelt_as_in_rust() {
+        for (name, expected) in [
+            ("leaseTime", "lease_time"),
+            ("Key", "key"),
+            ("lease_time", "lease_time"),
+        ] {
+            assert_eq!(snake(name), expected);
+        }
+    }
 
     #[test]
     fn misspellings_and_abbreviations_are_recognised() {

@@ -120,7 +120,7 @@ fn options_are_evaluated_in_order() {
         "WAIT",
         "MAX",
         "CLIENT",
-        "__lock_call . acquired () . await",
+        "acquired (& mut __lock_call) . await",
     ]
     .iter()
     .map(|word| {
@@ -130,7 +130,7 @@ fn options_are_evaluated_in_order() {
     })
     .collect();
     assert!(places.is_sorted(), "{output}");
-    assert!(output.contains(". reentrant (false)"));
+    assert!(output.contains("reentrant (& mut __lock_spec , false)"));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
         "key = \"a\"",
         "fn f() -> impl Future<Output = R> { charge(); async move { ship() } }",
     );
-    let acquire = output.find("__lock_call . acquired () . await").unwrap();
+    let acquire = output.find("acquired (& mut __lock_call) . await").unwrap();
     assert!(acquire < output.find("charge ()").unwrap(), "{output}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 
 /// Tells names from fields and methods, which come after a single `.`; a name may come after `..`.
 #[derive(Default)]
@@ -92,6 +92,55 @@ fn add_formatted(text: &str, into: &mut HashSet<String>) {
     }
 }
 
+/// Whether a variable, or a part of it, is assigned to at any depth: `name = …`, `name.field += …`.
+pub(crate) fn assigns_to(tokens: TokenStream, name: &str) -> bool {
+    let mut dots = Dots::default();
+    let mut declares = false;
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    trees.iter().enumerate().any(|(at, tree)| {
+        let is_member = dots.precede(tree);
+        let is_new = declares;
+        declares = matches!(tree, TokenTree::Ident(word) if word == "let" || word == "mut");
+        match tree {
+            TokenTree::Ident(ident) => {
+                ident == name && !is_member && !is_new && is_assigned(&trees[at + 1..])
+            }
+            TokenTree::Group(group) => assigns_to(group.stream(), name),
+            _ => false,
+        }
+    })
+}
+
+/// Whether fields and indices, if any, and an `=` come next.
+fn is_assigned(mut rest: &[TokenTree]) -> bool {
+    loop {
+        rest = match rest {
+            [
+                TokenTree::Punct(dot),
+                TokenTree::Ident(_) | TokenTree::Literal(_),
+                after @ ..,
+            ] if dot.as_char() == '.' => after,
+            [TokenTree::Group(group), after @ ..] if group.delimiter() == Delimiter::Bracket => {
+                after
+            }
+            _ => break,
+        };
+    }
+    let operator: String = rest
+        .iter()
+        .map_while(|tree| match tree {
+            TokenTree::Punct(punct) => Some(punct.as_char()),
+            _ => None,
+        })
+        .collect();
+    match operator.find('=') {
+        // Not `==` or `=>`; what is assigned may begin with a `&` or the like.
+        Some(0) => !operator[1..].starts_with(['=', '>']),
+        Some(at) => ["+", "-", "*", "/", "%", "^", "&", "|", "<<", ">>"].contains(&&operator[..at]),
+        None => false,
+    }
+}
+
 /// Whether any token, at any depth, is the one looked for.
 pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> bool) -> bool {
     tokens.into_iter().any(|tree| {
@@ -100,6 +149,20 @@ pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> boo
                 TokenTree::Group(group) => any(group.stream(), wanted),
                 _ => false,
             }
+    })
+}
+
+/// Whether a type leaves a part of it open: a `_` at any depth, which the lifetime `'_` is not.
+pub(crate) fn is_open(ty: TokenStream) -> bool {
+    let mut after_quote = false;
+    ty.into_iter().any(|tree| {
+        let open = match &tree {
+            TokenTree::Ident(ident) => !after_quote && ident == "_",
+            TokenTree::Group(group) => is_open(group.stream()),
+            _ => false,
+        };
+        after_quote = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '\'');
+        open
     })
 }
 
@@ -131,6 +194,46 @@ mod tests {
         assert!(mentions(tokens.clone(), "d"));
         assert!(mentions(tokens.clone(), "b"));
         assert!(!mentions(tokens, "e"));
+    }
+
+    #[test]
+    fn open_types_are_told_from_elided_lifetimes() {
+        for (ty, expected) in [
+            ("_", true),
+            ("Result<(_, u8), E>", true),
+            ("Result<Cow<'_, str>, E>", false),
+            ("&'_ _", true),
+        ] {
+            assert_eq!(is_open(tokens(ty)), expected, "{ty}");
+        }
+    }
+
+    #[test]
+    fn assignments_are_found() {
+        for text in [
+            "g = h",
+            "g.a = false;",
+            "f(|| { g.a.0.1[i].b = -1 })",
+            "*x = 1; g.a += 1",
+            "g <<= 1",
+            "self.g(); g[0] ^= *y",
+            "g = &h",
+        ] {
+            assert!(assigns_to(tokens(text), "g"), "{text}");
+        }
+        for text in [
+            "g == h",
+            "g.a <= 1; g >= 2; g != 3",
+            "match g { g => 1 }",
+            "let g = h; let mut g = h;",
+            "self.g = 1; x.g.a = 2",
+            "g.a().b = 1",
+            "g.a; b = 1",
+            "h = g",
+            "g && a == b",
+        ] {
+            assert!(!assigns_to(tokens(text), "g"), "{text}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@
 
 #[path = "../functions/attributes.rs"]
 mod attributes;
+#[path = "../functions/blanket.rs"]
+mod blanket;
 #[path = "../functions/calls.rs"]
 mod calls;
 #[path = "../functions/check.rs"]
@@ -22,6 +24,8 @@ mod check;
 mod clients;
 #[path = "../functions/coerced.rs"]
 mod coerced;
+#[path = "../functions/defused.rs"]
+mod defused;
 mod edition;
 #[path = "../functions/exits.rs"]
 mod exits;

@@ -4,10 +4,11 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 
 use lock_runtime::distributed_lock;
 
-use crate::check::{AppError, inside, locks, pausing};
+use crate::check::{AppError, inside, locks, locks_blocking, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
 /// As the `futures` crate has it.
@@ -103,6 +104,125 @@ fn ignored(_shop: &Shop, id: u8) -> BoxFuture<'static, Answer> {
         pausing().await;
         Ok(id)
     })
+}
+
+/// A name that says nothing, and one that lies.
+type Shipping = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Borrowed<'a> = Pin<Box<dyn Future<Output = Answer<&'a str>> + 'a>>;
+struct NearFuture(u8);
+
+#[distributed_lock(key = "alias:<id>")]
+fn alias(id: u8) -> Shipping {
+    inside();
+    Box::pin(async move {
+        pausing().await;
+        if id == 0 {
+            return Err(AppError::Own);
+        }
+        Ok(id)
+    })
+}
+
+#[distributed_lock(key = "alias 'a:<id>")]
+fn borrowed_alias(id: &str) -> Borrowed<'_> {
+    Box::pin(async move {
+        pausing().await;
+        Ok(id)
+    })
+}
+
+#[distributed_lock(key = "no future", or_else = |_| NearFuture(0))]
+fn near_future() -> NearFuture {
+    inside();
+    NearFuture(1)
+}
+
+/// Another trait, with `Future` above it.
+trait Work: Future<Output = Answer> {}
+impl<F: Future<Output = Answer>> Work for F {}
+
+#[distributed_lock(key = "work:<id>")]
+fn work(id: u8) -> impl Work {
+    async move {
+        pausing().await;
+        Ok(id)
+    }
+}
+
+#[derive(Clone)]
+struct Inner(u8);
+
+/// What `tower` and its like make: a future that outlives the receiver.
+struct Service {
+    inner: Inner,
+    shared: Rc<Cell<u8>>,
+    count: u8,
+}
+
+impl Service {
+    #[distributed_lock(key = "clones:<id>")]
+    fn clones(&self, id: u8) -> Pin<Box<dyn Future<Output = Answer>>> {
+        let inner = self.inner.clone();
+        let shared: Rc<Cell<u8>> = Rc::clone(&self.shared);
+        let mut count = self.count;
+        // Under the lock, from here on.
+        inside();
+        shared.set(id);
+        Box::pin(async move {
+            pausing().await;
+            count += inner.0 + shared.get();
+            Ok(count)
+        })
+    }
+
+    #[distributed_lock(key = "at the call")]
+    fn at_the_call(&self) -> Pin<Box<dyn Future<Output = Answer>>> {
+        let shared = self.shared.clone();
+        let count = self.count;
+        shared.set(1);
+        Box::pin(async move { Ok(count + shared.get()) })
+    }
+
+    #[distributed_lock(key = "owned:<id>")]
+    fn owned(&mut self, id: &str) -> BoxFuture<'static, Answer<String>> {
+        let id = id.to_owned();
+        Box::pin(async move {
+            pausing().await;
+            Ok(id)
+        })
+    }
+}
+
+#[tokio::test]
+async fn copies_are_taken_at_the_call() {
+    let mut service = Service {
+        inner: Inner(1),
+        shared: Rc::new(Cell::new(0)),
+        count: 2,
+    };
+    let count = locks("clones:3", async || service.clones(3).await).await;
+    assert_eq!(count.unwrap(), 6);
+    let id = locks("owned:x", async || service.owned("x").await).await;
+    assert_eq!(id.unwrap(), "x");
+    // Of what there is at the call; whatever does more waits for the lock.
+    let called = service.at_the_call();
+    assert_ne!(service.shared.get(), 1);
+    service.count = 100;
+    assert_eq!(called.await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn the_block_decides_whether_a_function_returns_a_future() {
+    let id = locks("alias:1", async || alias(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    let id = locks("alias 'a:x", async || {
+        borrowed_alias("x").await.map(str::to_owned)
+    })
+    .await;
+    assert_eq!(id.unwrap(), "x");
+    let id = locks("work:1", async || work(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    assert_eq!(locks_blocking("no future", near_future).0, 1);
 }
 
 #[tokio::test]

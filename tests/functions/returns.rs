@@ -203,3 +203,48 @@ async fn what_never_returns_panics() {
     let panic = end.unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
 }
+
+struct Order {
+    id: u8,
+}
+
+#[distributed_lock(key = "closure", or_else = |_| panic!("busy"))]
+fn closure() -> impl Fn(&Order) -> u8 {
+    inside();
+    |order| order.id
+}
+
+#[distributed_lock(key = "async closure", or_else = |_| panic!("busy"))]
+async fn async_closure(by: u8) -> impl Fn(&Order) -> u8 + Send {
+    pausing().await;
+    if by == 0 {
+        panic!("not by nothing");
+    }
+    move |order| order.id + by
+}
+
+#[distributed_lock(key = "closure in a result")]
+async fn closure_in_a_result<'a, T: PartialEq>(
+    wanted: &'a T,
+) -> Result<impl FnMut(&T) -> bool + 'a, AppError> {
+    pausing().await;
+    let mut seen = 0;
+    Ok(move |found| {
+        seen += 1;
+        seen == 1 && wanted.eq(found)
+    })
+}
+
+#[tokio::test]
+async fn a_returned_closure_knows_its_arguments() {
+    let id = locks_blocking("closure", closure);
+    assert_eq!(id(&Order { id: 7 }), 7);
+    let id = locks("async closure", async || async_closure(1).await).await;
+    assert_eq!(id(&Order { id: 7 }), 8);
+    let is = locks("closure in a result", async || {
+        closure_in_a_result(&3).await
+    });
+    let mut is = is.await.unwrap();
+    assert!(is(&3));
+    assert!(!is(&3));
+}

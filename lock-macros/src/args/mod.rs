@@ -138,6 +138,11 @@ impl Reader<'_> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected an option such as `key = \"order:<id>\"`"));
         }
+        if let Some(error) = slips::format_arguments(self.args.key.as_ref(), input) {
+            // One mistake, and the template is a part of it.
+            self.args.key = None;
+            return Err(error);
+        }
         let name = input.call(Ident::parse_any)?;
         let text = name.to_string();
         self.key_seen |= names::means_key(&text);
@@ -166,6 +171,9 @@ impl Reader<'_> {
             return Err(slips::colon(&text, input));
         }
         if let Some(error) = slips::unquoted_key(&text, input) {
+            return Err(error);
+        }
+        if let Some(error) = slips::mutable(&text, input) {
             return Err(error);
         }
         let value = input.parse::<Expr>()?;
@@ -304,6 +312,34 @@ mod tests {
         ] {
             assert_eq!(messages(written), [""; 0], "{written}");
         }
+    }
+
+    #[test]
+    fn arguments_of_a_format_string_are_one_mistake() {
+        for (written, message) in [
+            (
+                r#"key = "order:{}", id"#,
+                "a key is a template and takes no arguments: write `key = \"order:<id>\"`",
+            ),
+            (
+                r#"key = "{}:{:?}:{}", order.id, self.x, ttl = "1s""#,
+                "a key is a template and takes no arguments: write `key = \"<order.id>:<self.x>:<…>\"`",
+            ),
+            (
+                r#"key = "order:{n}", n = id"#,
+                "unknown option `n`; the options are `key`, `ttl`, `wait`, `renew`, `max_hold`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
+            ),
+        ] {
+            assert_eq!(messages(written), [message], "{written}");
+        }
+    }
+
+    #[test]
+    fn a_guard_is_never_mutable() {
+        assert_eq!(
+            messages("key = \"a\", guard = mut held"),
+            ["a guard is a reference and needs no `mut`: write `guard = held`"]
+        );
     }
 
     #[test]

@@ -27,20 +27,33 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("wait_time", "wait"),
     ("acquire_timeout", "wait"),
     ("blocking_timeout", "wait"),
+    ("blocking", "wait"),
+    ("retry", "wait"),
+    ("retries", "wait"),
+    ("retry_count", "wait"),
+    ("tries", "wait"),
     ("lease", "ttl"),
     ("lease_time", "ttl"),
     ("expire", "ttl"),
     ("expiry", "ttl"),
+    ("expires_in", "ttl"),
     ("lock_at_most_for", "max_hold"),
     ("name", "key"),
     ("lock", "key"),
     ("resource", "key"),
     ("auto_renew", "renew"),
     ("watchdog", "renew"),
+    ("skip", "on_busy"),
+    ("skip_if_locked", "on_busy"),
     ("fallback", "or_else"),
+    ("on_fail", "or_else"),
     ("locks", "client"),
     ("redis", "client"),
+    ("url", "client"),
 ];
+
+/// Ends of names that say in which unit a number is. Ours stands with the number.
+const UNITS: &[&str] = &["_ms", "_millis", "_s", "_secs", "_seconds"];
 
 /// What to say about a name that is no option.
 pub(crate) fn unknown(name: &str) -> String {
@@ -63,6 +76,9 @@ pub(crate) fn means_key(name: &str) -> bool {
 
 /// The option that a name is, or was probably meant to be.
 fn meant(name: &str) -> Option<&'static str> {
+    let name = suggest::snake(name);
+    let unit = UNITS.iter().find_map(|unit| name.strip_suffix(unit));
+    let name = unit.unwrap_or(&name);
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
     synonym
         .map(|(_, option)| *option)
@@ -91,6 +107,33 @@ mod tests {
             unknown("maxhold"),
             "unknown option `maxhold`; did you mean `max_hold`?"
         );
+    }
+
+    #[test]
+    fn a_name_in_another_spelling_or_with_a_unit_is_translated() {
+        for (name, option) in [
+            ("leaseTime", "ttl"),
+            ("waitTime", "wait"),
+            ("lockAtMostFor", "max_hold"),
+            ("acquireTimeout", "wait"),
+            ("expires_in", "ttl"),
+            ("ttl_ms", "ttl"),
+            ("ttlSeconds", "ttl"),
+            ("timeout_ms", "wait"),
+            ("retry", "wait"),
+            ("retry_count", "wait"),
+            ("tries", "wait"),
+            ("blocking", "wait"),
+            ("skip", "on_busy"),
+            ("skip_if_locked", "on_busy"),
+            ("on_fail", "or_else"),
+            ("url", "client"),
+        ] {
+            assert_eq!(
+                unknown(name),
+                format!("unknown option `{name}`; did you mean `{option}`?")
+            );
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! Values without their quotes, and `:` for `=`: Rust would complain about the syntax somewhere in
-//! the middle of them.
+//! Values without their quotes, `:` for `=`, and what else Rust would complain about somewhere in the
+//! middle of it.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::ParseStream;
-use syn::{Expr, Token};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Token};
+
+use super::value::string;
 
 /// What to write instead of `name: value`, on the value.
 pub(crate) fn colon(name: &str, input: ParseStream<'_>) -> syn::Error {
@@ -23,6 +26,70 @@ pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Er
         // With these it is rather the comma after it that is missing.
         && !has(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)));
     (name == "key" && !is_expression && reads_like_a_template).then(|| instead(name, &value, "\""))
+}
+
+/// What to write instead of `guard = mut held`.
+pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
+    let ahead = input.fork();
+    let word = ahead.parse::<Token![mut]>().ok()?;
+    let guard = ahead.parse::<Ident>().ok()?;
+    (name == "guard").then(|| {
+        syn::Error::new(
+            word.span,
+            format_args!("a guard is a reference and needs no `mut`: write `guard = {guard}`"),
+        )
+    })
+}
+
+/// What to write instead of `key = "order:{}", id`, on what comes after the key; takes all that is no
+/// option.
+pub(crate) fn format_arguments(key: Option<&Expr>, input: ParseStream<'_>) -> Option<syn::Error> {
+    let template = string(key?)?.value();
+    let mut parts = template.split_inclusive('}').peekable();
+    // `{}` and `{:?}`: `{name}` is told as such.
+    let hole = |part: &&str| {
+        let (_, inside) = part.strip_suffix('}')?.rsplit_once('{')?;
+        (inside.is_empty() || inside.starts_with(':')).then_some(inside.len() + 2)
+    };
+    if !parts.clone().any(|part| hole(&part).is_some()) {
+        return None;
+    }
+    let mut arguments = Vec::new();
+    let mut place = None;
+    while let Some(argument) = argument(input) {
+        place = place.or_else(|| Some(argument.span()));
+        arguments.push(as_written(argument.to_token_stream()));
+        let _ = input.parse::<Option<Token![,]>>();
+    }
+    let place = place?;
+    let mut arguments = arguments.into_iter();
+    let mut written = String::new();
+    for part in parts.by_ref() {
+        match hole(&part) {
+            Some(length) => {
+                written += &part[..part.len() - length];
+                let argument = arguments.next();
+                written += &format!("<{}>", argument.as_deref().unwrap_or("…"));
+            }
+            None => written += part,
+        }
+    }
+    Some(syn::Error::new(
+        place,
+        format_args!("a key is a template and takes no arguments: write `key = {written:?}`"),
+    ))
+}
+
+/// Takes an expression that is no option.
+fn argument(input: ParseStream<'_>) -> Option<Expr> {
+    let ahead = input.fork();
+    let found = ahead.parse::<Expr>().ok()?;
+    let is_option =
+        matches!(found, Expr::Assign(_)) || !(ahead.is_empty() || ahead.peek(Token![,]));
+    if is_option {
+        return None;
+    }
+    input.parse().ok()
 }
 
 fn is_punct(tree: &TokenTree, wanted: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::Expr;
 
@@ -11,12 +11,13 @@ use crate::key::{Key, Segment};
 use crate::model::Call;
 use crate::tokens;
 
-use super::{allow_underscores, glue_at};
+use super::{allow_underscores, closures, glue_at};
 
 /// The return-type edge, the captures, and the statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
     let edge = edge(call);
     let captures = captures(call, &statements, glue);
+    let statements = closures::typed(call, &statements, glue).unwrap_or(statements);
     quote_spanned! {glue=> #edge #captures #statements }
 }
 
@@ -60,11 +61,39 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
         let allow = allow_underscores(&ident.to_string(), glue);
-        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident;)
+        let defused = binding
+            .mutable
+            .then(|| defused(ident, statements, glue))
+            .flatten();
+        let defused = defused.map(|defused| quote_spanned!(glue=> #(#cfgs)* #allow #defused));
+        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident; #defused)
     });
     let receiver = call.names.receiver.iter();
     let receiver = receiver.filter(|name| keeps_all || mentioned.contains(&name.to_string()));
-    quote_spanned!(glue=> #(#moves)* #(let _ = &#receiver;)*)
+    let receiver = receiver.map(|name| {
+        let mutable = call.names.mutable_receiver;
+        let defused = mutable.then(|| defused(name, statements, glue)).flatten();
+        quote_spanned!(glue=> let _ = &#name; #defused)
+    });
+    quote_spanned!(glue=> #(#moves)* #(#receiver)*)
+}
+
+/// Where the body assigns to an argument: an assignment that never happens, by which the compiler
+/// sees that the argument is dropped in here.
+///
+/// What is set for a destructor to read, as in `self.armed = false`, is else called "never read": the
+/// compiler knows of a variable that it is dropped, but of a captured one only if something is assigned
+/// to it as a whole.
+fn defused(name: &Ident, statements: &TokenStream, glue: Span) -> Option<TokenStream> {
+    let assigned = tokens::assigns_to(statements.clone(), &name.to_string());
+    assigned.then(|| {
+        quote_spanned! {glue=>
+            if let ::core::option::Option::Some(__lock_value) = ::core::option::Option::None {
+                #name = __lock_value;
+                let _ = &#name;
+            }
+        }
+    })
 }
 
 /// The argument that is the key itself.
@@ -105,11 +134,4 @@ pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
     }
     let ty = &call.output.tokens;
     quote_spanned!(glue=> -> #ty)
-}
-
-/// Refuses a synchronous function that turns out to return a future.
-pub(super) fn checked_output(call: &Call, glue: Span) -> TokenStream {
-    let span = glue_at(call.output.span);
-    let returned = quote_spanned!(span=> __lock_rt::returned(__lock_output));
-    quote_spanned!(glue=> let __lock_output = #returned;)
 }

@@ -20,15 +20,25 @@ pub(super) fn failure(call: &Call) -> TokenStream {
             quote_spanned!(span=> __lock_rt::or_else::<#ty, _>(__lock_error, #answer))
         }
         None => {
-            let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError>);
-            quote_spanned!(place=> #carried::from_lock_error(__lock_error))
+            let goes = if call.output.may_be_future {
+                quote_spanned! {glue=>
+                    {
+                        use __lock_rt::NoFuture as _;
+                        (&__lock_rt::Failing::<#ty>::NEW).lock_failure_goes()
+                    }
+                }
+            } else {
+                quote_spanned!(glue=> __lock_rt::Returned)
+            };
+            let carried = quote_spanned!(place=> <#ty as __lock_rt::FromLockError<_>>);
+            quote_spanned!(place=> #carried::from_lock_error(#goes, __lock_error))
         }
     };
     match call.options.on_busy {
         OnBusy::Error => otherwise,
         OnBusy::Skip => {
             let skipped = quote_spanned!(place=> <#ty as __lock_rt::Skip>::skipped());
-            quote_spanned!(glue=> if __lock_error.is_busy() { #skipped } else { #otherwise })
+            quote_spanned!(glue=> if __lock_rt::LockError::is_busy(&__lock_error) { #skipped } else { #otherwise })
         }
     }
 }

@@ -14,11 +14,11 @@
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
 //!     let mut call = {
 //!         let mut spec = Spec::new(&["ship", "order:<id>"]);
-//!         spec.part(&["order:", "id"], &id);
-//!         spec.ttl(Duration::new(10, 0));
-//!         spec.acquire_installed()
+//!         Spec::part(&mut spec, &["order:", "id"], &id);
+//!         Spec::ttl(&mut spec, Duration::new(10, 0));
+//!         Spec::acquire_installed(spec)
 //!     };
-//!     let outcome = match call.acquired().await {
+//!     let outcome = match Call::acquired(&mut call).await {
 //!         Ok(()) => {
 //!             let outcome = {
 //!                 let body = pin!(Some(async move {
@@ -26,14 +26,14 @@
 //!                     let _ = &id;
 //!                     STATEMENTS
 //!                 }));
-//!                 let outcome = call.drive(OnLost::Cancel, body).await;
+//!                 let outcome = Call::drive(&call, OnLost::Cancel, body).await;
 //!                 outcome
 //!             };
 //!             let ended = match &outcome {
-//!                 Ok(output) => Ended::with(Outcome(output).failed()),
+//!                 Ok(output) => Ended::with((&Outcome(output)).lock_body_failed()),
 //!                 Err(_) => Ended::Dropped,
 //!             };
-//!             match call.settled(OnLost::Cancel, ended).await {
+//!             match Call::settled(&mut call, OnLost::Cancel, ended).await {
 //!                 Ok(()) => outcome,
 //!                 Err(error) => Err(error),
 //!             }
@@ -42,7 +42,9 @@
 //!     };
 //!     match outcome {
 //!         Ok(output) => output,
-//!         Err(error) => <Result<Receipt, ShipError> as FromLockError>::from_lock_error(error),
+//!         Err(error) => {
+//!             <Result<Receipt, ShipError> as FromLockError<_>>::from_lock_error(Returned, error)
+//!         }
 //!     }
 //! }
 //! ```
@@ -58,10 +60,13 @@
 //!   nothing (`_tx`): else the rest of it would be dropped after the lock was released.
 //! - These come in the reverse order of the arguments, since captures are dropped as they were
 //!   captured and arguments the other way round.
+//! - Everything is called by its path, or by a name that nobody else gives a method: a trait in scope
+//!   may have a method `part` for every type.
 //! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own. The
 //!   prefix keeps its variables off constants and statics, which have no hygiene.
 
 mod body;
+mod closures;
 mod failure;
 mod spec;
 
@@ -82,12 +87,13 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
         Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
         Shape::Future(tail) => {
             // What stood before the block ran when the function was called, without the lock.
-            let (before, rest) = (&tail.before, &tail.body);
+            let (copies, before, rest) = (&tail.copies, &tail.before, &tail.body);
             let locked = locked(&call, Mode::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
             let block = braced(quote!(#prelude #locked), tail.braces);
             let glue = glue(&call);
-            tail.wrap(quote_spanned!(glue=> async move #block))
+            let wrapped = tail.wrap(quote_spanned!(glue=> async move #block));
+            quote!(#copies #wrapped)
         }
     };
     let (glue, runtime) = (glue(&call), &call.runtime);
@@ -123,10 +129,12 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
+    let returned = glue_at(call.output.span);
+    let failed = quote_spanned!(returned=> (&__lock_rt::Outcome(__lock_output)).lock_body_failed());
     let failed = quote_spanned! {glue=>
         {
-            use __lock_rt::NotAResult as _;
-            __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+            use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
+            __lock_rt::Ended::with(#failed)
         }
     };
     // What the compiler says of a capture is about the user's block, and names the variable.
@@ -139,17 +147,17 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
     let outcome = match mode {
         Mode::Async => {
-            let guard = guard(quote_spanned!(place=> __lock_call.guard()));
-            let settled = quote_spanned!(place=> __lock_call.settled(#on_lost, __lock_ended));
+            let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
+            let settled = quote_spanned!(place=> __lock_rt::Call::settled(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
                 let mut __lock_call = #asked;
-                let __lock_outcome = match __lock_call.acquired().await {
+                let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
                             #guard
                             let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
                             let __lock_outcome =
-                                __lock_call.drive(#on_lost, __lock_body).await;
+                                __lock_rt::Call::drive(&__lock_call, #on_lost, __lock_body).await;
                             __lock_outcome
                         };
                         let __lock_ended = match &__lock_outcome {
@@ -171,14 +179,12 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let guard = guard(quote_spanned!(place=> &__lock_held));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
-            let checked = body::checked_output(call, glue);
             quote_spanned! {glue=>
                 let __lock_acquired = #asked;
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
-                        #checked
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
                         match __lock_rt::settle_blocking(#held, #on_lost, __lock_ended) {
                             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),

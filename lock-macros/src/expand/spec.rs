@@ -34,8 +34,12 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
     let acquired = match (&options.client, mode) {
-        (None, Mode::Async) => quote_spanned!(glue=> __lock_spec.acquire_installed()),
-        (None, Mode::Blocking) => quote_spanned!(glue=> __lock_spec.acquire_installed_blocking()),
+        (None, Mode::Async) => {
+            quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
+        }
+        (None, Mode::Blocking) => {
+            quote_spanned!(glue=> __lock_rt::Spec::acquire_installed_blocking(__lock_spec))
+        }
         (Some(client), mode) => {
             let span = glue_at(client.span());
             let borrowed = quote_spanned!(span=> &(#client));
@@ -43,12 +47,12 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
             // anybody waits. As the block's value it would not be, in edition 2021.
             match mode {
                 Mode::Async => quote_spanned! {glue=>
-                    let __lock_call = __lock_spec.acquire(#borrowed);
+                    let __lock_call = __lock_rt::Spec::acquire(__lock_spec, #borrowed);
                     __lock_call
                 },
                 Mode::Blocking => quote_spanned! {glue=>
-                    let __lock_asked = __lock_spec.ask(#borrowed);
-                    __lock_asked.acquire_blocking()
+                    let __lock_asked = __lock_rt::Spec::ask(__lock_spec, #borrowed);
+                    __lock_rt::Acquire::acquire_blocking(__lock_asked)
                 },
             }
         }
@@ -56,11 +60,11 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     quote_spanned! {glue=>
         {
             #spec
-            #(__lock_spec.ttl(#ttl);)*
-            #(__lock_spec.wait(#wait);)*
-            #(__lock_spec.max_hold(#max_hold);)*
-            #(__lock_spec.renew(#renew);)*
-            #(__lock_spec.reentrant(#reentrant);)*
+            #(__lock_rt::Spec::ttl(&mut __lock_spec, #ttl);)*
+            #(__lock_rt::Spec::wait(&mut __lock_spec, #wait);)*
+            #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
+            #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
+            #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
             #acquired
         }
     }
@@ -77,15 +81,15 @@ fn described(template: &Template, function: &str, glue: Span) -> TokenStream {
             Segment::Text(segment) => text = segment,
             Segment::Value { source, expr } => {
                 let allow = allow_underscores(source, span);
-                writes.extend(
-                    quote_spanned!(span=> #allow __lock_spec.part(&[#text, #source], &#expr);),
-                );
+                writes.extend(quote_spanned! {span=>
+                    #allow __lock_rt::Spec::part(&mut __lock_spec, &[#text, #source], &#expr);
+                });
                 text = "";
             }
         }
     }
     if !text.is_empty() {
-        writes.extend(quote_spanned!(span=> __lock_spec.text(#text);));
+        writes.extend(quote_spanned!(span=> __lock_rt::Spec::text(&mut __lock_spec, #text);));
     }
     let label = template.literal.value();
     quote_spanned! {glue=>
@@ -103,7 +107,7 @@ fn expression_key(expr: &Expr) -> TokenStream {
             __lock_key => {
                 let __lock_is_text = {
                     use __lock_rt::NotText as _;
-                    __lock_rt::KeyText(&__lock_key).is_text()
+                    __lock_rt::KeyText(&__lock_key).lock_key_is_text()
                 };
                 __lock_rt::key(__lock_key, __lock_is_text)
             }

@@ -2,6 +2,7 @@
 //! so that an editor can complete in it while it does not parse yet.
 
 mod conditions;
+mod copies;
 mod names;
 mod output;
 mod returns;
@@ -36,6 +37,16 @@ impl Parse for Item {
         let visibility = input.parse()?;
         refuse_other_items(input)?;
         let signature: Signature = input.parse()?;
+        if signature
+            .ident
+            .to_string()
+            .starts_with("__wasm_bindgen_generated_")
+        {
+            return Err(syn::Error::new(
+                signature.ident.span(),
+                "`#[wasm_bindgen]` has to come below: put `#[distributed_lock]` above it",
+            ));
+        }
         if input.peek(Token![;]) {
             return Err(syn::Error::new(
                 signature.fn_token.span(),
@@ -194,6 +205,16 @@ mod tests {
             "a function without a body has nothing to lock; put `#[distributed_lock]` on its implementations"
         );
         assert_eq!(refused("fn f() = g();"), "expected the function's body");
+    }
+
+    #[test]
+    fn what_wasm_bindgen_makes_is_not_the_function() {
+        let text =
+            "pub unsafe extern \"C\" fn __wasm_bindgen_generated_ship(arg0_1: u32) -> R { x }";
+        assert_eq!(
+            refused(text),
+            "`#[wasm_bindgen]` has to come below: put `#[distributed_lock]` above it"
+        );
     }
 
     #[test]

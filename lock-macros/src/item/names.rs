@@ -12,6 +12,8 @@ pub(crate) struct Binding {
     pub(crate) ident: Ident,
     /// On what the argument or its part depends: whatever mentions the name has to carry it too.
     pub(crate) cfgs: Vec<Attribute>,
+    /// It was written with `mut`.
+    pub(crate) mutable: bool,
 }
 
 /// What is in scope before the body's first statement.
@@ -19,6 +21,8 @@ pub(crate) struct Binding {
 pub(crate) struct Names {
     /// What `self` is called, which is not `self` in a body made by `#[async_trait]`.
     pub(crate) receiver: Option<Ident>,
+    /// It is `mut self`.
+    pub(crate) mutable_receiver: bool,
     pub(crate) bindings: Vec<Binding>,
     /// A pattern is made by a macro, so there may be more names than these.
     pub(crate) incomplete: bool,
@@ -32,6 +36,7 @@ impl Names {
             match argument {
                 FnArg::Receiver(receiver) => {
                     names.receiver = Some(Ident::new("self", receiver.self_token.span));
+                    names.mutable_receiver = receiver.mutability.is_some();
                 }
                 FnArg::Typed(argument) => {
                     names.bind(&argument.pat, &argument.attrs);
@@ -84,7 +89,8 @@ impl Found {
     fn collect(&mut self, pattern: &Pat, cfgs: &[Attribute]) {
         match pattern {
             Pat::Ident(pattern) => {
-                self.add(&pattern.ident, cfgs);
+                let mutable = pattern.by_ref.is_none() && pattern.mutability.is_some();
+                self.add(&pattern.ident, cfgs, mutable);
                 if let Some((_, inner)) = &pattern.subpat {
                     self.collect(inner, cfgs);
                 }
@@ -115,12 +121,13 @@ impl Found {
     }
 
     /// The sides of an or-pattern bind the same names.
-    fn add(&mut self, ident: &Ident, cfgs: &[Attribute]) {
+    fn add(&mut self, ident: &Ident, cfgs: &[Attribute], mutable: bool) {
         let known = |known: &Binding| known.ident == *ident && same(&known.cfgs, cfgs);
         if !self.bindings.iter().any(known) {
             self.bindings.push(Binding {
                 ident: ident.clone(),
                 cfgs: cfgs.to_vec(),
+                mutable,
             });
         }
     }
@@ -189,6 +196,16 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_assigned_to_is_known() {
+        let names = names("fn f(mut self, mut a: A, b: B, (c, mut d): C, &mut ref e: &mut E)");
+        let mutable: Vec<_> = names.bindings.iter().map(|name| name.mutable).collect();
+        assert_eq!(mutable, [true, false, false, true, false]);
+        assert!(names.mutable_receiver);
+        assert!(!self::names("fn f(&mut self)").mutable_receiver);
+        assert!(self::names("fn f(mut self: Box<Self>)").mutable_receiver);
+    }
+
+    #[test]
     fn a_receiver_is_no_binding() {
         let names = names("fn f(self: Arc<Self>, id: u64)");
         assert!(names.receiver.is_some());
@@ -209,7 +226,7 @@ mod tests {
         let found: Vec<_> = names
             .bindings
             .iter()
-            .map(|Binding { ident, cfgs }| quote!(#(#cfgs)* #ident).to_string())
+            .map(|Binding { ident, cfgs, .. }| quote!(#(#cfgs)* #ident).to_string())
             .collect();
         assert_eq!(
             found,

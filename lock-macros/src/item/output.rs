@@ -17,6 +17,8 @@ pub(crate) struct Output {
     pub(crate) inferred: bool,
     /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
     pub(crate) never: bool,
+    /// It may be a future, as far as its name tells. Nothing can be asked about a type with open parts.
+    pub(crate) may_be_future: bool,
 }
 
 impl Item {
@@ -29,7 +31,7 @@ impl Item {
             }
             (ReturnType::Type(_, ty), Shape::Future(tail)) => {
                 let declared = tail.prelude.as_ref().map(|prelude| prelude.output.clone());
-                let output = declared.or_else(|| returns::future_output(ty).flatten());
+                let output = declared.or_else(|| returns::future_output(ty));
                 Output::of(
                     output.unwrap_or_else(|| quote_spanned!(ty.span()=> _)),
                     ty.span(),
@@ -49,6 +51,7 @@ impl Output {
         Output {
             inferred: parsed.as_ref().is_none_or(returns::is_inferred),
             never,
+            may_be_future: parsed.as_ref().is_some_and(returns::may_be_future),
             tokens: if never {
                 quote_spanned!(span=> ::core::convert::Infallible)
             } else {
@@ -78,6 +81,11 @@ mod tests {
                 "<BoxFuture<'static,u8>as::core::future::Future>::Output",
             ),
             ("fn f() -> impl Future { async { 1 } }", "_"),
+            ("fn f() -> impl Work { async { 1 } }", "_"),
+            (
+                "fn f() -> Shipping { Box::pin(async { 1 }) }",
+                "<Shippingas::core::future::Future>::Output",
+            ),
         ] {
             let item = item(text);
             let shape = item.shape(&mut Diag::default()).unwrap();

@@ -5,9 +5,11 @@ use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    AngleBracketedGenericArguments, GenericArgument, Path, PathArguments, Token, Type, TypeInfer,
-    TypeParamBound,
+    AngleBracketedGenericArguments, GenericArgument, Lifetime, Path, PathArguments, PathSegment,
+    Token, Type, TypeInfer, TypeParamBound,
 };
+
+use crate::tokens;
 
 /// The type with every `impl Trait` in it left to inference: outside a signature it cannot be
 /// written.
@@ -69,6 +71,19 @@ pub(crate) fn is_never(ty: &Type) -> bool {
     matches!(bare(ty), Type::Never(_))
 }
 
+/// Whether a type could turn out to be a future: it has no open parts, and is called neither `Result`
+/// nor `!`.
+pub(crate) fn may_be_future(ty: &Type) -> bool {
+    let is_result = match bare(ty) {
+        Type::Path(ty) => {
+            let last = ty.path.segments.last();
+            last.is_some_and(|last| last.ident == "Result")
+        }
+        _ => false,
+    };
+    !is_result && !is_never(ty) && !tokens::is_open(ty.to_token_stream())
+}
+
 /// The type without parentheses and the invisible groups of `macro_rules!`.
 fn bare(ty: &Type) -> &Type {
     match ty {
@@ -78,26 +93,66 @@ fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// What the future of a return type yields: `Some(None)` if it does not say, `None` if the type
-/// does not look like a future.
-pub(crate) fn future_output(ty: &Type) -> Option<Option<TokenStream>> {
+/// Whether a type says that it is a future. Another name may hide one, and a name that looks like one
+/// need not be.
+pub(crate) fn is_future(ty: &Type) -> bool {
+    bounds(ty).is_some_and(|bounds| future_bound(bounds).is_some())
+}
+
+/// What the future of a return type yields, if that can be written.
+pub(crate) fn future_output(ty: &Type) -> Option<TokenStream> {
+    match bounds(ty).map(future_bound) {
+        Some(Some(bound)) => declared_output(bound),
+        // Another trait, with `Future` above it.
+        Some(None) => None,
+        // An alias may hide the `Result`, so the arguments of the type say nothing.
+        None => projection(ty),
+    }
+}
+
+/// Whether a future surely borrows nothing: `BoxFuture<'static, T>`, `impl Future + 'static`, and
+/// `Pin<Box<dyn Future>>`, which is `'static` where it names no lifetime.
+pub(crate) fn is_static(ty: &Type) -> bool {
+    let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
+    if let Some(bounds) = bounds(ty) {
+        let mut lifetimes = bounds.iter().filter_map(|bound| match bound {
+            TypeParamBound::Lifetime(lifetime) => Some(lifetime),
+            _ => None,
+        });
+        return match lifetimes.next() {
+            Some(lifetime) => is_static(lifetime),
+            None => !matches!(bare(ty), Type::ImplTrait(_)),
+        };
+    }
+    let Type::Path(path) = bare(ty) else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    is_boxed_future(ty)
+        && last.is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => matches!(
+                arguments.args.first(),
+                Some(GenericArgument::Lifetime(lifetime)) if is_static(lifetime)
+            ),
+            _ => false,
+        })
+}
+
+/// The bounds of `impl Trait` or `dyn Trait`, also in `Pin<Box<…>>`.
+fn bounds(ty: &Type) -> Option<&Punctuated<TypeParamBound, Token![+]>> {
     match bare(ty) {
-        Type::ImplTrait(ty) => output_of_bounds(&ty.bounds),
-        Type::TraitObject(ty) => output_of_bounds(&ty.bounds),
+        Type::ImplTrait(ty) => Some(&ty.bounds),
+        Type::TraitObject(ty) => Some(&ty.bounds),
         Type::Path(ty) => {
             let last = ty.path.segments.last()?;
-            let name = last.ident.to_string();
-            let inner = match &last.arguments {
-                PathArguments::AngleBracketed(arguments) => last_type(arguments),
-                _ => None,
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                return None;
             };
-            match &*name {
-                "Pin" | "Box" => future_output(inner?),
-                // `BoxFuture<'a, T>` and homemade ones. An alias may hide the `Result`, so its
-                // arguments say nothing.
-                _ if name.ends_with("Future") => Some(projection(&Type::Path(ty.clone()))),
-                _ => None,
-            }
+            let is_pointer = last.ident == "Pin" || last.ident == "Box";
+            is_pointer
+                .then(|| last_type(arguments))
+                .flatten()
+                .and_then(bounds)
         }
         _ => None,
     }
@@ -114,7 +169,8 @@ fn projection(ty: &Type) -> Option<TokenStream> {
     Some(quote_spanned!(glue=> <#written as ::core::future::Future>::Output))
 }
 
-/// Whether a type is a `Result` or an `Option` of a future.
+/// Whether a type is a `Result` or an `Option` of a future, or of what the `futures` crate calls one.
+/// Nothing but a name tells there: a task that was spawned may well be returned.
 pub(crate) fn wraps_future(ty: &Type) -> bool {
     let Type::Path(ty) = bare(ty) else {
         return false;
@@ -130,27 +186,38 @@ pub(crate) fn wraps_future(ty: &Type) -> bool {
         _ => None,
     });
     (last.ident == "Result" || last.ident == "Option")
-        && first.is_some_and(|ty| future_output(ty).is_some())
+        && first.is_some_and(|ty| is_future(ty) || is_boxed_future(ty))
 }
 
-fn output_of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Option<TokenStream>> {
-    bounds.iter().find_map(|bound| {
-        let TypeParamBound::Trait(bound) = bound else {
-            return None;
-        };
-        let last = bound.path.segments.last()?;
-        if last.ident != "Future" {
-            return None;
+fn is_boxed_future(ty: &Type) -> bool {
+    let Type::Path(ty) = bare(ty) else {
+        return false;
+    };
+    let last = ty.path.segments.last();
+    last.is_some_and(|last| last.ident == "BoxFuture" || last.ident == "LocalBoxFuture")
+}
+
+/// `Future<…>` among the bounds.
+fn future_bound(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<&PathSegment> {
+    bounds.iter().find_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last()?;
+            (last.ident == "Future").then_some(last)
         }
-        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-            return Some(None);
-        };
-        Some(arguments.args.iter().find_map(|argument| match argument {
-            GenericArgument::AssocType(assoc) if assoc.ident == "Output" => {
-                Some(nameable(&assoc.ty).to_token_stream())
-            }
-            _ => None,
-        }))
+        _ => None,
+    })
+}
+
+/// `T` of `Future<Output = T>`.
+fn declared_output(bound: &PathSegment) -> Option<TokenStream> {
+    let PathArguments::AngleBracketed(arguments) = &bound.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(assoc) if assoc.ident == "Output" => {
+            Some(nameable(&assoc.ty).to_token_stream())
+        }
+        _ => None,
     })
 }
 
@@ -209,27 +276,72 @@ mod tests {
                 "::core::pin::Pin<Box<dyn ::core::future::Future<Output = ()>>>",
                 "()",
             ),
-            (
-                "BoxFuture<'_, Result<u8, E>>",
-                "<BoxFuture<'_,Result<u8,E>>as::core::future::Future>::Output",
-            ),
-            (
-                "Pin<Box<MyFuture>>",
-                "<MyFutureas::core::future::Future>::Output",
-            ),
             ("impl Future<Output = impl Debug>", "_"),
         ] {
-            let found = future_output(&ty(written)).expect(written).expect(written);
+            assert!(is_future(&ty(written)), "{written}");
+            let found = future_output(&ty(written)).expect(written);
             assert_eq!(plain(found), output);
         }
-        assert!(matches!(future_output(&ty("MyFuture<impl A>")), Some(None)));
-        assert!(matches!(future_output(&ty("impl Future")), Some(None)));
+        assert!(is_future(&ty("impl Future")));
+        assert!(future_output(&ty("impl Future")).is_none());
+    }
+
+    #[test]
+    fn a_future_by_another_name_is_asked_for_its_output() {
+        for written in [
+            "BoxFuture<'_, Result<u8, E>>",
+            "Pin<Box<MyFuture>>",
+            "Shipping",
+        ] {
+            let found = future_output(&ty(written)).expect(written);
+            let written = plain(ty(written));
+            assert_eq!(
+                plain(found),
+                format!("<{written}as::core::future::Future>::Output")
+            );
+        }
+        for written in ["MyFuture<impl A>", "impl Work", "Pin<Box<dyn Work>>"] {
+            assert!(future_output(&ty(written)).is_none(), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_may_hide_a_future_is_known() {
+        for (written, expected) in [
+            ("Shipping", true),
+            ("BoxFuture<'_, ()>", true),
+            ("()", true),
+            ("io::Result<()>", false),
+            ("_", false),
+            ("Option<_>", false),
+            ("!", false),
+        ] {
+            assert_eq!(may_be_future(&ty(written)), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_borrows_nothing_is_known() {
+        for (written, expected) in [
+            ("Pin<Box<dyn Future<Output = &'a u8> + Send>>", true),
+            ("Pin<Box<dyn Future<Output = u8> + 'static>>", true),
+            ("BoxFuture<'static, u8>", true),
+            ("impl Future<Output = u8> + 'static", true),
+            ("Pin<Box<dyn Future<Output = u8> + '_>>", false),
+            ("BoxFuture<'a, u8>", false),
+            ("BoxFuture<u8>", false),
+            ("impl Future<Output = u8>", false),
+            ("Shipping<'static>", false),
+        ] {
+            assert_eq!(is_static(&ty(written)), expected, "{written}");
+        }
     }
 
     #[test]
     fn futures_are_found_inside_results() {
         for written in [
             "Result<impl Future<Output = ()>, E>",
+            "io::Result<Box<dyn Future<Output = ()>>>",
             "io::Result<BoxFuture<'a, ()>>",
             "Option<Pin<Box<dyn Future<Output = ()>>>>",
         ] {
@@ -239,6 +351,8 @@ mod tests {
             "Result<u8, impl Future>",
             "Option<u8>",
             "Vec<BoxFuture<'a, ()>>",
+            "Result<NearFuture, E>",
+            "Option<JoinHandle<()>>",
         ] {
             assert!(!wraps_future(&ty(written)), "{written}");
         }
@@ -252,8 +366,9 @@ mod tests {
             "impl Iterator<Item = u8>",
             "Pin<&mut T>",
             "FutureId",
+            "NearFuture",
         ] {
-            assert!(future_output(&ty(written)).is_none(), "{written}");
+            assert!(!is_future(&ty(written)), "{written}");
         }
     }
 }

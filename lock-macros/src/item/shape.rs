@@ -3,7 +3,7 @@
 use proc_macro2::TokenTree;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Block, ReturnType};
+use syn::{Block, ReceiverKind, ReturnType};
 
 use super::{Item, Tail, returns};
 use crate::diag::Diag;
@@ -42,7 +42,7 @@ impl Item {
             return None;
         }
         if signature.asyncness.is_some() {
-            return Some(Shape::Async);
+            return self.awaits(diag).then_some(Shape::Async);
         }
         if self.is_runtime_entry() {
             diag.error(
@@ -61,13 +61,13 @@ impl Item {
             );
             return None;
         }
-        if returns::future_output(ty).is_none() {
-            return Some(Shape::Sync);
-        }
         let Some(tail) = Tail::find(signature, self.body.stream()) else {
-            if Block::parse_within.parse2(self.body.stream()).is_err() {
-                // The compiler has its own word for that, and one is enough. If it does understand
-                // the body, it refuses the future that this "synchronous" function returns.
+            // What only looks like a future by its name, or hides one behind another, the compiler
+            // tells by its traits.
+            if !returns::is_future(ty) || Block::parse_within.parse2(self.body.stream()).is_err() {
+                // If the body does not parse, the compiler has its own word for that, and one is
+                // enough. If it does understand the body, it refuses the future that this
+                // "synchronous" function returns.
                 return Some(Shape::Sync);
             }
             diag.error(
@@ -90,7 +90,43 @@ impl Item {
             );
             return None;
         }
+        if let Some(span) = tail.uses_self
+            && self.borrows_self()
+            && returns::is_static(ty)
+        {
+            diag.error(
+                span,
+                "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; take what it needs before, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
+            );
+            return None;
+        }
         Some(Shape::Future(Box::new(tail)))
+    }
+
+    /// Whether an async function does its work itself, as far as its type tells.
+    fn awaits(&self, diag: &mut Diag) -> bool {
+        match &self.signature.output {
+            ReturnType::Type(_, ty) if returns::is_future(ty) => {
+                diag.error(
+                    ty.span(),
+                    "this function returns a future, which would run after the lock was released; await it in the function",
+                );
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the receiver is a reference that is not `'static`.
+    fn borrows_self(&self) -> bool {
+        self.signature
+            .receiver()
+            .is_some_and(|receiver| match &receiver.kind {
+                ReceiverKind::Reference(_, lifetime, _) => lifetime
+                    .as_ref()
+                    .is_none_or(|lifetime| lifetime.ident != "static"),
+                _ => false,
+            })
     }
 
     /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
@@ -145,13 +181,34 @@ mod tests {
         ));
         for text in [
             "fn f() -> impl Future<Output = ()> { other() }",
-            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> Pin<Box<dyn Future<Output = ()>>> { Box::pin(other()) }",
             "fn f() -> impl Future<Output = ()> { twice(async move {}) }",
+            "async fn f() -> impl Future<Output = ()> { async {} }",
+            "async fn f() -> Pin<Box<dyn Future<Output = ()>>> { other() }",
         ] {
             assert!(
                 refused(text).starts_with("this function returns a future"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn the_block_decides_and_no_name() {
+        for text in [
+            "fn f() -> Shipping { Box::pin(async move {}) }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(async move {}) }",
+            "fn f() -> impl Work { async {} }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
+        }
+        for text in [
+            "fn f() -> NearFuture { NearFuture }",
+            "fn f() -> Result<NearFuture, E> { Ok(NearFuture) }",
+            "fn f() -> BoxFuture<'static, ()> { Box::pin(other()) }",
+            "fn f() -> Shipping { other() }",
+        ] {
+            assert!(matches!(shape_of(text), Ok(Shape::Sync)), "{text}");
         }
     }
 
@@ -188,6 +245,34 @@ mod tests {
             refused(text),
             "`span` moves into the `async move { … }` block, with the statement that makes it, and is used around the block, too; make it where it is used"
         );
+    }
+
+    #[test]
+    fn a_future_that_lives_for_ever_borrows_no_receiver() {
+        let body = "{ let n = self.count(); Box::pin(async move { n }) }";
+        let sentence =
+            "this statement moves into the `async move { … }` block, and the future is `'static`";
+        for signature in [
+            "fn f(&self) -> BoxFuture<'static, u8>",
+            "fn f(&'a mut self) -> Pin<Box<dyn Future<Output = u8> + Send>>",
+            "fn f(&self) -> impl Future<Output = u8> + 'static",
+        ] {
+            let found = refused(&format!("{signature} {body}"));
+            assert!(found.starts_with(sentence), "{signature}: {found}");
+        }
+        for signature in [
+            "fn f(self) -> BoxFuture<'static, u8>",
+            "fn f(&'static self) -> BoxFuture<'static, u8>",
+            "fn f(&self) -> BoxFuture<'_, u8>",
+            "fn f(&self) -> Pin<Box<dyn Future<Output = u8> + Send + '_>>",
+            "fn f(&self) -> impl Future<Output = u8>",
+            "fn f(&self) -> Shipping",
+        ] {
+            let text = format!("{signature} {body}");
+            assert!(matches!(shape_of(&text), Ok(Shape::Future(_))), "{text}");
+        }
+        let text = "fn f(&self) -> BoxFuture<'static, u8> { let n = self.n.clone(); Box::pin(async move { n }) }";
+        assert!(matches!(shape_of(text), Ok(Shape::Future(_))), "{text}");
     }
 
     #[test]

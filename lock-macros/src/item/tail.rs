@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
 
+use super::copies;
 use super::names::Names;
 use super::wrapping::{async_slot, stranded};
 use crate::tokens;
@@ -16,9 +17,13 @@ use crate::tokens;
 /// ```
 /// `before` is `charge();`, `prelude` is `let __self = self;`, `body` the rest of the block.
 pub(crate) struct Tail {
-    /// Statements before the block. They run when the function is called; as part of the function
-    /// they belong under the lock.
+    /// Statements at the head that only copy, and so may run when the function is called.
+    pub(crate) copies: TokenStream,
+    /// The other statements before the block. They run when the function is called; as part of the
+    /// function they belong under the lock.
     pub(crate) before: TokenStream,
+    /// Where one of these names `self`.
+    pub(crate) uses_self: Option<Span>,
     /// Where one of them returns, other than from a function of its own.
     pub(crate) returns: Option<Span>,
     /// A variable of theirs that stands around the block, too.
@@ -45,6 +50,10 @@ pub(crate) struct Prelude {
 impl Tail {
     /// Takes a body apart; `None` if it does not end with an async block.
     pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<Tail> {
+        // Most bodies have none, and need not be parsed to tell.
+        if !tokens::mentions(body.clone(), "async") {
+            return None;
+        }
         let mut statements = syn::parse::Parser::parse2(Block::parse_within, body).ok()?;
         let Some(Stmt::Expr(mut expr, None)) = statements.pop() else {
             return None;
@@ -56,13 +65,19 @@ impl Tail {
             .then(|| split_prelude(Names::of(signature), &inner))
             .flatten();
         let at = split.as_ref().map_or(0, |(at, _)| *at);
-        Some(Tail {
-            stranded: stranded(&statements, &expr),
-            returns: statements
+        let (copies, before) = statements.split_at(copies::leading(&statements, signature));
+        let find = |word| {
+            before
                 .iter()
                 .filter(|statement| !matches!(statement, Stmt::Item(_)))
-                .find_map(|statement| tokens::find(statement.to_token_stream(), "return")),
-            before: quote!(#(#statements)*),
+                .find_map(|statement| tokens::find(statement.to_token_stream(), word))
+        };
+        Some(Tail {
+            stranded: stranded(before, &expr),
+            returns: find("return"),
+            uses_self: find("self"),
+            copies: quote!(#(#copies)*),
+            before: quote!(#(#before)*),
             prelude: split.map(|(_, prelude)| prelude),
             body: inner[at..].iter().map(Stmt::to_token_stream).collect(),
             braces,
@@ -147,6 +162,7 @@ fn bind(names: &mut Names, local: &Local) {
     match &local.pat {
         Pat::Ident(pattern) if pattern.ident == "__self" => {
             names.receiver = Some(pattern.ident.clone());
+            names.mutable_receiver = pattern.mutability.is_some();
         }
         other => names.bind(other, &local.attrs),
     }
@@ -212,6 +228,16 @@ mod tests {
     fn statements_before_the_block_are_kept_apart() {
         let tail = find("charge(); let a = 1; async move { a }").unwrap();
         assert_eq!(plain(&tail.before), "charge();leta=1;");
+    }
+
+    #[test]
+    fn copies_at_the_head_are_kept_apart() {
+        let tail = find("let a = id.clone(); go(); let b = id.clone(); async move { a }").unwrap();
+        assert_eq!(plain(&tail.copies), "leta=id.clone();");
+        assert_eq!(plain(&tail.before), "go();letb=id.clone();");
+        // What was copied at the call may stand around the block.
+        let spans = "let span = id.clone(); async move { x }.instrument(span)";
+        assert!(find(spans).unwrap().stranded.is_none());
     }
 
     #[test]

@@ -21,7 +21,11 @@ impl Flaw {
 
     /// The message with the template below it and carets under the part in question.
     pub(crate) fn drawn(&self, template: &str) -> String {
-        let shown = |range: Range<usize>| template[range].escape_debug().to_string();
+        // A `'` is none in a string.
+        let shown = |range: Range<usize>| {
+            let escaped = template[range].escape_debug().to_string();
+            escaped.replace("\\'", "'")
+        };
         let before = shown(0..self.range.start).chars().count();
         let under = shown(self.range.clone()).chars().count().max(1);
         format!(
@@ -51,6 +55,7 @@ mod tests {
     fn columns_are_those_of_the_text_as_shown() {
         let flaw = Flaw::new(4..7, "m");
         assert_eq!(flaw.drawn("é\n:<a>"), "m\n\n    é\\n:<a>\n        ^^^");
+        assert_eq!(flaw.drawn("'a':<b>"), "m\n\n    'a':<b>\n        ^^^");
         assert_eq!(Flaw::new(0..0, "m").drawn(""), "m\n\n    \n    ^");
     }
 }

@@ -4,22 +4,30 @@
 use std::ops::Range;
 
 use super::flaw::Flaw;
+use super::foreign::{self, Arguments};
 use super::scan::{Kind, Piece};
 
 /// The longest key that can be locked, in bytes.
 const LONGEST: usize = 512;
 
-/// Looks at the pieces of a template. `is_argument` says whether a placeholder could be meant by a
-/// name.
-pub(crate) fn lint(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws: &mut Vec<Flaw>) {
+/// Looks at a template and its pieces.
+pub(crate) fn lint(
+    template: &str,
+    pieces: &[Piece],
+    arguments: &Arguments<'_>,
+    flaws: &mut Vec<Flaw>,
+) {
     if pieces.is_empty() && flaws.is_empty() {
         flaws.push(Flaw::new(0..0, "the key is empty"));
     }
     length(pieces, flaws);
     separators(pieces, flaws);
     let before = flaws.len();
-    literal_arguments(pieces, is_argument, flaws);
-    // `{}` and the like are told once.
+    literal_arguments(pieces, arguments.has, flaws);
+    // What is meant for a placeholder is told once.
+    if flaws.len() == before {
+        foreign::placeholders(template, pieces, arguments, flaws);
+    }
     if flaws.len() == before {
         braces(pieces, flaws);
     }
@@ -166,7 +174,11 @@ mod tests {
     fn flaws(template: &str) -> Vec<(&str, String)> {
         let mut flaws = Vec::new();
         let pieces = scan(template, &mut flaws);
-        lint(&pieces, &|name| name == "id" || name == "self", &mut flaws);
+        let arguments = Arguments {
+            has: &|name| name == "id" || name == "self",
+            names: &["id".to_owned()],
+        };
+        lint(template, &pieces, &arguments, &mut flaws);
         flaws
             .into_iter()
             .map(|flaw| (&template[flaw.range], flaw.message))
@@ -236,6 +248,13 @@ mod tests {
                 .starts_with("`{id:08}` is literal text")
         );
         assert_eq!(flaws("<<{id}")[0].0, "<<{id}");
+    }
+
+    #[test]
+    fn a_placeholder_of_another_language_is_told_once() {
+        for template in ["order:#id", "order}:#id", "order:{0}", "order:#{id}"] {
+            assert_eq!(flaws(template).len(), 1, "{template}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The key: a template, or an expression.
 
 mod flaw;
+mod foreign;
 mod lint;
 mod placeholder;
 mod scan;
@@ -12,6 +13,7 @@ use crate::args;
 use crate::diag::Diag;
 use crate::item::Names;
 use flaw::Flaw;
+use foreign::Arguments;
 use scan::Kind;
 
 /// What names the lock.
@@ -90,9 +92,16 @@ impl Template {
         let template = literal.value();
         let mut flaws = Vec::new();
         let pieces = scan::scan(&template, &mut flaws);
-        let is_argument =
-            |name: &str| names.find(name).is_some() || (name == "self" && names.receiver.is_some());
-        lint::lint(&pieces, &is_argument, &mut flaws);
+        let arguments: Vec<String> = names
+            .bindings
+            .iter()
+            .map(|binding| binding.ident.to_string())
+            .collect();
+        let arguments = Arguments {
+            has: &|name| names.find(name).is_some() || (name == "self" && names.receiver.is_some()),
+            names: &arguments,
+        };
+        lint::lint(&template, &pieces, &arguments, &mut flaws);
         let mut segments = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece.kind {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use super::body::{Drive, Driver, Ended, OnLost, settle};
@@ -18,20 +19,21 @@ use crate::guard::LockGuard;
 pub struct Call(State);
 
 enum State {
-    /// Boxed, as below: it would add some 2 KB to the future of every locked function.
+    /// Boxed, as below: it would add some 2 KB to the future of every locked function. In a mutex that
+    /// nobody locks, so that the call is `Sync` though the future in it is not.
     Acquiring(Boxed<LockGuard>),
     Held(LockGuard),
     Settling(Boxed<()>),
     Over,
 }
 
-type Boxed<T> = Pin<Box<dyn Future<Output = Result<T, LockError>> + Send>>;
+type Boxed<T> = Mutex<Pin<Box<dyn Future<Output = Result<T, LockError>> + Send>>>;
 
 impl Call {
     pub(super) fn new(
         acquiring: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
     ) -> Call {
-        Call(State::Acquiring(Box::pin(acquiring)))
+        Call(State::Acquiring(Mutex::new(Box::pin(acquiring))))
     }
 
     /// Waits for the lock.
@@ -75,10 +77,16 @@ impl Call {
     #[inline(never)]
     pub fn settled(&mut self, on_lost: OnLost, ended: Ended) -> Settled<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
-            self.0 = State::Settling(Box::pin(settle(guard, on_lost, ended)));
+            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, ended))));
         }
         Settled(self)
     }
+}
+
+/// Polls without a lock: the future is borrowed mutably.
+fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
+    let future = boxed.get_mut().unwrap_or_else(PoisonError::into_inner);
+    future.as_mut().poll(cx)
 }
 
 /// The future of [`Call::acquired`].
@@ -95,7 +103,7 @@ impl Future for Acquired<'_> {
         let State::Acquiring(acquiring) = state else {
             unreachable!("a call acquires once");
         };
-        acquiring.as_mut().poll(cx).map(|acquired| {
+        poll_boxed(acquiring, cx).map(|acquired| {
             *state = State::Over;
             *state = State::Held(acquired?);
             Ok(())
@@ -117,7 +125,7 @@ impl Future for Settled<'_> {
         let State::Settling(settling) = state else {
             unreachable!("a call is settled once, after it was held");
         };
-        settling.as_mut().poll(cx).map(|settled| {
+        poll_boxed(settling, cx).map(|settled| {
             *state = State::Over;
             settled
         })

@@ -1,24 +1,44 @@
 //! Where a failure of the lock goes: by trait on the return type, never by its name.
 
+use std::convert::Infallible;
+
+use super::probe::{Refused, Returned};
 use crate::error::LockError;
 use crate::guard::LockGuard;
 
-/// A return type that can carry a failure of the lock.
+/// A return type that can carry a failure of the lock. `G` says whether it has to; see [`Failing`].
+///
+/// [`Failing`]: super::probe::Failing
 #[diagnostic::on_unimplemented(
     message = "cannot return a lock failure as `{Self}`; return a `Result` or add `or_else`",
     label = "the lock may be busy or unreachable, and this type cannot say so",
     note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
 )]
-pub trait FromLockError {
+pub trait FromLockError<G> {
     /// The return value that says that the lock was not had, or was lost.
-    fn from_lock_error(error: LockError) -> Self;
+    fn from_lock_error(goes: G, error: LockError) -> Self;
 }
 
-impl<T, E: LockFailure> FromLockError for Result<T, E> {
-    fn from_lock_error(error: LockError) -> Result<T, E> {
+impl<T, E: LockFailure> FromLockError<Returned> for Result<T, E> {
+    fn from_lock_error(_: Returned, error: LockError) -> Result<T, E> {
         Err(E::from_lock_failure(error))
     }
 }
+
+macro_rules! unreachable_for {
+    ($($goes:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<R> FromLockError<$goes> for R {
+            fn from_lock_error(_: $goes, error: LockError) -> R {
+                unreachable!("a function that does not compile failed to lock: {error}")
+            }
+        }
+    )*};
+}
+
+// Two of them: if there were only one for types other than `Result`, the compiler would take it before
+// it looks at what goes where.
+unreachable_for!(Refused, Infallible);
 
 /// An error type that can carry a failure of the lock.
 #[diagnostic::on_unimplemented(

@@ -31,13 +31,13 @@ pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
     key.into_key(text)
 }
 
-/// A key expression's value, to be asked for its type, in the way of `Outcome`.
+/// A key expression's value, to be asked for its type: an inherent method goes before the trait's.
 #[derive(Debug)]
 pub struct KeyText<'a, K>(pub &'a K);
 
 impl KeyText<'_, &str> {
     /// Whether the key is plain text.
-    pub fn is_text(&self) -> bool {
+    pub fn lock_key_is_text(&self) -> bool {
         true
     }
 }
@@ -45,11 +45,11 @@ impl KeyText<'_, &str> {
 /// Keys of every other type.
 pub trait NotText {
     /// Whether the key is plain text: it is not.
-    fn is_text(&self) -> bool;
+    fn lock_key_is_text(&self) -> bool;
 }
 
 impl<K> NotText for KeyText<'_, K> {
-    fn is_text(&self) -> bool {
+    fn lock_key_is_text(&self) -> bool {
         false
     }
 }
@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn only_plain_text_is_suspected_of_being_a_template() {
         let text = "order:<id>";
-        assert!(KeyText(&text).is_text());
-        assert!(!KeyText(&String::from(text)).is_text());
-        assert!(!KeyText(&LockKey::from(text)).is_text());
+        assert!(KeyText(&text).lock_key_is_text());
+        assert!(!KeyText(&String::from(text)).lock_key_is_text());
+        assert!(!KeyText(&LockKey::from(text)).lock_key_is_text());
         assert!(key(text, true).problem().is_some());
         assert!(key(text, false).problem().is_none());
     }

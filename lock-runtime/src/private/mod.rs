@@ -11,7 +11,6 @@ mod key;
 mod probe;
 mod skip;
 mod spec;
-mod sync;
 
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
@@ -20,10 +19,11 @@ pub mod v1 {
     pub use super::client::ClientRef;
     pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
     pub use super::key::{IntoKey, KeyText, NotText, key};
-    pub use super::probe::{NotAResult, Outcome};
+    pub use super::probe::{
+        Failing, NoFuture, NotAFuture, NotAResult, Outcome, OutcomeOfFuture, Refused, Returned,
+    };
     pub use super::skip::Skip;
     pub use super::spec::Spec;
-    pub use super::sync::{
-        FutureInDisguise, ThisFunctionReturnsAFutureAndWouldUnlockBeforeItRuns, returned,
-    };
+    pub use crate::acquire::Acquire;
+    pub use crate::error::LockError;
 }

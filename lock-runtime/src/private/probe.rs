@@ -1,28 +1,107 @@
-//! Whether a body's result is an error of its own, for any return type.
+//! What a body returned, for any return type: an error of its own, or a future, whose work the lock
+//! would not cover.
+//!
+//! The compiler takes the first method that fits, so nothing here needs a bound on the return type.
+//! The methods have names that no other trait in scope will have.
 
-/// A result to be looked at.
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+
+/// A result to be looked at: `(&Outcome(&result)).lock_body_failed()`.
 ///
-/// For a `Result` the inherent method below is found first; for anything else, also for a type
-/// parameter, the one of [`NotAResult`]. So the question needs no bound on the return type.
+/// For a `Result` the inherent method below is found first, then for a future the one of
+/// [`OutcomeOfFuture`], and for anything else, also for a type parameter, that of [`NotAResult`].
 #[derive(Debug)]
 pub struct Outcome<'a, R>(pub &'a R);
 
 impl<T, E> Outcome<'_, Result<T, E>> {
     /// Whether the body failed by itself.
-    pub fn failed(&self) -> bool {
+    pub fn lock_body_failed(&self) -> bool {
         self.0.is_err()
+    }
+}
+
+/// Refuses a function that returns a future: it would be unlocked as soon as it returns, and the
+/// future would run afterwards.
+#[diagnostic::on_unimplemented(
+    message = "this function returns a future, which would run after the lock was released",
+    label = "`{Self}` is a future",
+    note = "make it an `async fn` that awaits it, or end it with an `async move {{ … }}` block"
+)]
+pub trait NotAFuture {}
+
+/// Return types that are futures.
+pub trait OutcomeOfFuture<R> {
+    /// Refuses the type.
+    fn lock_body_failed(&self) -> bool
+    where
+        R: NotAFuture;
+}
+
+impl<R: Future> OutcomeOfFuture<R> for Outcome<'_, R> {
+    fn lock_body_failed(&self) -> bool
+    where
+        R: NotAFuture,
+    {
+        false
     }
 }
 
 /// Return types that have no failure of their own.
 pub trait NotAResult {
     /// Whether the body failed by itself: it cannot.
-    fn failed(&self) -> bool;
+    fn lock_body_failed(&self) -> bool;
 }
 
-impl<R> NotAResult for Outcome<'_, R> {
-    fn failed(&self) -> bool {
+impl<R> NotAResult for &Outcome<'_, R> {
+    fn lock_body_failed(&self) -> bool {
         false
+    }
+}
+
+/// Whether a failure of the lock is to be returned as `R`, in the way of [`Outcome`]:
+/// `(&Failing::<R>::NEW).lock_failure_goes()`.
+///
+/// A future is refused above. Here it has to pass, or it would be refused twice, once with advice that
+/// does not help.
+pub struct Failing<R>(PhantomData<fn() -> R>);
+
+impl<R> Failing<R> {
+    /// Asks for `R`.
+    pub const NEW: Failing<R> = Failing(PhantomData);
+}
+
+impl<R> fmt::Debug for Failing<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Failing")
+    }
+}
+
+/// The failure is returned.
+#[derive(Debug)]
+pub struct Returned;
+
+/// Nothing is returned, since the function does not compile.
+#[derive(Debug)]
+pub struct Refused;
+
+impl<R: Future> Failing<R> {
+    /// To no place.
+    pub fn lock_failure_goes(&self) -> Refused {
+        Refused
+    }
+}
+
+/// Return types that are no futures.
+pub trait NoFuture {
+    /// To the caller.
+    fn lock_failure_goes(&self) -> Returned;
+}
+
+impl<R> NoFuture for &Failing<R> {
+    fn lock_failure_goes(&self) -> Returned {
+        Returned
     }
 }
 
@@ -31,20 +110,32 @@ mod tests {
     use super::*;
 
     fn generic<R>(output: &R) -> bool {
-        Outcome(output).failed()
+        let outcome = &Outcome(output);
+        outcome.lock_body_failed()
     }
 
     #[test]
     fn only_a_results_own_error_is_a_failure() {
         type Alias = Result<u8, String>;
-        assert!(Outcome(&Alias::Err(String::new())).failed());
-        assert!(!Outcome(&Alias::Ok(1)).failed());
-        assert!(!Outcome(&None::<u8>).failed());
-        assert!(!Outcome(&()).failed());
+        let [failed, well] = [Alias::Err(String::new()), Alias::Ok(1)];
+        let [failed, well] = [&Outcome(&failed), &Outcome(&well)];
+        assert!(failed.lock_body_failed());
+        assert!(!well.lock_body_failed());
+        let (option, unit) = (&Outcome(&None::<u8>), &Outcome(&()));
+        assert!(!option.lock_body_failed());
+        assert!(!unit.lock_body_failed());
     }
 
     #[test]
     fn a_type_parameter_is_not_looked_into() {
         assert!(!generic(&Err::<u8, u8>(1)));
+    }
+
+    #[test]
+    fn only_a_future_leaves_the_failure_aside() {
+        let future = &Failing::<std::future::Ready<u8>>::NEW;
+        let Refused = future.lock_failure_goes();
+        let other = &Failing::<Result<u8, u8>>::NEW;
+        let Returned = other.lock_failure_goes();
     }
 }

@@ -154,6 +154,29 @@ fn a_future_stays_send() {
     assert_send(opaque(&locks, 1));
 }
 
+#[test]
+fn a_future_stays_sync() {
+    #[distributed_lock(key = "<*id>", ttl = "10s", client = locks, guard = held)]
+    async fn plain<T: Sync>(locks: &LockClient, id: &u8, item: &T) -> Result<(), AppError> {
+        let _ = (held, id, item);
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
+    #[distributed_lock(key = "boxed", client = locks)]
+    fn boxed(
+        locks: &LockClient,
+    ) -> Pin<Box<dyn Future<Output = Result<(), AppError>> + Send + Sync + '_>> {
+        Box::pin(async move { Ok(()) })
+    }
+
+    fn assert_sync<T: Sync>(_: T) {}
+    let locks = LockClient::memory();
+    assert_sync(plain(&locks, &1, &2));
+    assert_sync(boxed(&locks));
+    assert_sync(opaque(&locks, 1));
+}
+
 /// A body and its arguments are stored once, beside what acquiring and releasing need.
 #[test]
 fn the_future_is_little_larger_than_its_body() {

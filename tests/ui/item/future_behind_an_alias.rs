@@ -2,8 +2,12 @@ use lock_runtime::{LockError, distributed_lock};
 
 type Shipping = std::pin::Pin<Box<dyn Future<Output = Result<(), LockError>>>>;
 
-#[distributed_lock(key = "a", or_else = |error| Box::pin(async { Err(error) }))]
+#[distributed_lock(key = "a")]
 fn ship() -> Shipping {
+    go()
+}
+
+fn go() -> Shipping {
     Box::pin(async { Ok(()) })
 }
 

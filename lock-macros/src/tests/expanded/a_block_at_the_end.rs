@@ -3,10 +3,10 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
     Box::pin(async move {
         let mut __lock_call = {
             let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
-            __lock_spec.part(&["order:", "id"], &id);
-            __lock_spec.acquire_installed()
+            __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
+            __lock_rt::Spec::acquire_installed(__lock_spec)
         };
-        let __lock_outcome = match __lock_call.acquired().await {
+        let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
             ::core::result::Result::Ok(()) => {
                 let __lock_outcome = {
                     let __lock_body = ::core::pin::pin!(
@@ -17,21 +17,29 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
                         __lock_output; }; let _ = & id; let carrier = pick(id); carrier
                         .ship(id). await })
                     );
-                    let __lock_outcome = __lock_call
-                        .drive(__lock_rt::OnLost::Cancel, __lock_body)
+                    let __lock_outcome = __lock_rt::Call::drive(
+                            &__lock_call,
+                            __lock_rt::OnLost::Cancel,
+                            __lock_body,
+                        )
                         .await;
                     __lock_outcome
                 };
                 let __lock_ended = match &__lock_outcome {
                     ::core::result::Result::Ok(__lock_output) => {
-                        use __lock_rt::NotAResult as _;
+                        use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
                         __lock_rt::Ended::with(
-                            __lock_rt::Outcome(__lock_output).failed(),
+                            (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
                         )
                     }
                     ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
                 };
-                match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await
+                match __lock_rt::Call::settled(
+                        &mut __lock_call,
+                        __lock_rt::OnLost::Cancel,
+                        __lock_ended,
+                    )
+                    .await
                 {
                     ::core::result::Result::Ok(()) => __lock_outcome,
                     ::core::result::Result::Err(__lock_error) => {
@@ -49,7 +57,19 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
                 <<BoxFuture<
                     'static,
                     Result<(), ShipError>,
-                > as ::core::future::Future>::Output as __lock_rt::FromLockError>::from_lock_error(
+                > as ::core::future::Future>::Output as __lock_rt::FromLockError<
+                    _,
+                >>::from_lock_error(
+                    {
+                        use __lock_rt::NoFuture as _;
+                        (&__lock_rt::Failing::<
+                            <BoxFuture<
+                                'static,
+                                Result<(), ShipError>,
+                            > as ::core::future::Future>::Output,
+                        >::NEW)
+                            .lock_failure_goes()
+                    },
                     __lock_error,
                 )
             }

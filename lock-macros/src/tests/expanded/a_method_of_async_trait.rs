@@ -22,13 +22,13 @@ where
             let mut __lock_spec = __lock_rt::Spec::new(
                 &["post", "<self.name>:<from>/<note>"],
             );
-            __lock_spec.part(&["", "self.name"], &__self.name);
-            __lock_spec.part(&[":", "from"], &from);
-            __lock_spec.part(&["/", "note"], &note);
-            let __lock_call = __lock_spec.acquire(&(__self.locks));
+            __lock_rt::Spec::part(&mut __lock_spec, &["", "self.name"], &__self.name);
+            __lock_rt::Spec::part(&mut __lock_spec, &[":", "from"], &from);
+            __lock_rt::Spec::part(&mut __lock_spec, &["/", "note"], &note);
+            let __lock_call = __lock_rt::Spec::acquire(__lock_spec, &(__self.locks));
             __lock_call
         };
-        let __lock_outcome = match __lock_call.acquired().await {
+        let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
             ::core::result::Result::Ok(()) => {
                 let __lock_outcome = {
                     let __lock_body = ::core::pin::pin!(
@@ -39,21 +39,29 @@ where
                         note; let _ = & __self; let __ret : Result < (), LedgerError > =
                         { __self.book(from, to, note). await }; __ret })
                     );
-                    let __lock_outcome = __lock_call
-                        .drive(__lock_rt::OnLost::Cancel, __lock_body)
+                    let __lock_outcome = __lock_rt::Call::drive(
+                            &__lock_call,
+                            __lock_rt::OnLost::Cancel,
+                            __lock_body,
+                        )
                         .await;
                     __lock_outcome
                 };
                 let __lock_ended = match &__lock_outcome {
                     ::core::result::Result::Ok(__lock_output) => {
-                        use __lock_rt::NotAResult as _;
+                        use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
                         __lock_rt::Ended::with(
-                            __lock_rt::Outcome(__lock_output).failed(),
+                            (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
                         )
                     }
                     ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
                 };
-                match __lock_call.settled(__lock_rt::OnLost::Cancel, __lock_ended).await
+                match __lock_rt::Call::settled(
+                        &mut __lock_call,
+                        __lock_rt::OnLost::Cancel,
+                        __lock_ended,
+                    )
+                    .await
                 {
                     ::core::result::Result::Ok(()) => __lock_outcome,
                     ::core::result::Result::Err(__lock_error) => {
@@ -71,7 +79,9 @@ where
                 <Result<
                     (),
                     LedgerError,
-                > as __lock_rt::FromLockError>::from_lock_error(__lock_error)
+                > as __lock_rt::FromLockError<
+                    _,
+                >>::from_lock_error(__lock_rt::Returned, __lock_error)
             }
         }
     })

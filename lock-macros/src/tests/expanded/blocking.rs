@@ -5,14 +5,14 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             __lock_key => {
                 let __lock_is_text = {
                     use __lock_rt::NotText as _;
-                    __lock_rt::KeyText(&__lock_key).is_text()
+                    __lock_rt::KeyText(&__lock_key).lock_key_is_text()
                 };
                 __lock_rt::key(__lock_key, __lock_is_text)
             }
         };
         let mut __lock_spec = __lock_rt::Spec::keyed(&["take", "take"], __lock_key);
-        let __lock_asked = __lock_spec.ask(&(self.locks));
-        __lock_asked.acquire_blocking()
+        let __lock_asked = __lock_rt::Spec::ask(__lock_spec, &(self.locks));
+        __lock_rt::Acquire::acquire_blocking(__lock_asked)
     };
     let __lock_outcome = match __lock_acquired {
         ::core::result::Result::Ok(__lock_held) => {
@@ -32,11 +32,12 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
                     self.stock.take(sku, lock.fencing_token())
                 },
             );
-            let __lock_output = __lock_rt::returned(__lock_output);
             let __lock_ended = match &__lock_output {
                 __lock_output => {
-                    use __lock_rt::NotAResult as _;
-                    __lock_rt::Ended::with(__lock_rt::Outcome(__lock_output).failed())
+                    use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
+                    __lock_rt::Ended::with(
+                        (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                    )
                 }
             };
             match __lock_rt::settle_blocking(
@@ -62,7 +63,9 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             <Result<
                 u32,
                 StockError,
-            > as __lock_rt::FromLockError>::from_lock_error(__lock_error)
+            > as __lock_rt::FromLockError<
+                _,
+            >>::from_lock_error(__lock_rt::Returned, __lock_error)
         }
     }
 }

@@ -39,7 +39,7 @@ use super::KeyWriter;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a lock key",
     label = "this placeholder is a `{Self}`",
-    note = "name a part of it that identifies what is locked, such as `<order.id>`, or implement `lock_runtime::KeyPart` for `{Self}`",
+    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or implement `lock_runtime::KeyPart` for `{Self}`",
     note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
 )]
 pub trait KeyPart {

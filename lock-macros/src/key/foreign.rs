@@ -1,0 +1,407 @@
+//! Placeholders as other languages write them. Here they are text: every call would take one lock.
+
+use std::ops::Range;
+
+use crate::suggest;
+
+use super::flaw::Flaw;
+use super::scan::{Kind, Piece};
+
+/// The arguments of the function, as far as a template may mean them.
+pub(crate) struct Arguments<'a> {
+    /// Whether an argument, or `self`, has that name.
+    pub(crate) has: &'a dyn Fn(&str) -> bool,
+    /// Their names, in order.
+    pub(crate) names: &'a [String],
+}
+
+/// A part of the template, and what it would be in ours.
+struct Found {
+    range: Range<usize>,
+    /// The argument, if the part names one.
+    argument: Option<String>,
+    /// What would stand between `<` and `>`.
+    placeholder: String,
+}
+
+/// What names an argument, such as `#id`, is told wherever it stands, and what counts them, such as
+/// `%s`, where nothing else in the template tells one call from another: it may be text otherwise.
+///
+/// One flaw for the template, which shows all of it in our own words.
+pub(super) fn placeholders(
+    template: &str,
+    pieces: &[Piece],
+    arguments: &Arguments<'_>,
+    flaws: &mut Vec<Flaw>,
+) {
+    let texts = || pieces.iter().filter(|piece| is_text(piece));
+    let mut found: Vec<Found> = texts()
+        .flat_map(|piece| named(template, piece.range.clone(), arguments))
+        .collect();
+    if found.is_empty() && pieces.iter().all(is_text) {
+        found = texts()
+            .flat_map(|piece| counted(template, piece.range.clone()))
+            .collect();
+        number(&mut found, arguments.names);
+    }
+    let Some(first) = found.first() else {
+        return;
+    };
+    let written = &template[first.range.clone()];
+    let why = match &first.argument {
+        Some(argument) => format!("but `{argument}` is an argument"),
+        None => "and nothing in this key tells one call from another".to_owned(),
+    };
+    let text = if written.starts_with("<<") {
+        "KEY".to_owned()
+    } else {
+        format!("{template:?}")
+    };
+    flaws.push(Flaw::new(
+        first.range.clone(),
+        format_args!(
+            "`{written}` is literal text here, {why}; write `{}`, or `key = String::from({text})` if the text is meant",
+            ours(template, &found),
+        ),
+    ));
+}
+
+fn is_text(piece: &Piece) -> bool {
+    matches!(piece.kind, Kind::Text(_))
+}
+
+/// The template with our placeholders.
+fn ours(template: &str, found: &[Found]) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for Found {
+        range, placeholder, ..
+    } in found
+    {
+        text += &template[at..range.start];
+        text += &format!("<{placeholder}>");
+        at = range.end;
+    }
+    text += &template[at..];
+    joined(&text).unwrap_or(text)
+}
+
+/// `'order:' + <id>` is `order:<id>`.
+fn joined(text: &str) -> Option<String> {
+    let parts = text.split('+').map(|part| {
+        let part = part.trim();
+        let quoted = part
+            .strip_prefix('\'')
+            .and_then(|part| part.strip_suffix('\''));
+        quoted.or_else(|| part.starts_with('<').then_some(part))
+    });
+    parts.collect()
+}
+
+/// `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, with what follows a `.`.
+fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut at = piece.start;
+    while at < piece.end {
+        let (before, rest) = (&template[..at], &template[at..piece.end]);
+        match named_here(before, rest, arguments) {
+            Some((name, length, argument)) => {
+                // `#{#id}`, as Spring nests them.
+                let nested = (before.ends_with("#{") || before.ends_with("${"))
+                    && rest[length..].starts_with('}');
+                let range = if nested {
+                    at - 2..at + length + 1
+                } else {
+                    at..at + length
+                };
+                at = range.end;
+                found.push(Found {
+                    range,
+                    argument: Some(argument),
+                    placeholder: name,
+                });
+            }
+            None => at += rest.chars().next().map_or(1, char::len_utf8),
+        }
+    }
+    found
+}
+
+/// What names an argument at the head of `rest`: how it goes on, its length, and the argument.
+fn named_here(
+    before: &str,
+    rest: &str,
+    arguments: &Arguments<'_>,
+) -> Option<(String, usize, String)> {
+    const FORMS: [(&str, &str); 7] = [
+        ("#", ""),
+        ("$", ""),
+        (":", ""),
+        ("@", ""),
+        ("%(", ")s"),
+        ("%", "%"),
+        ("<<", ">>"),
+    ];
+    FORMS.iter().find_map(|(open, close)| {
+        let path = chain(rest.strip_prefix(open)?)?;
+        let end = open.len() + path.len();
+        let is_alone = match *open {
+            ":" => before.is_empty() || before.ends_with([':', '/']),
+            "@" => !ends_in_word(before),
+            _ => true,
+        };
+        if !is_alone || !rest[end..].starts_with(close) {
+            return None;
+        }
+        let name = path.split('.').next().unwrap_or(path);
+        let argument = meant(name, arguments)?;
+        let placeholder = format!("{argument}{}", &path[name.len()..]);
+        Some((placeholder, end + close.len(), argument))
+    })
+}
+
+/// The argument of that name, also in another language's spelling.
+fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
+    // `Self` is a type, and other names that begin so are, too.
+    let snake = name
+        .starts_with(char::is_lowercase)
+        .then(|| suggest::snake(name));
+    let spellings = std::iter::once(name.to_owned()).chain(snake);
+    spellings.into_iter().find(|name| (arguments.has)(name))
+}
+
+/// A name and what follows it: `.field` and `.method()`.
+fn chain(text: &str) -> Option<&str> {
+    let mut length = word(text)?.len();
+    while let Some(next) = text[length..].strip_prefix('.').and_then(word) {
+        length += 1 + next.len();
+        if text[length..].starts_with("()") {
+            length += 2;
+        }
+    }
+    Some(&text[..length])
+}
+
+fn word(text: &str) -> Option<&str> {
+    let is_part = |letter: char| letter == '_' || letter.is_alphanumeric();
+    let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
+    let starts = text.starts_with(|letter: char| is_part(letter) && !letter.is_numeric());
+    starts.then_some(&text[..end])
+}
+
+fn ends_in_word(text: &str) -> bool {
+    text.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
+}
+
+/// `%s`, `%1$s`, `{0}`, `$1`, `#p0`, and `?` between separators. Which argument is meant is found
+/// out later.
+fn counted(template: &str, piece: Range<usize>) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut at = piece.start;
+    while at < piece.end {
+        let (before, rest) = (&template[..at], &template[at..piece.end]);
+        let length = counted_here(before, rest);
+        if let Some(length) = length {
+            found.push(Found {
+                range: at..at + length,
+                argument: None,
+                placeholder: String::new(),
+            });
+        }
+        at += length.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
+    }
+    found
+}
+
+fn counted_here(before: &str, rest: &str) -> Option<usize> {
+    let digits = |text: &str| {
+        text.find(|letter: char| !letter.is_ascii_digit())
+            .unwrap_or(text.len())
+    };
+    let length = if let Some(after) = rest.strip_prefix('%') {
+        let position = match digits(after) {
+            count if count > 0 && after[count..].starts_with('$') => count + 1,
+            _ => 0,
+        };
+        after[position..]
+            .starts_with(['s', 'd', 'i', 'u', 'x', 'v'])
+            .then_some(position + 2)
+    } else if let Some(after) = rest.strip_prefix('{') {
+        let count = digits(after);
+        return (count > 0 && after[count..].starts_with('}')).then_some(count + 2);
+    } else if let Some(after) = rest.strip_prefix('$') {
+        Some(digits(after))
+            .filter(|count| *count > 0)
+            .map(|count| count + 1)
+    } else if let Some(after) = rest.strip_prefix("#p").or(rest.strip_prefix("#a")) {
+        Some(digits(after))
+            .filter(|count| *count > 0)
+            .map(|count| count + 2)
+    } else {
+        let is_alone = before.is_empty() || before.ends_with([':', '/']);
+        let ends = rest.len() == 1 || rest[1..].starts_with([':', '/']);
+        return (rest.starts_with('?') && is_alone && ends).then_some(1);
+    }?;
+    word(rest[length..].get(..1).unwrap_or_default())
+        .is_none()
+        .then_some(length)
+}
+
+/// Gives each the argument of its place, as far as there are any.
+fn number(found: &mut Vec<Found>, names: &[String]) {
+    if names.is_empty() {
+        found.clear();
+    }
+    let names = names.iter().chain(std::iter::repeat(match names.last() {
+        Some(last) => last,
+        None => return,
+    }));
+    for (found, name) in found.iter_mut().zip(names) {
+        found.placeholder.clone_from(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::scan;
+    use super::*;
+
+    fn flaws(template: &str) -> Vec<(&str, String)> {
+        let mut flaws = Vec::new();
+        let pieces = scan(template, &mut flaws);
+        let names = ["id", "order_id", "order"].map(str::to_owned);
+        let arguments = Arguments {
+            has: &|name| names.iter().any(|known| known == name) || name == "self",
+            names: &names,
+        };
+        placeholders(template, &pieces, &arguments, &mut flaws);
+        flaws
+            .into_iter()
+            .map(|flaw| (&template[flaw.range], flaw.message))
+            .collect()
+    }
+
+    /// What is told, and what is proposed.
+    fn proposed(template: &str) -> (&str, String) {
+        let found = flaws(template);
+        assert_eq!(found.len(), 1, "{template}: {found:?}");
+        let (_, rest) = found[0].1.split_once("; write `").expect("a proposal");
+        let (proposed, _) = rest.split_once('`').expect("it ends");
+        (found[0].0, proposed.to_owned())
+    }
+
+    #[test]
+    fn a_flaw_says_what_to_write() {
+        assert_eq!(
+            flaws("order:#id")[0].1,
+            "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if the text is meant"
+        );
+        assert_eq!(
+            flaws("order:%s")[0].1,
+            "`%s` is literal text here, and nothing in this key tells one call from another; write `order:<id>`, or `key = String::from(\"order:%s\")` if the text is meant"
+        );
+        assert_eq!(
+            flaws("<<id>>")[0].1,
+            "`<<id>>` is literal text here, but `id` is an argument; write `<id>`, or `key = String::from(KEY)` if the text is meant"
+        );
+    }
+
+    #[test]
+    fn what_names_an_argument_is_told() {
+        for (template, part, ours) in [
+            ("#id", "#id", "<id>"),
+            ("order:#id:x", "#id", "order:<id>:x"),
+            ("order:$id", "$id", "order:<id>"),
+            ("order::id", ":id", "order:<id>"),
+            ("orders/:id/lines", ":id", "orders/<id>/lines"),
+            (":id", ":id", "<id>"),
+            ("order:@id", "@id", "order:<id>"),
+            ("order:%id%", "%id%", "order:<id>"),
+            ("order:%(id)s", "%(id)s", "order:<id>"),
+            ("a<<b<<id>>", "<<id>>", "a<<b<id>"),
+            ("#order.id", "#order.id", "<order.id>"),
+            ("x#order.getId()#", "#order.getId()", "x<order.getId()>#"),
+            ("#orderId", "#orderId", "<order_id>"),
+            ("#self.name", "#self.name", "<self.name>"),
+            ("'order:' + #id", "#id", "order:<id>"),
+            ("'a+b:' + #id", "#id", "'a+b:' + <id>"),
+            ("#order.id + ':' + #id", "#order.id", "<order.id>:<id>"),
+            ("order:#{#id}", "#{#id}", "order:<id>"),
+            ("<order>:#id", "#id", "<order>:<id>"),
+            ("é:#id", "#id", "é:<id>"),
+        ] {
+            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
+        }
+    }
+
+    #[test]
+    fn what_counts_arguments_is_told_where_it_is_all_there_is() {
+        for (template, part, ours) in [
+            ("order:%s", "%s", "order:<id>"),
+            ("%d:%s", "%d", "<id>:<order_id>"),
+            ("a:%1$s", "%1$s", "a:<id>"),
+            ("order:{0}", "{0}", "order:<id>"),
+            ("{0}:{1}:{2}:{3}", "{0}", "<id>:<order_id>:<order>:<order>"),
+            ("order:$1", "$1", "order:<id>"),
+            ("order:#p0", "#p0", "order:<id>"),
+            ("order:?", "?", "order:<id>"),
+            ("?:x", "?", "<id>:x"),
+        ] {
+            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
+        }
+    }
+
+    #[test]
+    fn other_text_is_text() {
+        for template in [
+            "order:#ids",
+            "issue#1",
+            "c#",
+            "#",
+            "$",
+            "a:$",
+            "order:id",
+            "a::b",
+            "user@id",
+            "100%",
+            "100%sure",
+            "%(id",
+            "%id",
+            "<<b>>",
+            "Arc<<Self>>",
+            "Order#Id",
+            "<<<id>>>",
+            "Class#method",
+            "{0}:<id>",
+            "%s:<id>",
+            "<id>:?",
+            "why?",
+            "a?:b",
+            "$1x",
+            "{0",
+            "{a0}",
+            "#px",
+            "#result",
+            "",
+        ] {
+            assert_eq!(flaws(template), [], "{template}");
+        }
+    }
+
+    #[test]
+    fn a_function_without_arguments_counts_none() {
+        let template = "order:%s";
+        let mut flaws = Vec::new();
+        let arguments = Arguments {
+            has: &|_| false,
+            names: &[],
+        };
+        placeholders(
+            template,
+            &scan(template, &mut flaws),
+            &arguments,
+            &mut flaws,
+        );
+        assert_eq!(flaws, []);
+    }
+}

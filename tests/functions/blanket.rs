@@ -1,0 +1,80 @@
+//! Functions in a scope where every type has methods called like those that generated code needs.
+
+use lock_runtime::{LockError, distributed_lock};
+
+use crate::check::{inside, locks, locks_blocking, pausing};
+
+#[rustfmt::skip]
+#[allow(dead_code)]
+trait Blanket {
+    fn acquire(&self) {}
+    fn acquire_blocking(&self) {}
+    fn acquire_installed(&self) {}
+    fn acquire_installed_blocking(&self) {}
+    fn acquired(&self) {}
+    fn ask(&self) {}
+    fn drive(&self) {}
+    fn failed(&self) {}
+    fn from_lock_error(&self) {}
+    fn guard(&self) {}
+    fn is_busy(&self) {}
+    fn is_text(&self) {}
+    fn max_hold(&self) {}
+    fn part(&self) {}
+    fn reentrant(&self) {}
+    fn renew(&self) {}
+    fn settled(&self) {}
+    fn text(&self) {}
+    fn ttl(&self) {}
+    fn wait(&self) {}
+}
+
+impl<T: ?Sized> Blanket for T {}
+
+#[distributed_lock(
+    key = "blanket:<id>:x",
+    ttl = "10s",
+    wait = "0s",
+    renew = true,
+    max_hold = "1h",
+    reentrant = true,
+    on_busy = "skip",
+    guard = held
+)]
+async fn every_option(id: u8) -> Result<(), LockError> {
+    let _ = held.key();
+    pausing().await;
+    Ok(())
+}
+
+#[distributed_lock(
+    key = "blanket blocking:<id>:x",
+    ttl = "10s",
+    wait = "0s",
+    renew = true,
+    max_hold = "1h",
+    reentrant = true,
+    on_busy = "skip",
+    guard = held
+)]
+fn every_option_blocking(id: u8) -> Result<(), LockError> {
+    let _ = held.key();
+    inside();
+    Ok(())
+}
+
+#[distributed_lock(key = format!("blanket expression {id}"), client = lock_runtime::LockClient::installed()?)]
+async fn expression(id: u8) -> Result<u8, LockError> {
+    pausing().await;
+    Ok(id)
+}
+
+#[tokio::test]
+async fn no_trait_in_scope_is_in_the_way() {
+    locks("blanket:1:x", async || every_option(1).await)
+        .await
+        .unwrap();
+    locks_blocking("blanket blocking:1:x", || every_option_blocking(1)).unwrap();
+    let id = locks("blanket expression 1", async || expression(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+}

@@ -1,0 +1,12 @@
+use lock_runtime::{LockError, distributed_lock};
+
+struct Order {
+    id: u64,
+}
+
+#[distributed_lock(key = "#order.id")]
+async fn ship(order: &Order) -> Result<u64, LockError> {
+    Ok(order.id)
+}
+
+fn main() {}
