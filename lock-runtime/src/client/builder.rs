@@ -127,7 +127,8 @@ impl LockClientBuilder {
 
     /// Makes the client without talking to anybody; it connects when it is first used. Needs no
     /// runtime. [Which of the two](crate::docs::cookbook#starting) a service calls when it starts is a
-    /// question of what an outage should do to it. For `rediss://` it reads the certificates, the system's unless others are given.
+    /// question of what an outage should do to it. For `rediss://` it reads the certificates, the
+    /// system's unless others are given.
     ///
     /// # Errors
     ///
