@@ -141,8 +141,6 @@ mod watchdog;
 use __private as private;
 
 pub use acquire::Acquire;
-#[doc(hidden)]
-pub use backend::redis::departures as __departures;
 pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
 pub use guard::LockGuard;

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::coop::unconstrained;
 
 use crate::alarm::Alarms;
-use crate::backend::redis::{self, Homes, Server, Signal, Target};
+use crate::backend::redis::{self, Server, Signal, Target};
 use crate::backend::wire::{Fault, Wire};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
@@ -55,18 +55,10 @@ pub(crate) struct Remote<W: Wire> {
 
 impl Remote<Server> {
     /// A client of one server. Nothing is sent before it is used.
-    ///
-    /// # Panics
-    ///
-    /// In a runtime without I/O, unless `options` are for the background alone.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<Remote<Server>>, LockError> {
         let target = Target::parse(url, options)?;
         let keeper = Keeper::get()?;
         let calls = Calls::default();
-        let guest = match options.background_only {
-            true => None,
-            false => redis::guest(),
-        };
         let sooner = Arc::new(Notify::new());
         let remote = Arc::new_cyclic(|remote: &Weak<Remote<Server>>| {
             let remote = remote.clone();
@@ -82,7 +74,8 @@ impl Remote<Server> {
             Remote {
                 wire: Server::new(
                     target,
-                    Homes::new(keeper.clone(), guest),
+                    keeper.clone(),
+                    options.background_only,
                     options.command_timeout,
                     on_connect,
                     on_signal,

@@ -200,11 +200,6 @@ pub(crate) trait Wire: Send + Sync + 'static {
         heir: Option<Heir<'_>>,
     ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
 
-    /// While what is returned lives, messages for whoever waits on the keeper arrive at once, whatever
-    /// the runtime of any caller does.
-    #[must_use = "messages may be late as soon as this is dropped"]
-    fn at_hand(&self) -> impl Send + 'static;
-
     /// Makes sure that the server answers.
     fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
 }

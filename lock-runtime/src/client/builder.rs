@@ -114,12 +114,15 @@ impl LockClientBuilder {
         self
     }
 
-    /// Whether the connection stays on the background thread at all times; it does not if not said.
+    /// Whether the connection is read by the background thread alone; it is not by default.
     ///
-    /// Otherwise it is driven by the tokio runtime that the client was made in, while that runtime
-    /// uses locks: this spares a switch of threads for each command. The background thread takes it
-    /// back for renewals, and whenever the runtime is busy, idle or gone. A client that is made outside
-    /// of a runtime keeps it in the background.
+    /// By default each tokio runtime that uses locks has one task that reads from the connection, so
+    /// that a command and its answer cross no threads. With this, the client never reads on its callers'
+    /// runtimes: no task of its own runs there, and each answer comes by way of the background thread.
+    ///
+    /// A runtime that was built without I/O cannot read, and the background thread reads for it. tokio
+    /// tells that by a panic alone, which is caught but printed, once a connection, unless this is set;
+    /// a program that is built with `panic = "abort"` must set it if it has such a runtime.
     pub fn background_only(mut self, only: bool) -> LockClientBuilder {
         self.options.background_only = only;
         self
@@ -133,11 +136,6 @@ impl LockClientBuilder {
     /// # Errors
     ///
     /// `InvalidOptions` for settings, a URL or certificates that cannot be used.
-    ///
-    /// # Panics
-    ///
-    /// Inside a tokio runtime that was built without I/O, unless the client is
-    /// [`background_only`](LockClientBuilder::background_only) or in memory.
     pub fn build(self) -> Result<LockClient, LockError> {
         self.options.check()?;
         let url = self.url.as_deref().ok_or_else(|| {
@@ -156,10 +154,6 @@ impl LockClientBuilder {
     /// # Errors
     ///
     /// As [`build`](LockClientBuilder::build), and as [`LockClient::connect`].
-    ///
-    /// # Panics
-    ///
-    /// As [`build`](LockClientBuilder::build).
     ///
     /// # Cancel safety
     ///

@@ -153,8 +153,6 @@ impl<W: Wire> Contender<W> {
         let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
             return self.at_the_end();
         };
-        // Where nobody polls this while it waits but the keeper, a message must come to the keeper.
-        let _at_hand = self.remote.wire().at_hand();
         let next = self.until.min(now + pause);
         match self
             .remote

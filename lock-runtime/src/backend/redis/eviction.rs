@@ -3,8 +3,7 @@
 //! A lock that is evicted is held by nobody and by somebody, and only a fencing token helps then.
 //! It is a matter of one setting of the server, so whoever runs it is told, once a process.
 
-use redis::aio::MultiplexedConnection;
-use redis::{ErrorKind, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 
 use super::once::Once;
 use super::target::Address;
@@ -12,23 +11,27 @@ use crate::telemetry;
 
 static LOOKED_AT: Once = Once::new();
 
-/// Looks at the first connection to a server. `INFO` and not `CONFIG GET`: it says all there is to
-/// know, and managed servers and careful users allow it rather. A user who may not even do that
-/// is not told: the check is a service, and no right that locks need.
-pub(super) async fn look(server: &Address, mut commands: MultiplexedConnection) {
-    let name = server.to_string();
-    if LOOKED_AT.was_said(&name) {
-        return;
+/// What to ask on the first connection to a server. `INFO` and not `CONFIG GET`: it says all there is to
+/// know, and managed servers and careful users allow it rather.
+pub(super) fn command(server: &Address) -> Option<Cmd> {
+    if LOOKED_AT.was_said(&server.to_string()) {
+        return None;
     }
     let mut info = redis::cmd("INFO");
-    let answer = commands.send_packed_command(info.arg("memory")).await;
-    let info = match answer.and_then(Value::extract_error) {
+    info.arg("memory");
+    Some(info)
+}
+
+/// Warns of a server that answers so. A user who may not even ask is not told: the check is a service,
+/// and no right that locks need.
+pub(super) fn judge(server: &Address, answer: Value) {
+    let info = match answer.extract_error() {
         Ok(info) => redis::from_redis_value::<String>(info).unwrap_or_default(),
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => String::new(),
         // It could not answer now: the next connection looks again.
         Err(_) => return,
     };
-    if LOOKED_AT.first(&name)
+    if LOOKED_AT.first(&server.to_string())
         && let Some(policy) = evicting_policy(&info)
     {
         telemetry::locks_may_be_evicted(server, policy);

@@ -1,7 +1,6 @@
 //! What kind of server this is.
 
-use redis::Value;
-use redis::aio::MultiplexedConnection;
+use redis::{Cmd, RedisConnectionInfo, Value};
 
 use super::target::Address;
 use crate::backend::wire::Fault;
@@ -9,21 +8,19 @@ use crate::backend::wire::Fault;
 /// The oldest Redis that has the commands that the scripts call.
 const OLDEST: (u32, u32) = (6, 2);
 
-/// Whether locks can be kept on this server. The client library keeps the answer to its own HELLO to
-/// itself, so it is asked once more: beside what is sent at that moment anyway, and without a right, as
-/// nobody needs one to HELLO.
-pub(super) async fn look(
-    server: &Address,
-    mut commands: MultiplexedConnection,
-) -> Result<(), Fault> {
+/// Says who we are, and asks who the server is. Nobody needs a right to HELLO.
+pub(super) fn command(login: &RedisConnectionInfo) -> Cmd {
     let mut hello = redis::cmd("HELLO");
-    let answer = commands.send_packed_command(hello.arg(3)).await;
-    // Whatever else is wrong shows in what is sent beside it.
-    answer.map_or(Ok(()), |answer| judge(server, &answer))
+    hello.arg(3);
+    if let Some(password) = login.password() {
+        let user = login.username().unwrap_or("default");
+        hello.arg("AUTH").arg(user).arg(password);
+    }
+    hello
 }
 
-/// What a server does not say is not held against it: there are others than Redis and Valkey.
-fn judge(server: &Address, answer: &Value) -> Result<(), Fault> {
+/// Whether locks can be kept on a server that answers so. What a server does not say is not held against it: there are others than Redis and Valkey.
+pub(super) fn judge(server: &Address, answer: &Value) -> Result<(), Fault> {
     let Value::Map(fields) = answer else {
         return Ok(());
     };

@@ -5,23 +5,23 @@
 //! reconnection is not used: it neither notices a server that has stopped answering nor bounds
 //! what a call waits for.
 
+use std::io;
+use std::mem;
 use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisResult, Value};
+use redis::{Cmd, Pipeline, Value};
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::driver::{Attendance, Driver};
-use super::homes::{Here, Homes, Need};
 use super::losses::{Losses, SHORTEST};
-use super::reply::judge_setup;
-use super::roaming::Place;
+use super::reply::{describe_broken, judge_setup};
+use super::slots::Broken;
 use super::target::Target;
-use super::watch::interval;
+use super::transport::{Event, OnEvent, Transport};
 use super::{CHANNEL, eviction, hello, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
@@ -34,9 +34,6 @@ use crate::telemetry;
 
 /// After this many commands in a row without an answer the connection is taken for dead.
 const TIMEOUTS: u32 = 2;
-
-/// Commands that may be under way before senders wait for each other.
-const BUFFER: usize = 1024;
 
 /// What comes from the server without having been asked for.
 pub(crate) enum Signal<'a> {
@@ -52,7 +49,7 @@ pub(crate) enum Signal<'a> {
 /// Says by which names a connection that is about to be made is to be known.
 pub(crate) type OnConnect = Arc<dyn Fn() -> Result<Vec<ProcessId>, LockError> + Send + Sync>;
 
-/// Takes signals, wherever the connection is driven; must not block.
+/// Takes signals, on whichever thread has read them; must not block.
 pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
 
 /// The way to one server.
@@ -62,7 +59,9 @@ pub(crate) struct Link {
 
 struct Shared {
     target: Target,
-    homes: Arc<Homes>,
+    keeper: Keeper,
+    /// Never to be read from on callers' runtimes.
+    background_only: bool,
     /// Bounds a command, and also an attempt to connect.
     patience: Duration,
     names: OnConnect,
@@ -86,8 +85,7 @@ type Attempt = Result<Arc<Connection>, Fault>;
 /// One incarnation of the connection.
 pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
-    commands: MultiplexedConnection,
-    driver: Arc<Driver>,
+    transport: Arc<Transport>,
     /// When it was asked for.
     began: Instant,
     /// A command was answered without an error.
@@ -124,7 +122,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.driver.abort();
+        self.transport.close("nobody uses it any more");
     }
 }
 
@@ -135,20 +133,22 @@ pub(crate) enum Silence {
     /// The connection broke before anything of the command was written: it may be sent again.
     Unsent,
     /// The connection broke, or it could not make sense of what it read.
-    Broken(redis::RedisError),
+    Broken(Arc<io::Error>),
 }
 
 impl Link {
     pub(crate) fn new(
         target: Target,
-        homes: Homes,
+        keeper: Keeper,
+        background_only: bool,
         patience: Duration,
         names: OnConnect,
         on_signal: OnSignal,
     ) -> Link {
         let shared = Shared {
             target,
-            homes: Arc::new(homes),
+            keeper,
+            background_only,
             patience,
             names,
             on_signal,
@@ -179,7 +179,7 @@ impl Link {
                     }
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.keeper().spawn(connecting).is_none() {
+                    if self.shared.keeper.spawn(connecting).is_none() {
                         return Err(Fault::unavailable("this process was forked"));
                     }
                     *state = State::Connecting(attempt.clone());
@@ -207,11 +207,9 @@ impl Link {
         command: &Cmd,
         until: Instant,
     ) -> Result<Value, Silence> {
-        let attendance = connection.driver.attend();
-        let mut commands = connection.commands.clone();
-        let sending = commands.send_packed_command(command);
-        let answer = self.alarms().timeout_at(until, sending).await;
-        let answer = self.heard(connection, &attendance, answer)?;
+        let answer = connection.transport.send(command);
+        let answer = self.alarms().timeout_at(until, answer).await;
+        let answer = self.heard(connection, answer)?;
         connection.judge_use(slice::from_ref(&answer));
         Ok(answer)
     }
@@ -223,11 +221,9 @@ impl Link {
         commands: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
-        let attendance = connection.driver.attend();
-        let mut sender = connection.commands.clone();
-        let sending = sender.send_packed_commands(commands, 0, commands.len());
-        let answers = self.alarms().timeout_at(until, sending).await;
-        let answers = self.heard(connection, &attendance, answers)?;
+        let answers = connection.transport.send_all(commands);
+        let answers = self.alarms().timeout_at(until, answers).await;
+        let answers = self.heard(connection, answers)?;
         connection.judge_use(&answers);
         Ok(answers)
     }
@@ -235,24 +231,19 @@ impl Link {
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        attendance: &Attendance<'_>,
-        answer: Result<RedisResult<T>, Elapsed>,
+        answer: Result<Result<Result<T, Broken>, RecvError>, Elapsed>,
     ) -> Result<T, Silence> {
-        match answer {
+        match answer.map(unless_forked) {
             Ok(Ok(answer)) => {
                 connection.answered();
                 Ok(answer)
             }
-            Ok(Err(error)) => {
+            Ok(Err(Broken { unsent, error })) => {
                 self.drop_connection(connection, "it failed");
-                // After any other error the driver may still write what it has.
-                Err(
-                    if error.is_unrecoverable_error() && attendance.is_unsent() {
-                        Silence::Unsent
-                    } else {
-                        Silence::Broken(error)
-                    },
-                )
+                Err(match unsent {
+                    true => Silence::Unsent,
+                    false => Silence::Broken(error),
+                })
             }
             Err(_) => {
                 let unanswered = connection.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
@@ -268,20 +259,7 @@ impl Link {
 
     /// Timers for whoever sends: commands are waited for on their callers' tasks.
     pub(crate) fn alarms(&self) -> &Alarms {
-        self.shared.keeper().alarms()
-    }
-
-    /// If this is called on the keeper, the connection stays there until what is returned is dropped:
-    /// what comes unasked then arrives whatever any other runtime does.
-    pub(crate) fn at_hand(&self) -> Option<Need> {
-        let Here::Keeper = self.shared.homes.here() else {
-            return None;
-        };
-        let need = self.shared.homes.need();
-        if let State::Up(connection) = &*self.shared.state() {
-            connection.driver.call_home();
-        }
-        Some(need)
+        self.shared.keeper.alarms()
     }
 
     pub(crate) fn slow(&self) -> Fault {
@@ -292,7 +270,7 @@ impl Link {
     /// Tears `connection` down; the next command makes a new one.
     pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
         if self.shared.forget(connection.incarnation) {
-            connection.driver.abort();
+            connection.transport.close(reason);
             (self.shared.on_signal)(Signal::Down(connection.incarnation));
             // Last: it is for somebody else's code to say how long it takes.
             self.shared.tell_dropped(reason);
@@ -303,15 +281,25 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         // In a forked child the mutex may be held for ever.
-        if self.shared.keeper().check_process().is_err() {
+        if self.shared.keeper.check_process().is_err() {
             return;
         }
-        let mut state = self.shared.state();
-        if let State::Up(connection) = &*state {
-            connection.driver.abort();
+        // Closed when the mutex is free: those who wait on it are told.
+        let last = mem::replace(&mut *self.shared.state(), State::NEVER_UP);
+        if let State::Up(connection) = last {
+            connection.transport.close("its client is gone");
         }
-        *state = State::NEVER_UP;
     }
+}
+
+/// A command that was sent in a forked child is dropped.
+fn unless_forked<T>(answer: Result<Result<T, Broken>, RecvError>) -> Result<T, Broken> {
+    answer.unwrap_or_else(|_| {
+        Err(Broken {
+            unsent: false,
+            error: Arc::new(io::Error::other("this process was forked")),
+        })
+    })
 }
 
 impl State {
@@ -328,10 +316,6 @@ fn is_late(time: Instant, until: Instant) -> bool {
 }
 
 impl Shared {
-    fn keeper(&self) -> &Keeper {
-        &self.homes.keeper
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -424,73 +408,87 @@ impl Shared {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
-        let place = Place::default();
-        let stream = socket::open(address, &place, self.patience, reached).await?;
-        let on_signal = self.on_signal.clone();
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(None)
-            .set_response_timeout(None)
-            .set_pipeline_buffer_size(BUFFER)
-            .set_push_sender(move |push| {
-                receive(&on_signal, &push);
-                Ok::<(), redis::aio::SendError>(())
-            });
-        let refused = |error: redis::RedisError| match tls::judge(&error) {
-            Some(fault) => fault,
-            None if error.is_connection_dropped() => {
-                let hint = address.hint_if_closed();
-                Fault::unavailable(format!("the server closed the connection{hint}"))
-            }
-            None => judge_setup(&error, login.password()),
-        };
-        let (commands, driver) = MultiplexedConnection::new_with_config(login, stream, config)
-            .await
-            .map_err(refused)?;
-        // A weak reference: a connection that nobody uses any more must not keep its link.
-        let link = Arc::downgrade(self);
-        let driving = async move {
-            driver.await;
-            if let Some(link) = link.upgrade()
-                && link.forget(incarnation)
-            {
-                (link.on_signal)(Signal::Down(incarnation));
-            }
-        };
-        let look = interval(self.patience);
+        let (socket, session) = socket::open(address, self.patience, reached).await?;
+        let names = (self.names)().map_err(|error| Fault::unavailable(error.to_string()))?;
+        let transport = Transport::start(
+            socket,
+            session,
+            self.keeper.clone(),
+            self.background_only,
+            self.on_event(incarnation),
+        );
         let connection = Connection {
             incarnation,
-            driver: Driver::start(driving, place, self.homes.clone(), look)?,
-            commands,
+            transport: transport.ok_or_else(|| Fault::unavailable("this process was forked"))?,
             began,
             of_use: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
             heard: Mutex::new(Instant::now()),
         };
         // All travel together: the looks at the server take no time of their own.
-        let mut commands = connection.commands.clone();
-        let greeting = hello::look(address, commands.clone());
-        let looking = eviction::look(address, commands.clone());
-        let names = (self.names)().map_err(|error| Fault::unavailable(error.to_string()))?;
-        let channels: Vec<_> = names
-            .iter()
-            .map(|name| format!("{CHANNEL}{}", name.as_str()))
-            .collect();
-        let (greeted, subscribed, ()) =
-            tokio::join!(greeting, commands.subscribe(&channels), looking);
-        if let Err(fault) = greeted {
+        let greeting = connection.transport.send(&hello::command(login));
+        let mut setup = Pipeline::new();
+        if login.db() != 0 {
+            setup.cmd("SELECT").arg(login.db());
+        }
+        for name in &names {
+            // One each, since an error is an answer to one.
+            let channel = format!("{CHANNEL}{}", name.as_str());
+            setup.cmd("SUBSCRIBE").arg(channel);
+        }
+        let steps = setup.len();
+        if let Some(look) = eviction::command(address) {
+            setup.add_command(look);
+        }
+        let answers = connection.transport.send_all(&setup);
+
+        let broken = |broken: Broken| self.broken_setup(&broken.error);
+        let refused = |error: redis::RedisError| judge_setup(&error, login.password());
+        let greeting = unless_forked(greeting.await).map_err(broken)?;
+        let greeting = greeting.extract_error().map_err(refused)?;
+        if let Err(fault) = hello::judge(address, &greeting) {
             self.tell_dropped(&fault.to_string());
             return Err(fault);
         }
-        subscribed.map_err(refused)?;
+        let mut answers = unless_forked(answers.await).map_err(broken)?.into_iter();
+        for answer in answers.by_ref().take(steps) {
+            answer.extract_error().map_err(refused)?;
+        }
+        if let Some(answer) = answers.next() {
+            eviction::judge(address, answer);
+        }
         connection.answered();
         Ok(Arc::new(connection))
     }
-}
 
-fn receive(on_signal: &OnSignal, push: &PushInfo) {
-    if let (PushKind::Message, [_channel, Value::BulkString(payload)]) =
-        (&push.kind, push.data.as_slice())
-    {
-        on_signal(Signal::Message(payload));
+    /// What came of it while it was set up.
+    fn broken_setup(&self, error: &io::Error) -> Fault {
+        if let Some(fault) = tls::judge(error) {
+            return fault;
+        }
+        let hint = match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe => self.target.address.hint_if_closed(),
+            _ => "",
+        };
+        Fault::unavailable(format!("{}{hint}", describe_broken(error)))
+    }
+
+    fn on_event(self: &Arc<Self>, incarnation: Incarnation) -> OnEvent {
+        let on_signal = self.on_signal.clone();
+        // A weak reference: a connection that nobody uses any more must not keep its link.
+        let link = Arc::downgrade(self);
+        Box::new(move |event| match event {
+            Event::Message(payload) => on_signal(Signal::Message(payload)),
+            Event::End => {
+                if let Some(link) = link.upgrade()
+                    && link.forget(incarnation)
+                {
+                    (link.on_signal)(Signal::Down(incarnation));
+                }
+            }
+        })
     }
 }

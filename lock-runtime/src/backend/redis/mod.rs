@@ -1,20 +1,21 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
 mod addresses;
-mod driver;
+mod codec;
 mod eviction;
 mod hello;
-mod homes;
 mod link;
 mod losses;
 mod once;
+mod pipe;
+mod reader;
 mod reply;
-mod roaming;
 mod script;
+mod slots;
 mod socket;
 mod target;
 mod tls;
-mod watch;
+mod transport;
 mod window;
 
 use std::io::Write;
@@ -23,8 +24,6 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, RedisWrite, Value};
 
-pub use driver::departures;
-pub(crate) use homes::{Homes, guest};
 pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 
@@ -36,6 +35,7 @@ use self::window::Window;
 use crate::backend::chain::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::clock::Clock;
+use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
 use crate::model::record::Grant;
@@ -58,13 +58,21 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(
         target: Target,
-        homes: Homes,
+        keeper: Keeper,
+        background_only: bool,
         command_timeout: Duration,
         names: OnConnect,
         on_signal: OnSignal,
     ) -> Server {
         Server {
-            link: Link::new(target, homes, command_timeout, names, on_signal),
+            link: Link::new(
+                target,
+                keeper,
+                background_only,
+                command_timeout,
+                names,
+                on_signal,
+            ),
             acquiring: Window::new(command_timeout),
             ending: Window::new(command_timeout),
         }
@@ -154,7 +162,7 @@ impl Server {
         match silence {
             Silence::TimedOut => self.link.slow(),
             Silence::Unsent => Fault::unavailable("the connection broke"),
-            Silence::Broken(error) => Fault::unavailable(reply::describe(&error)),
+            Silence::Broken(error) => Fault::unavailable(reply::describe_broken(&error)),
         }
     }
 
@@ -347,10 +355,6 @@ impl Wire for Server {
             at: sent.at,
             answer,
         })
-    }
-
-    fn at_hand(&self) -> impl Send + 'static {
-        self.link.at_hand()
     }
 
     async fn ping(&self) -> Result<(), Fault> {

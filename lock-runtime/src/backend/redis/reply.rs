@@ -1,6 +1,8 @@
 //! What an error of the server, or of the way to it, means for a lock.
 
-use redis::{ErrorKind, RedisError};
+use std::io;
+
+use redis::RedisError;
 
 use crate::backend::wire::Fault;
 use crate::model::owner::Owner;
@@ -44,9 +46,6 @@ pub(super) fn judge(error: &RedisError) -> Verdict {
 
 /// What went wrong while a connection was set up, with or without a password.
 pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> Fault {
-    if error.kind() == ErrorKind::RESP3NotSupported {
-        return Fault::refused(NO_RESP3);
-    }
     match judge(error) {
         Verdict::Fault(Fault::Refused(detail)) => {
             let text = detail.to_string();
@@ -61,10 +60,7 @@ pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> Fault {
         }
         Verdict::Fault(fault) => fault,
         Verdict::NoScript => Fault::unavailable("NOSCRIPT"),
-        Verdict::Reconnect(detail) => match error.kind() {
-            ErrorKind::AuthenticationFailed => Fault::refused(detail),
-            _ => Fault::unavailable(detail),
-        },
+        Verdict::Reconnect(detail) => Fault::unavailable(detail),
     }
 }
 
@@ -75,6 +71,14 @@ const NO_RESP3: &str = "the server does not speak RESP3; Redis 6.2 or Valkey is 
 fn is_unknown(text: &str, command: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("unknown command") && text.contains(command)
+}
+
+/// Why a connection broke, as a part of a sentence.
+pub(super) fn describe_broken(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
+        _ => format!("the connection broke: {error}"),
+    }
 }
 
 /// An error of the client library in words: it names the operation, never its arguments.
@@ -402,9 +406,6 @@ mod tests {
         ] {
             assert_eq!(refusal(&error(line), None), NO_RESP3, "{line}");
         }
-        // So the client library puts the same.
-        let error = RedisError::from((ErrorKind::RESP3NotSupported, "no HELLO"));
-        assert_eq!(refusal(&error, Some("s3cret")), NO_RESP3);
     }
 
     #[test]

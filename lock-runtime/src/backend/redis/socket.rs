@@ -1,53 +1,115 @@
 //! The way to a server: TCP, TLS over it, or a unix socket.
 
-use std::io;
-use std::net::IpAddr;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown};
+#[cfg(unix)]
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::addresses;
 use super::once::Once;
-use super::roaming::{Place, Roaming};
 use super::target::Address;
+use super::tls::Session;
 use crate::backend::wire::Fault;
 use crate::telemetry;
 
-/// What bytes go through in both directions.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+/// A socket that does not block, and is registered with no runtime.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Tcp(std::net::TcpStream),
+    #[cfg(unix)]
+    Unix(std::os::unix::net::UnixStream),
+}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
+impl Socket {
+    /// Another descriptor of the same socket: a runtime needs one of its own to wait for it.
+    pub(super) fn try_clone(&self) -> io::Result<Socket> {
+        match self {
+            Socket::Tcp(stream) => stream.try_clone().map(Socket::Tcp),
+            #[cfg(unix)]
+            Socket::Unix(stream) => stream.try_clone().map(Socket::Unix),
+        }
+    }
+
+    /// Ends the connection at once, whoever has another descriptor of it. Over TCP nothing that was
+    /// written and not yet sent is sent any more, on systems that can do so; elsewhere it may be, until
+    /// the last descriptor is closed.
+    pub(super) fn reset(&self) {
+        // An error says that it is over already.
+        let _ = match self {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            Socket::Tcp(stream) if rustix::net::connect_unspec(stream).is_ok() => Ok(()),
+            Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            #[cfg(unix)]
+            Socket::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for &Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&mut &*stream).read(buffer),
+            #[cfg(unix)]
+            Socket::Unix(stream) => (&mut &*stream).read(buffer),
+        }
+    }
+}
+
+impl Write for &Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            #[cfg(unix)]
+            Socket::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for Socket {
+    fn as_raw_fd(&self) -> RawFd {
+        match self {
+            Socket::Tcp(stream) => stream.as_raw_fd(),
+            Socket::Unix(stream) => stream.as_raw_fd(),
+        }
+    }
+}
 
 /// Remote servers that this process sends its passwords to for everybody to read.
 static IN_THE_CLEAR: Once = Once::new();
 
-/// Connects within `patience`, and notes when the server was `reached`. The socket is registered with the
-/// runtime that polls this, which must be where `place` is, and follows it from there.
+/// Connects within `patience`, and notes when the server was `reached`.
 pub(super) async fn open(
     address: &Address,
-    place: &Place,
     patience: Duration,
     reached: &AtomicBool,
-) -> Result<Box<dyn Socket>, Fault> {
+) -> Result<(Socket, Option<Session>), Fault> {
     let unreachable =
         |error: io::Error| Fault::unavailable(format!("cannot connect to {address}: {error}"));
     match address {
         Address::Tcp { host, port, tls } => {
             let connecting = addresses::connect(host, *port, patience);
-            let stream = connecting.await.map_err(unreachable)?;
+            let mut stream = connecting.await.map_err(unreachable)?;
             reached.store(true, Ordering::Relaxed);
             tune(&stream).map_err(unreachable)?;
             let peer = stream.peer_addr().map_err(unreachable)?;
-            let stream = Roaming::new(stream, place);
+            let mut session = None;
             if let Some(tls) = tls {
-                return Ok(Box::new(tls.connect(stream).await?));
-            }
-            if is_remote(peer.ip()) && IN_THE_CLEAR.first(&address.to_string()) {
+                let (encrypted, begun) = tls.connect(stream).await?;
+                (stream, session) = (encrypted, Some(begun));
+            } else if is_remote(peer.ip()) && IN_THE_CLEAR.first(&address.to_string()) {
                 telemetry::connection_in_the_clear(address);
             }
-            Ok(Box::new(stream))
+            let stream = stream.into_std().map_err(unreachable)?;
+            Ok((Socket::Tcp(stream), session))
         }
         // Nothing to tune: the kernel neither gathers nor repeats nor loses what is written, and
         // both sides know at once when the other is gone. What was written before a teardown
@@ -55,9 +117,10 @@ pub(super) async fn open(
         #[cfg(unix)]
         Address::Unix(path) => {
             let connecting = tokio::net::UnixStream::connect(path);
-            let stream = connecting.await.map_err(unreachable)?;
+            let stream = connecting.await.and_then(|stream| stream.into_std());
+            let stream = stream.map_err(unreachable)?;
             reached.store(true, Ordering::Relaxed);
-            Ok(Box::new(Roaming::new(stream, place)))
+            Ok((Socket::Unix(stream), None))
         }
         #[cfg(not(unix))]
         Address::Unix(_) => Err(Fault::unavailable(
@@ -116,5 +179,22 @@ mod tests {
         let socket = socket2::SockRef::from(&stream);
         assert_eq!(socket.linger().unwrap(), Some(Duration::ZERO));
         assert!(socket.keepalive().unwrap());
+    }
+
+    /// What is left to send is thrown away, though somebody else has the socket as well.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_reset_ends_a_connection_for_all_who_have_it() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await;
+        let (mut peer, _) = listener.accept().unwrap();
+        let socket = Socket::Tcp(stream.unwrap().into_std().unwrap());
+        let other = socket.try_clone().unwrap();
+        // More than the two sides take.
+        while (&socket).write(&[0; 65_536]).is_ok() {}
+        socket.reset();
+        let read = io::copy(&mut peer, &mut io::sink());
+        assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+        assert!((&other).write(b"more").is_err());
     }
 }

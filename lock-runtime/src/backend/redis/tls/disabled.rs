@@ -1,6 +1,8 @@
 //! What stands in for TLS without the feature `tls`.
 
-use redis::RedisError;
+use std::io::{self, Read, Write};
+
+use tokio::net::TcpStream;
 
 use crate::backend::wire::Fault;
 use crate::error::LockError;
@@ -16,7 +18,35 @@ impl Tls {
         ))
     }
 
-    pub(in crate::backend::redis) async fn connect<S>(&self, _: S) -> Result<S, Fault> {
+    pub(in crate::backend::redis) async fn connect(
+        &self,
+        _: TcpStream,
+    ) -> Result<(TcpStream, Session), Fault> {
+        match *self {}
+    }
+}
+
+/// There is none.
+pub(in crate::backend::redis) enum Session {}
+
+impl Session {
+    pub(in crate::backend::redis) fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(in crate::backend::redis) fn has_output(&self) -> bool {
+        match *self {}
+    }
+
+    pub(in crate::backend::redis) fn write_to(&mut self, _: &mut impl Write) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(in crate::backend::redis) fn read_from(
+        &mut self,
+        _: &mut impl Read,
+        _: &mut Vec<u8>,
+    ) -> io::Result<usize> {
         match *self {}
     }
 }
@@ -25,6 +55,6 @@ pub(in crate::backend::redis) fn refuse_unused(_: &Options) -> Result<(), LockEr
     Ok(())
 }
 
-pub(in crate::backend::redis) fn judge(_: &RedisError) -> Option<Fault> {
+pub(in crate::backend::redis) fn judge(_: &io::Error) -> Option<Fault> {
     None
 }

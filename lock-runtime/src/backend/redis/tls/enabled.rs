@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::{failure, settings};
+use super::{Session, failure, settings};
 use crate::backend::wire::Fault;
 use crate::certificates::Certificates;
 use crate::error::LockError;
@@ -39,15 +38,15 @@ impl Tls {
         })
     }
 
-    pub(in crate::backend::redis) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
+    pub(in crate::backend::redis) async fn connect(
         &self,
-        stream: S,
-    ) -> Result<TlsStream<S>, Fault> {
+        stream: TcpStream,
+    ) -> Result<(TcpStream, Session), Fault> {
         let connector = TlsConnector::from(self.config().await);
-        connector
-            .connect(self.name.clone(), stream)
-            .await
-            .map_err(|error| failure::of_handshake(&error))
+        let connected = connector.connect(self.name.clone(), stream).await;
+        let connected = connected.map_err(|error| failure::of_handshake(&error))?;
+        let (stream, session) = connected.into_inner();
+        Ok((stream, Session::new(session)))
     }
 
     /// The settings, read anew if they come from files: certificates are renewed more often than

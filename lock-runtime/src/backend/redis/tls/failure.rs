@@ -4,11 +4,8 @@
 //! two sides does not accept, and sides that have no way to speak to each other. The rest, such
 //! as a connection that breaks in the middle, is an outage.
 
-use std::error::Error as StdError;
 use std::io;
-use std::sync::Arc;
 
-use redis::RedisError;
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
 use crate::backend::wire::{Detail, Fault};
@@ -23,14 +20,8 @@ pub(super) fn of_handshake(error: &io::Error) -> Fault {
 
 /// What an error means that came of TLS after the handshake: with TLS 1.3 a server only looks at
 /// the client's certificate when the client is through already. `None` if it came of something else.
-pub(in crate::backend::redis) fn judge(error: &RedisError) -> Option<Fault> {
-    let source = error.source()?;
-    let error = source.downcast_ref().or_else(|| {
-        // The client library shares what it keeps.
-        let shared: &Arc<dyn StdError + Send + Sync> = source.downcast_ref()?;
-        shared.downcast_ref()
-    });
-    tls_error(error?).map(fault)
+pub(in crate::backend::redis) fn judge(error: &io::Error) -> Option<Fault> {
+    tls_error(error).map(fault)
 }
 
 fn tls_error(error: &io::Error) -> Option<&Error> {

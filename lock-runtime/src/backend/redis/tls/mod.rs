@@ -11,11 +11,15 @@ mod enabled;
 #[cfg(feature = "tls")]
 mod failure;
 #[cfg(feature = "tls")]
+mod session;
+#[cfg(feature = "tls")]
 mod settings;
 
 #[cfg(not(feature = "tls"))]
-pub(super) use disabled::{Tls, judge, refuse_unused};
+pub(super) use disabled::{Session, Tls, judge, refuse_unused};
 #[cfg(feature = "tls")]
 pub(super) use enabled::{Tls, refuse_unused};
 #[cfg(feature = "tls")]
 pub(super) use failure::judge;
+#[cfg(feature = "tls")]
+pub(super) use session::Session;

@@ -1,4 +1,4 @@
-//! Runtimes that drive the connection and then block.
+//! Runtimes that use the connection and then block.
 
 use std::sync::mpsc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ fn a_lock_outlives_the_blocking_of(runtime: &Runtime) {
     let body = async move {
         let client = client(server.url());
         let guard = client.lock("held").ttl(TTL).acquire().await.unwrap();
-        lure(&client).await;
+        settle_in(&client).await;
         let started = Instant::now();
         block_until(|| started.elapsed() > 2 * TTL);
         assert!(guard.is_valid(), "it was not renewed");
@@ -35,8 +35,8 @@ fn a_held_lock_is_renewed_while_the_only_worker_blocks() {
     a_lock_outlives_the_blocking_of(&multi_thread());
 }
 
-/// The connection is in a runtime that does not poll, with a command under way; callers elsewhere
-/// must not wait for it, nor for the time for a command.
+/// The runtime that reads does not poll, with a command under way; callers elsewhere must not wait for
+/// it, nor for the time for a command.
 fn others_are_answered_while_it_blocks(runtime: Runtime) {
     let server = RedisServer::start();
     let builder = LockClient::builder()
@@ -52,7 +52,7 @@ fn others_are_answered_while_it_blocks(runtime: Runtime) {
     let home = thread(move || {
         runtime.block_on(async {
             let work = async move {
-                lure(&theirs).await;
+                settle_in(&theirs).await;
                 // The acquire is queued and not yet written when the thread blocks.
                 let mut acquire = Box::pin(theirs.lock("theirs").acquire());
                 let first = std::future::poll_fn(|cx| {
@@ -88,9 +88,11 @@ fn others_are_answered_while_the_only_worker_blocks() {
     others_are_answered_while_it_blocks(multi_thread());
 }
 
-/// Somebody waits with an executor of their own inside the runtime: that nobody polls meanwhile.
+/// Somebody waits with an executor of their own inside the runtime: its reader is never polled. Were each
+/// answer waited for until that is found out, these would take a minute.
 #[test]
-fn a_runtime_that_always_blocks_is_left_alone() {
+fn a_runtime_that_always_blocks_is_not_waited_for() {
+    const CYCLES: u32 = 1_500;
     let _alone = alone();
     let server = RedisServer::start();
     current_thread().block_on(async {
@@ -99,25 +101,16 @@ fn a_runtime_that_always_blocks_is_left_alone() {
             .command_timeout(LONG);
         let client = client.connect().await.unwrap();
         let started = Instant::now();
-        let before = lock_runtime::__departures();
-        // It rests for a second after that.
-        while started.elapsed() < ms(2500) {
+        for _ in 0..CYCLES {
             executor::block_on(cycle(&client));
         }
-        assert_eq!(lock_runtime::__departures() - before, 1);
-        // What was left there is met when the runtime polls again, and then it may come again.
-        let handle = tokio::runtime::Handle::current();
-        eventually("no task", LONG, async || {
-            handle.metrics().num_alive_tasks() == 0
-        })
-        .await;
-        cycle(&client).await;
-        assert_eq!(lock_runtime::__departures() - before, 2);
+        let elapsed = started.elapsed();
+        assert!(elapsed < CYCLES * ms(20), "it took {elapsed:?}");
     });
 }
 
-/// A waiter on another runtime is told of its grant while the client's own, which has used the
-/// connection all the time, blocks.
+/// A waiter on another runtime is told of its grant while one that has used the connection all the time
+/// blocks.
 #[test]
 fn a_grant_is_heard_of_while_the_runtime_blocks() {
     let _alone = alone();

@@ -1,20 +1,20 @@
-//! Every kind of connection goes to and fro.
+//! Every kind of connection is read by runtimes and the background by turns.
 
 use harness::{Authority, TlsServer};
 use lock_runtime::LockClientBuilder;
 
 use super::*;
 
-/// Uses the connection here, has it called home, and again; it is the same one throughout.
-fn it_roams(server: &RedisServer, client: impl Fn() -> LockClient) {
+/// Uses the connection here and in the background; it is the same one throughout.
+fn it_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
     for runtime in [current_thread(), multi_thread()] {
         runtime.block_on(async {
             let client = client();
-            lure(&client).await;
+            settle_in(&client).await;
             let id = connection(server);
             let held = client.lock("held").acquire().await.unwrap();
             for _ in 0..20 {
-                lure(&client).await;
+                cycle(&client).await;
                 // By the background.
                 held.renew().await.expect("it was held throughout");
             }
@@ -35,7 +35,7 @@ fn patient(builder: LockClientBuilder) -> LockClient {
 fn over_tcp() {
     let _alone = alone();
     let server = RedisServer::start();
-    it_roams(&server, || patient(LockClient::builder().url(server.url())));
+    it_is_shared(&server, || patient(LockClient::builder().url(server.url())));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn over_tls() {
     let _alone = alone();
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
-    it_roams(server.plain(), || {
+    it_is_shared(server.plain(), || {
         let builder = LockClient::builder().url(server.url());
         patient(builder.ca_certificate(authority.pem()))
     });
@@ -58,5 +58,5 @@ fn over_a_unix_socket() {
     let path = path.to_str().unwrap();
     let server = RedisServer::builder().config("unixsocket", path).start();
     let url = format!("redis+unix://{path}");
-    it_roams(&server, || patient(LockClient::builder().url(&url)));
+    it_is_shared(&server, || patient(LockClient::builder().url(&url)));
 }

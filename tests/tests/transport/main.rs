@@ -1,12 +1,12 @@
-//! A connection that is driven where the work is: on the client's runtime while that uses locks, and
-//! on the background thread otherwise. Wherever it is, nothing may be late, lost or out of order.
+//! One connection that all threads write to and whoever waits reads from: whatever becomes of a runtime
+//! that uses it, nothing may be late, lost or out of order.
 
 mod blocked;
 mod broken;
 mod dead;
 mod idle;
 mod kinds;
-mod stays;
+mod shared;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -16,8 +16,8 @@ use harness::{KEY, LONG, RedisServer, ask, client, eventually, ms, wait_until};
 use lock_runtime::LockClient;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// One test at a time: departures and tasks are counted for the whole process, and a busy machine
-/// looks like a blocked runtime.
+/// One test at a time: tasks are counted for the whole process, and a busy machine looks like a blocked
+/// runtime.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -45,20 +45,15 @@ async fn cycle(client: &LockClient) {
     guard.release().await.expect("it was held throughout");
 }
 
-/// Uses locks in the client's runtime until it drives the connection.
-async fn lure(client: &LockClient) {
-    let start = Instant::now();
-    loop {
+/// Uses locks in this runtime until it is the one that reads.
+async fn settle_in(client: &LockClient) {
+    for _ in 0..50 {
         cycle(client).await;
-        if guests() > 0 {
-            return;
-        }
-        assert!(start.elapsed() < LONG, "it never leaves the background");
     }
 }
 
-/// How many connections this runtime drives, if there are no tasks but those and the caller's.
-fn guests() -> usize {
+/// How many tasks this runtime has beside the caller's.
+fn tasks_here() -> usize {
     let tasks = Handle::current().metrics().num_alive_tasks();
     tasks - usize::from(tokio::task::try_id().is_some())
 }
@@ -73,21 +68,22 @@ fn thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinH
     std::thread::spawn(work)
 }
 
-/// How many connections of ours the server has.
-fn connections(server: &RedisServer) -> usize {
+/// The connections of ours that the server has: those that listen to any channel.
+fn ours(server: &RedisServer) -> Vec<String> {
     let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
-    list.lines().filter(|line| line.contains(" sub=1 ")).count()
+    let ours = list.lines().filter(|line| !line.contains(" sub=0 "));
+    ours.map(str::to_owned).collect()
+}
+
+fn connections(server: &RedisServer) -> usize {
+    ours(server).len()
 }
 
 /// The server's number for our connection.
 fn connection(server: &RedisServer) -> String {
-    let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
-    let ours: Vec<&str> = list
-        .lines()
-        .filter(|line| line.contains(" sub=1 "))
-        .collect();
-    let [ours] = ours[..] else {
-        panic!("not one connection: {list}");
+    let ours = ours(server);
+    let [ours] = &ours[..] else {
+        panic!("not one connection: {ours:?}");
     };
     let id = ours.split(' ').find_map(|word| word.strip_prefix("id="));
     id.expect("it has a number").to_owned()

@@ -1,11 +1,11 @@
-//! Connections that break while they are away.
+//! Connections that break.
 
 use harness::Proxy;
 
 use super::*;
 
-/// Two runtimes share a connection that goes silent; whoever finds out tears it down, wherever it is
-/// driven, and the next one carries both.
+/// Two runtimes share a connection that goes silent; whoever finds out tears it down, whoever
+/// reads, and the next one carries both.
 #[test]
 fn a_silent_connection_is_torn_down_from_any_thread() {
     let _alone = alone();
@@ -18,7 +18,7 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
         .command_timeout(ms(300));
     let client = builder.build().unwrap();
     drop(inside);
-    home.block_on(lure(&client));
+    home.block_on(settle_in(&client));
     let first = connection(&server);
     proxy.black_hole();
     let fail = |client: LockClient, runtime: Runtime, key: &'static str| {
@@ -36,7 +36,7 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
     let (home, other) = (here.join().unwrap(), there.join().unwrap());
     proxy.heal();
     other.block_on(cycle(&client));
-    home.block_on(lure(&client));
+    home.block_on(settle_in(&client));
     wait_until("end of the first one", LONG, || connections(&server) == 1);
     assert_ne!(connection(&server), first);
     for key in ["here", "there"] {
@@ -45,7 +45,7 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
     }
 }
 
-/// Dropped by another thread than the one that drives its connection.
+/// Dropped by another thread than those that read, which have the socket as well.
 #[test]
 fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
     let _alone = alone();
@@ -55,7 +55,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
     for _ in 0..20 {
         let client = runtime.block_on(async {
             let client = client(server.url());
-            lure(&client).await;
+            settle_in(&client).await;
             client
         });
         // Nobody polls that runtime any more.
@@ -67,7 +67,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
         lock_runtime::__background_tasks() <= tasks
     });
     runtime.block_on(async {
-        eventually("end of all stays", LONG, async || guests() == 0).await;
+        eventually("end of all readers", LONG, async || tasks_here() == 0).await;
     });
 }
 

@@ -1,4 +1,4 @@
-//! Runtimes that drive the connection and then end.
+//! Runtimes that use the connection and then end.
 
 use harness::{Mode, Proxy};
 
@@ -10,7 +10,7 @@ fn it_outlives(runtime: Runtime) {
     let proxy = Proxy::start(server.port());
     let ours = runtime.block_on(async {
         let ours = client(proxy.url());
-        lure(&ours).await;
+        settle_in(&ours).await;
         ours
     });
     let before = connection(&server);
@@ -52,7 +52,7 @@ fn the_connection_outlives_a_runtime_that_ends_in_the_background() {
     let runtime = multi_thread();
     let ours = runtime.block_on(async {
         let ours = client(server.url());
-        lure(&ours).await;
+        settle_in(&ours).await;
         ours
     });
     let before = connection(&server);
@@ -68,7 +68,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
     let first = current_thread();
     let shared = first.block_on(async {
         let shared = client(server.url());
-        lure(&shared).await;
+        settle_in(&shared).await;
         shared
     });
     drop(first);
@@ -83,9 +83,9 @@ fn a_hundred_runtimes_leave_nothing_behind() {
         };
         runtime.block_on(async {
             let own = client(server.url());
-            lure(&own).await;
+            settle_in(&own).await;
             cycle(&shared).await;
-            // One that still drives its connection, and one that holds a lock there.
+            // One that still reads, and one that holds a lock there.
             if index % 3 == 0 {
                 let guard = own.lock("left").wait(LONG).acquire().await.unwrap();
                 tokio::spawn(async move {

@@ -1,0 +1,173 @@
+//! Against the client library's parser, which reads whole values only.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// The text of a value, of every kind, and of values in values.
+fn value() -> impl Strategy<Value = Vec<u8>> {
+    let line = "[ -~äß\r]{0,12}".prop_map(|text| text.replace("\r\n", ""));
+    let number = || any::<i64>().prop_map(|number| number.to_string());
+    let bytes = || vec(any::<u8>(), 0..40);
+    let with = |kind: &'static str, text: String| format!("{kind}{text}\r\n").into_bytes();
+    let block = |kind: &str, text: &[u8]| {
+        let mut block = format!("{kind}{}\r\n", text.len()).into_bytes();
+        block.extend_from_slice(text);
+        block.extend_from_slice(b"\r\n");
+        block
+    };
+    let code = "(ERR|NOSCRIPT|READONLY|WRONGTYPE|[A-Z]{1,8})( [ -~]{0,20})?";
+    let leaf = prop_oneof![
+        Just(b"+OK\r\n".to_vec()),
+        Just(b"$-1\r\n".to_vec()),
+        Just(b"*-1\r\n".to_vec()),
+        Just(b"~-1\r\n".to_vec()),
+        Just(b"_\r\n".to_vec()),
+        Just(b">0\r\n".to_vec()),
+        Just(b"#t\r\n".to_vec()),
+        Just(b"#f\r\n".to_vec()),
+        line.prop_map(move |text| with("+", text)),
+        number().prop_map(move |number| with(":", number)),
+        number().prop_map(move |number| with("(", number)),
+        any::<f64>().prop_map(move |number| with(",", number.to_string())),
+        code.prop_map(move |text| with("-", text)),
+        code.prop_map(move |text| block("!", text.as_bytes())),
+        "(txt|mkd|[a-z]{3}):[ -~]{0,12}".prop_map(move |text| block("=", text.as_bytes())),
+        bytes().prop_map(move |text| block("$", &text)),
+    ];
+    leaf.prop_recursive(6, 48, 6, |inner| {
+        let several = |kind: &'static str, each: usize| {
+            vec(inner.clone(), 0..5).prop_map(move |values| {
+                let count = values.len() / each;
+                let values = &values[..count * each];
+                [format!("{kind}{count}\r\n").into_bytes(), values.concat()].concat()
+            })
+        };
+        let kind = "(message|subscribe|invalidate|ssubscribe|[a-z]{1,12})";
+        let push = (kind, any::<bool>(), vec(inner.clone(), 0..4));
+        let push = push.prop_map(|(kind, simple, values)| {
+            let kind = match simple {
+                true => format!("+{kind}\r\n"),
+                false => format!("${}\r\n{kind}\r\n", kind.len()),
+            };
+            let head = format!(">{}\r\n{kind}", values.len() + 1);
+            [head.into_bytes(), values.concat()].concat()
+        });
+        let attributed = (vec((inner.clone(), inner.clone()), 0..3), inner.clone());
+        let attributed = attributed.prop_map(|(pairs, data)| {
+            let mut text = format!("|{}\r\n", pairs.len()).into_bytes();
+            for (key, value) in pairs {
+                text.extend(key);
+                text.extend(value);
+            }
+            text.extend(data);
+            text
+        });
+        prop_oneof![
+            several("*", 1),
+            several("~", 1),
+            several("%", 2),
+            push,
+            attributed
+        ]
+    })
+}
+
+/// What there is to read, and how much of it was read.
+fn read(bytes: &[u8]) -> Option<(Value, usize)> {
+    decode(bytes).expect("it is RESP3")
+}
+
+/// NaN is not equal to itself.
+fn shown(value: &Value) -> String {
+    format!("{value:?}")
+}
+
+proptest! {
+    #[test]
+    fn a_value_is_what_the_client_library_reads(text in value(), rest in vec(any::<u8>(), 0..8)) {
+        let expected = redis::parse_redis_value(&text).unwrap();
+        let followed = [&text[..], &rest].concat();
+        let (value, length) = read(&followed).expect("it is complete");
+        prop_assert_eq!(length, text.len());
+        prop_assert_eq!(shown(&value), shown(&expected));
+    }
+
+    #[test]
+    fn a_value_that_is_cut_at_any_byte_is_waited_for(text in value()) {
+        for end in 0..text.len() {
+            prop_assert!(read(&text[..end]).is_none(), "cut at {}", end);
+        }
+    }
+
+    /// Answers with pushes in between, in pieces of any length.
+    #[test]
+    fn a_stream_in_pieces_is_read_in_order(
+        texts in vec(value(), 1..8),
+        pieces in vec(1_usize..40, 1..200),
+    ) {
+        let (stream, mut values, mut input) = (texts.concat(), Vec::new(), Vec::new());
+        let mut rest = &stream[..];
+        let mut pieces = pieces.iter().cycle();
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at((*pieces.next().unwrap()).min(rest.len()));
+            rest = later;
+            input.extend_from_slice(piece);
+            while let Some((value, length)) = read(&input) {
+                values.push(shown(&value));
+                input.drain(..length);
+            }
+        }
+        prop_assert!(input.is_empty());
+        let expected: Vec<_> = texts
+            .iter()
+            .map(|text| shown(&redis::parse_redis_value(text).unwrap()))
+            .collect();
+        prop_assert_eq!(values, expected);
+    }
+
+    /// Whatever is taken for a value here is the same one there, and garbage is no reason to panic.
+    #[test]
+    fn a_damaged_value_is_refused_or_read_alike(
+        mut text in value(),
+        place in any::<prop::sample::Index>(),
+        byte in prop_oneof![any::<u8>(), prop::sample::select(b"+-:$*%~|>_,#(!=\r\n0129".to_vec())],
+    ) {
+        *place.get_mut(&mut text) = byte;
+        if let Ok(Some((value, length))) = decode(&text) {
+            let expected = redis::parse_redis_value(&text[..length]).map(|value| shown(&value));
+            prop_assert_eq!(expected.ok(), Some(shown(&value)));
+        }
+    }
+}
+
+#[test]
+fn nesting_has_the_limit_of_the_client_library() {
+    for depth in [98, 99, 100, 101] {
+        let text = [b"*1\r\n".repeat(depth), b":1\r\n".to_vec()].concat();
+        let here = decode(&text).is_ok();
+        assert_eq!(here, redis::parse_redis_value(&text).is_ok(), "{depth}");
+    }
+}
+
+#[test]
+fn a_length_that_cannot_be_is_refused() {
+    for text in [
+        "%-1\r\n",
+        "|-1\r\n",
+        "=-1\r\n",
+        "!-1\r\n",
+        "$9223372036854775807\r\n",
+        ":\r\n",
+        "*x\r\n",
+        ">1\r\n:1\r\n",
+        "$1\r\nxyz",
+        "?",
+    ] {
+        assert!(decode(text.as_bytes()).is_err(), "{text:?}");
+    }
+    // No room is made for what has not come.
+    assert!(read(b"*9223372036854775807\r\n").is_none());
+    assert!(decode(&[b'+'; LONGEST]).is_err(), "it does not end");
+}

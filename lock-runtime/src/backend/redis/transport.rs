@@ -1,0 +1,396 @@
+//! One socket that all threads write to, and that whoever waits for an answer reads from for all.
+//!
+//! Everything is under one mutex: what is not written yet, the commands that are under way in their
+//! order, and what is not decoded yet. So the order of commands is that of one connection, whoever sends
+//! them. A command is written by its sender if nothing is under way, and else by the next reader, together
+//! with all that was sent meanwhile. Who reads is in [`reader`](super::reader).
+//!
+//! Wakers and listeners are others' code: they run when the mutex is free. In a forked child the mutex is
+//! not even looked at, and the socket is left alone: it is the parent's.
+
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, Pipeline, PushKind, Value};
+use tokio::runtime::{Handle, Id};
+use tokio::sync::Notify;
+
+use super::pipe::Pipe;
+use super::reader::{self, LOOK, Readers, Reads, Sender};
+use super::slots::{Answer, Broken, Reply, Slot, Slots};
+use super::socket::Socket;
+use super::tls::Session;
+use crate::keeper::Keeper;
+use crate::shield::shielded;
+
+/// A connection on which nothing is under way, and nothing has happened for so long, is read from before
+/// anything is written: if the server is gone, the command is known to be unsent. Much longer than a call
+/// takes on one machine, which would have to read twice for each command.
+const IDLE: Duration = Duration::from_micros(200);
+
+/// What becomes of a connection without having been asked for.
+pub(super) enum Event<'a> {
+    /// Somebody published.
+    Message(&'a [u8]),
+    /// It is over, and not because it was closed here.
+    End,
+}
+
+pub(super) type OnEvent = Box<dyn Fn(Event<'_>) + Send + Sync>;
+
+/// One connection, from when its socket is open.
+pub(super) struct Transport {
+    io: Mutex<Io>,
+    pub(super) keeper: Keeper,
+    /// Whether callers' runtimes read.
+    callers_read: bool,
+    /// The background is to look at what it has to do.
+    pub(super) changed: Notify,
+    on_event: OnEvent,
+}
+
+struct Io {
+    pipe: Pipe,
+    /// Commands that were given to the pipe and not answered.
+    slots: Slots,
+    readers: Readers,
+    /// Whether the background reads.
+    background_reads: bool,
+    /// Commands that were sent from runtimes that read.
+    sent_by_readers: u64,
+    /// When anything was sent or received.
+    active: Instant,
+    ended: Option<Arc<io::Error>>,
+}
+
+/// What others are to be told once the mutex is free.
+#[derive(Default)]
+struct News {
+    ended: bool,
+    /// The background has to look at what it has to do.
+    changed: bool,
+    answered: Vec<(Slot, Value)>,
+    failed: Vec<(Reply, Broken)>,
+    messages: Vec<Vec<Value>>,
+    wakers: Vec<Waker>,
+}
+
+impl Transport {
+    /// Takes a connection over. The background reads from it until others do; with `background_only` nobody
+    /// else ever does. `None` in a forked child.
+    pub(super) fn start(
+        socket: Socket,
+        session: Option<Session>,
+        keeper: Keeper,
+        background_only: bool,
+        on_event: OnEvent,
+    ) -> Option<Arc<Transport>> {
+        let transport = Arc::new(Transport {
+            io: Mutex::new(Io {
+                pipe: Pipe::new(socket, session),
+                slots: Slots::default(),
+                readers: Readers::default(),
+                background_reads: true,
+                sent_by_readers: 0,
+                active: Instant::now(),
+                ended: None,
+            }),
+            keeper: keeper.clone(),
+            // Elsewhere a socket belongs for good to the runtime that it is registered with first.
+            callers_read: cfg!(unix) && !background_only,
+            changed: Notify::new(),
+            on_event,
+        });
+        keeper.spawn(reader::background(transport.clone()))?;
+        Some(transport)
+    }
+
+    /// Sends a command.
+    pub(super) fn send(self: &Arc<Transport>, command: &Cmd) -> Answer<Value> {
+        let (reply, answer) = Reply::one();
+        self.submit(reply, |output| command.write_packed_command(output));
+        answer
+    }
+
+    /// Sends some commands together, so that nothing comes between them.
+    pub(super) fn send_all(self: &Arc<Transport>, commands: &Pipeline) -> Answer<Vec<Value>> {
+        let (reply, answers) = Reply::many(commands.len());
+        let commands = commands.get_packed_pipeline();
+        self.submit(reply, |output| output.extend_from_slice(&commands));
+        answers
+    }
+
+    fn submit(self: &Arc<Transport>, reply: Reply, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.keeper.check_process().is_err() {
+            return;
+        }
+        let now = Instant::now();
+        let (mut io, sender) = self.io_for_sender(now);
+        let mut news = News::default();
+        let is_first = io.slots.is_empty();
+        if is_first && now.saturating_duration_since(io.active) >= IDLE {
+            io.receive(Reads::Sender, &mut news);
+        }
+        io.active = now;
+        if let Some(error) = io.ended.clone() {
+            let unsent = true;
+            news.failed.push((reply, Broken { unsent, error }));
+        } else {
+            let start = io.pipe.give(write);
+            io.slots.push(Slot {
+                start,
+                sent: now,
+                reader: sender.reader(),
+                reply,
+            });
+            match sender {
+                _ if is_first => io.flush(&mut news),
+                Sender::Elsewhere => io.flush(&mut news),
+                Sender::Reader(id) => news.wakers.extend(io.readers.waker(id)),
+                Sender::Background => news.changed = true,
+            }
+            news.changed |= io.share_reading(&sender);
+        }
+        drop(io);
+        self.publish(news);
+    }
+
+    /// The mutex, and who sends: a runtime has its reader from its first command on.
+    fn io_for_sender(self: &Arc<Transport>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
+        let runtime = match Handle::try_current() {
+            Ok(runtime) if runtime.id() == self.keeper.id() => {
+                return (self.io(), Sender::Background);
+            }
+            Ok(runtime) if self.callers_read => runtime,
+            _ => return (self.io(), Sender::Elsewhere),
+        };
+        let mut io = self.io();
+        if io.ended.is_none() && io.readers.is_new(runtime.id()) {
+            let socket = io.pipe.socket().try_clone();
+            drop(io);
+            let is_able = socket.is_ok_and(|socket| reader::spawn(self, &runtime, socket));
+            io = self.io();
+            if !is_able {
+                io.readers.is_unable(runtime.id());
+            }
+        }
+        let sender = match io.readers.is_relied_on(runtime.id(), now) {
+            true => Sender::Reader(runtime.id()),
+            false => Sender::Elsewhere,
+        };
+        (io, sender)
+    }
+
+    /// Reads and writes what there is, for all. Whether the connection goes on.
+    pub(super) fn receive(&self, reads: Reads<'_>) -> bool {
+        self.serve(|io, news| io.receive(reads, news))
+    }
+
+    /// Writes what there is, for all. Whether the connection goes on.
+    pub(super) fn flush(&self, reads: Reads<'_>) -> bool {
+        self.serve(|io, news| {
+            io.is_read_by(&reads);
+            io.flush(news);
+        })
+    }
+
+    fn serve(&self, work: impl FnOnce(&mut Io, &mut News)) -> bool {
+        let mut news = News::default();
+        let mut io = self.io();
+        work(&mut io, &mut news);
+        let goes_on = io.ended.is_none();
+        drop(io);
+        self.publish(news);
+        goes_on
+    }
+
+    /// Another descriptor of the socket.
+    pub(super) fn socket(&self) -> io::Result<Socket> {
+        self.io().pipe.socket().try_clone()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.io().ended.is_some()
+    }
+
+    /// Whether the background is to read, and if so, whether it is to wait for room as well.
+    pub(super) fn background_reads(&self) -> Option<bool> {
+        let io = self.io();
+        let reads = io.background_reads && io.ended.is_none();
+        reads.then(|| io.pipe.is_full())
+    }
+
+    /// How many commands were sent from runtimes that read.
+    pub(super) fn sent_by_readers(&self) -> u64 {
+        self.io().sent_by_readers
+    }
+
+    /// Has the background read if no runtime has sent since `sent` was counted, or a command has been
+    /// under way for too long.
+    pub(super) fn look(&self, sent: u64) {
+        let mut io = self.io();
+        let first = io.slots.age();
+        io.background_reads |= io.sent_by_readers == sent || first >= Some(LOOK);
+        // Nobody waits, but for messages perhaps, and on another runtime than the one that sends.
+        let is_left = !io.background_reads && first.is_none();
+        drop(io);
+        if is_left {
+            self.receive(Reads::Background);
+        }
+    }
+
+    /// A runtime does not read any more.
+    pub(super) fn forget_reader(&self, runtime: Id) {
+        let mut io = self.io();
+        io.readers.forget(runtime);
+        io.background_reads = true;
+        drop(io);
+        self.changed.notify_one();
+    }
+
+    /// Ends it: whatever the system has not sent is not sent any more. In a forked child nothing is done.
+    pub(super) fn close(&self, reason: &str) {
+        if self.keeper.check_process().is_err() {
+            return;
+        }
+        let mut news = News::default();
+        let mut io = self.io();
+        io.end(io::Error::other(reason), &mut news);
+        drop(io);
+        // Who closes it knows.
+        news.ended = false;
+        self.publish(news);
+    }
+
+    fn publish(&self, news: News) {
+        if news.changed {
+            self.changed.notify_one();
+        }
+        if news.ended {
+            shielded(|| (self.on_event)(Event::End));
+        }
+        for (slot, value) in news.answered {
+            shielded(|| slot.reply.send(value));
+        }
+        for (reply, broken) in news.failed {
+            shielded(|| reply.fail(broken));
+        }
+        for data in news.messages {
+            if let [_channel, Value::BulkString(payload)] = &data[..] {
+                shielded(|| (self.on_event)(Event::Message(payload)));
+            }
+        }
+        for waker in news.wakers {
+            waker.wake();
+        }
+    }
+
+    fn io(&self) -> MutexGuard<'_, Io> {
+        self.io.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Io {
+    /// The background reads unless the sender's runtime does. Whether it has to be told.
+    fn share_reading(&mut self, sender: &Sender) -> bool {
+        let by_background = match sender {
+            Sender::Reader(_) => {
+                self.sent_by_readers += 1;
+                self.pipe.is_full()
+            }
+            Sender::Background | Sender::Elsewhere => true,
+        };
+        let before = mem::replace(&mut self.background_reads, by_background);
+        before != by_background || self.pipe.is_full()
+    }
+
+    fn is_read_by(&mut self, reads: &Reads<'_>) {
+        if let Reads::Reader(id, waker) = reads {
+            self.readers.polled(*id, waker);
+        }
+    }
+
+    fn flush(&mut self, news: &mut News) {
+        if self.ended.is_some() {
+            return;
+        }
+        if let Err(error) = self.pipe.flush() {
+            // What has come before may be the answers, or say why.
+            let _ = self.pipe.fill();
+            let _ = self.decode(news);
+            self.end(error, news);
+        }
+    }
+
+    fn receive(&mut self, reads: Reads<'_>, news: &mut News) {
+        self.is_read_by(&reads);
+        if self.ended.is_some() {
+            return;
+        }
+        let filled = self.pipe.fill();
+        let answered = news.answered.len();
+        let decoded = self.decode(news);
+        if news.answered.len() > answered {
+            self.active = Instant::now();
+            if let Reads::Background = reads {
+                self.relieve(&news.answered[answered..]);
+            }
+        }
+        match decoded.and(filled) {
+            Ok(()) => self.flush(news),
+            Err(error) => self.end(error, news),
+        }
+    }
+
+    /// Gives all values that have come to those who wait for them.
+    fn decode(&mut self, news: &mut News) -> io::Result<()> {
+        while let Some(value) = self.pipe.next()? {
+            match value {
+                Value::Push {
+                    kind: PushKind::Message,
+                    data,
+                } => news.messages.push(data),
+                // That is how a SUBSCRIBE is answered.
+                Value::Push { kind, .. } if kind != PushKind::Subscribe => {}
+                value => news.answered.extend(self.slots.answer(value)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// The background has read what runtimes had time to read.
+    fn relieve(&mut self, answered: &[(Slot, Value)]) {
+        for (slot, _) in answered {
+            if let Some(runtime) = slot.reader
+                && self.active.saturating_duration_since(slot.sent) >= LOOK
+            {
+                self.readers.rests(runtime, self.active);
+            }
+        }
+    }
+
+    fn end(&mut self, error: io::Error, news: &mut News) {
+        if self.ended.is_some() {
+            return;
+        }
+        self.pipe.socket().reset();
+        let error = Arc::new(error);
+        for slot in self.slots.take() {
+            let broken = Broken {
+                unsent: self.pipe.is_unsent(slot.start),
+                error: error.clone(),
+            };
+            news.failed.push((slot.reply, broken));
+        }
+        self.ended = Some(error);
+        news.ended = true;
+        news.changed = true;
+        news.wakers.extend(self.readers.wakers());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Against a peer that answers when it is told to.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread::{JoinHandle, spawn};
+
+use tokio::runtime::Builder;
+
+use super::super::codec;
+use super::*;
+use crate::keeper::block_on;
+
+/// A transport and its peer.
+fn connected(on_event: OnEvent) -> (Arc<Transport>, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    let keeper = Keeper::get().unwrap();
+    let transport = Transport::start(Socket::Tcp(stream), None, keeper, false, on_event);
+    (transport.unwrap(), listener.accept().unwrap().0)
+}
+
+fn deaf() -> OnEvent {
+    Box::new(|_| {})
+}
+
+fn ping(text: impl redis::ToRedisArgs) -> Cmd {
+    let mut ping = redis::cmd("PING");
+    ping.arg(text);
+    ping
+}
+
+/// Far more than two sockets take.
+fn large() -> Cmd {
+    ping(vec![0_u8; 16 << 20])
+}
+
+/// Answers each PING with what it says, after a message, until the connection ends.
+fn echo(mut peer: TcpStream) -> JoinHandle<()> {
+    spawn(move || {
+        let (mut input, mut chunk) = (Vec::new(), vec![0; 65_536]);
+        while let Ok(count @ 1..) = peer.read(&mut chunk) {
+            input.extend_from_slice(&chunk[..count]);
+            let mut output = Vec::new();
+            while let Ok(Some((command, length))) = codec::decode(&input) {
+                input.drain(..length);
+                let Value::Array(words) = command else {
+                    panic!("not a command")
+                };
+                let [_, Value::BulkString(text)] = &words[..] else {
+                    panic!("not a PING with a text")
+                };
+                output.extend_from_slice(b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n");
+                output.extend_from_slice(format!("${}\r\n", text.len()).as_bytes());
+                output.extend_from_slice(text);
+                output.extend_from_slice(b"\r\n");
+            }
+            if peer.write_all(&output).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+async fn echoes(transport: Arc<Transport>, first: u64) {
+    for number in first..first + 200 {
+        let text = number.to_string();
+        let others = [ping("a"), ping("b")];
+        let mut pipeline = Pipeline::new();
+        for other in others {
+            pipeline.add_command(other);
+        }
+        let (one, many) = (transport.send(&ping(&text)), transport.send_all(&pipeline));
+        let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
+        let many = many.await.unwrap().unwrap();
+        assert_eq!(many, [bulk("a"), bulk("b")]);
+    }
+}
+
+#[test]
+fn answers_go_to_those_who_asked_wherever_they_are() {
+    let (messages, heard) = mpsc::channel();
+    let on_event = move |event: Event<'_>| {
+        if let Event::Message(b"text") = event {
+            messages.send(()).unwrap();
+        }
+    };
+    let (transport, peer) = connected(Box::new(on_event));
+    let peer = echo(peer);
+    let mut senders = Vec::new();
+    for round in 0..2 {
+        let first = move |kind: u64| kind * 10_000 + round * 1_000;
+        let (one, other, third) = (transport.clone(), transport.clone(), transport.clone());
+        senders.push(spawn(move || block_on(echoes(one, first(1)))));
+        senders.push(spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(echoes(other, first(2)));
+        }));
+        senders.push(spawn(move || {
+            let mut builder = Builder::new_multi_thread();
+            let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+            let there: Vec<_> = (0..4)
+                .map(|task| runtime.spawn(echoes(third.clone(), first(3) + task * 200)))
+                .collect();
+            for task in there {
+                runtime.block_on(task).unwrap();
+            }
+        }));
+        let background = transport.keeper.spawn(echoes(transport.clone(), first(4)));
+        senders.push(spawn(move || block_on(background.unwrap()).unwrap()));
+    }
+    for sender in senders {
+        sender.join().unwrap();
+    }
+    transport.close("it is over");
+    peer.join().unwrap();
+    assert_eq!(heard.try_iter().count(), 2 * 7 * 200 * 3);
+}
+
+#[test]
+fn what_does_not_fit_is_written_when_there_is_room() {
+    for is_inside in [false, true] {
+        let (transport, peer) = connected(deaf());
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let inside = is_inside.then(|| runtime.enter());
+        let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+        drop(inside);
+        assert!(transport.io().pipe.is_full());
+        let peer = answer_after(peer);
+        // Nobody polls the runtime.
+        assert_eq!(block_on(one).unwrap().unwrap(), Value::Int(1));
+        assert_eq!(block_on(other).unwrap().unwrap(), Value::Int(2));
+        transport.close("it is over");
+        peer.join().unwrap();
+    }
+}
+
+/// Gives two answers once all has come.
+fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
+    spawn(move || {
+        let mut all = Vec::new();
+        let end = ping("x").get_packed_command();
+        let mut chunk = vec![0; 1 << 20];
+        while !all.ends_with(&end) {
+            let count = peer.read(&mut chunk).unwrap();
+            all.extend_from_slice(&chunk[..count]);
+            assert!(count > 0, "it has ended");
+        }
+        peer.write_all(b":1\r\n:2\r\n").unwrap();
+        let _ = peer.read(&mut chunk);
+    })
+}
+
+#[test]
+fn a_command_of_which_nothing_was_written_is_known_to_be_unsent() {
+    let (transport, peer) = connected(deaf());
+    let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+    drop(peer);
+    assert!(!block_on(one).unwrap().unwrap_err().unsent);
+    assert!(block_on(other).unwrap().unwrap_err().unsent);
+    let late = transport.send(&ping("x"));
+    assert!(block_on(late).unwrap().unwrap_err().unsent);
+}
+
+/// The background does not look, and neither does anybody else before something is sent.
+#[test]
+fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
+    let (transport, peer) = connected(deaf());
+    let (go_on, told) = mpsc::channel::<()>();
+    let (blocks, blocked) = mpsc::channel();
+    transport.keeper.spawn(async move {
+        blocks.send(()).unwrap();
+        let _ = told.recv();
+    });
+    blocked.recv().unwrap();
+    drop(peer);
+    let started = Instant::now();
+    while started.elapsed() < 10 * IDLE {
+        std::thread::yield_now();
+    }
+    let answer = transport.send(&ping("x"));
+    assert!(block_on(answer).unwrap().unwrap_err().unsent);
+    drop(go_on);
+}
+
+#[test]
+fn a_connection_ends_that_says_what_it_was_not_asked() {
+    for garbage in ["+OK\r\n", "HTTP/1.1 400 Bad Request\r\n"] {
+        let (ended, end) = mpsc::channel();
+        let on_event = move |event: Event<'_>| {
+            if let Event::End = event {
+                ended.send(()).unwrap();
+            }
+        };
+        let (transport, mut peer) = connected(Box::new(on_event));
+        peer.write_all(garbage.as_bytes()).unwrap();
+        end.recv().unwrap();
+        assert!(transport.io().ended.is_some());
+    }
+}
+
+#[test]
+fn a_listener_that_panics_takes_no_answer_with_it() {
+    let panics = |event: Event<'_>| {
+        if let Event::Message(_) = event {
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }
+    };
+    let (transport, peer) = connected(Box::new(panics));
+    let peer = echo(peer);
+    block_on(echoes(transport.clone(), 0));
+    transport.close("it is over");
+    peer.join().unwrap();
+}
