@@ -181,8 +181,8 @@ fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
         std::thread::yield_now();
     }
     let answer = transport.send(&ping("x"));
-    assert!(block_on(answer).unwrap().unwrap_err().unsent);
     drop(go_on);
+    assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
 
 #[test]
