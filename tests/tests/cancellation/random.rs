@@ -27,7 +27,7 @@ const CASES: [Case; 8] = [
 const DROPS: usize = 10_000;
 
 /// Acquisitions that are under way at the same time.
-const TOGETHER: usize = 500;
+const TOGETHER: usize = 100;
 
 /// How long an acquisition is left alone at most that is not to be had.
 const WHILE: Duration = ms(100);
@@ -43,16 +43,20 @@ async fn dropped_at_random_moments() {
     let alarm = Arc::new(Alarm::new());
     let world = Arc::new(World::new().await);
     for case in CASES {
-        let span = span(case, &world).await;
+        let mut span = span(case, &world).await;
         let (mut keys, mut dropped, mut ended) = (Vec::new(), Vec::new(), 0);
-        while dropped.len() < DROPS / CASES.len() {
+        while dropped.len() < DROPS / CASES.len() || (case.ends() && ended == 0) {
             let moments = (0..TOGETHER).map(|_| Moment::After(dice.below(span), alarm.clone()));
+            let before = ended;
             for (key, outcome) in case.play_all(&world, moments).await {
                 keys.push(key.clone());
                 match outcome.time() {
                     None => dropped.push(key),
                     Some(_) => ended += 1,
                 }
+            }
+            if case.ends() {
+                span = adapted(span, ended - before);
             }
         }
         let settled = world.settles().await;
@@ -84,6 +88,16 @@ async fn span(case: Case, world: &Arc<World>) -> Duration {
         .collect();
     times.sort();
     2 * times[times.len() / 2]
+}
+
+/// A span that fits to how fast the machine is by now, of which so many of the last ones show
+/// something.
+fn adapted(span: Duration, too_late: usize) -> Duration {
+    match too_late {
+        late if late < TOGETHER / 10 => span * 2,
+        late if late > TOGETHER / 2 => span / 2,
+        _ => span,
+    }
 }
 
 /// A reproducible source of chances: splitmix64.
