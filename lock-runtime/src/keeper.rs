@@ -30,7 +30,18 @@ struct Inner {
     process: u32,
 }
 
+/// The one of this process, or, in a forked child, of its parent.
+static KEEPER: OnceCell<Inner> = OnceCell::new();
+
 impl Keeper {
+    /// Whether this is the process that the keeper was started in, if it was: what needs no keeper fails in
+    /// a forked child as all else does.
+    pub(crate) fn refuse_forked() -> Result<(), LockError> {
+        KEEPER
+            .get()
+            .map_or(Ok(()), |inner| Keeper(inner).check_process())
+    }
+
     /// The keeper, started at the first call that can: a process that has no file descriptor or thread
     /// left now may have one later.
     ///
@@ -39,7 +50,6 @@ impl Keeper {
     /// `Unavailable` when the thread cannot be started now, `Shutdown` in a forked child: a thread
     /// does not survive a fork, and a connection must not be shared by two processes.
     pub(crate) fn get() -> Result<Keeper, LockError> {
-        static KEEPER: OnceCell<Inner> = OnceCell::new();
         let inner = KEEPER.get_or_try_init(start).map_err(|error| {
             LockError::new(LockErrorKind::Unavailable).with_detail(format!(
                 "the background thread could not be started: {error}"

@@ -413,6 +413,9 @@ impl Memory {
         clock: Clock,
         request: Request,
     ) -> Result<Delivery<Memory>, LockError> {
+        if clock != CLOCK {
+            Keeper::refuse_forked()?;
+        }
         let key = request.key.as_str();
         let now = clock.now();
         let (waiter, timers) = {
