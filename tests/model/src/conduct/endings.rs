@@ -128,11 +128,11 @@ impl Client {
                 hold.renewing = false;
             }
         }
-        for number in self.numbers() {
-            let waits = |index: usize| self.episodes[index].waiting;
-            if self.find(number).is_some_and(waits) {
-                self.unanswered(number, terms)?;
-            }
+        // Those that wait now: what is sent because of it goes over the next connection.
+        let waiting = self.episodes.iter().filter(|episode| episode.waiting);
+        let waiting: Vec<u8> = waiting.map(|episode| episode.number).collect();
+        for number in waiting {
+            self.unanswered(number, terms)?;
         }
         Ok(())
     }
