@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{Connection, RedisResult, Script, Value};
 
+use crate::ask;
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 
@@ -58,6 +59,22 @@ pub enum Answer {
     Code(i64),
 }
 
+/// The command by which a server compares and deletes, and what stands between its key and the value;
+/// none if the server has no such command.
+pub fn deletion(connection: &mut Connection) -> Option<&'static [&'static str]> {
+    [&["DELIFEQ"][..], &["DELEX", "IFEQ"]]
+        .into_iter()
+        .find(|words| {
+            let known: Vec<Value> = ask(connection, &["COMMAND", "INFO", words[0]]);
+            known != [Value::Nil]
+        })
+}
+
+/// The name of the command that releases an uncontended lock.
+pub fn release_command(connection: &mut Connection) -> &'static str {
+    deletion(connection).map_or("EVALSHA", |words| words[0])
+}
+
 /// The 22 characters of owner `who`.
 pub fn owner(who: char) -> String {
     String::from(who).repeat(22)
@@ -106,6 +123,28 @@ impl RawLock {
             .key(&self.k)
             .arg(owner(who))
             .invoke(&mut self.connection)
+    }
+
+    /// Whether the server has a command that compares and deletes.
+    pub fn can_delete(&mut self) -> bool {
+        deletion(&mut self.connection).is_some()
+    }
+
+    /// What a client sends instead of `release` to a server that compares and deletes, with the token of
+    /// the record or with another. Says whether the lock was deleted.
+    pub fn delete(&mut self, who: char, with_its_token: bool) -> RedisResult<bool> {
+        let words = deletion(&mut self.connection).expect("the server has such a command");
+        let k = self.k.clone();
+        let value: Vec<u8> = redis::cmd("GET").arg(&k).query(&mut self.connection)?;
+        let token = match value.get(23..39) {
+            Some(token) if with_its_token => str::from_utf8(token).unwrap_or("?"),
+            _ => "0000000000000001",
+        };
+        let (owner, entry) = (owner(who), entry(who));
+        let record = format!("{owner} {token}{}", &entry[owner.len()..]);
+        let mut command = redis::cmd(words[0]);
+        command.arg(&k).arg(&words[1..]).arg(record);
+        command.query(&mut self.connection)
     }
 
     /// `end` without a next owner.

@@ -91,7 +91,9 @@ impl Step<'_> {
     fn audit_lock(&self, breaches: &mut Breaches) {
         let (before, after) = (self.before.lock, self.after.lock);
         let ended = match self.command {
-            Command::Release { owner } | Command::End { owner, .. } => Some(owner),
+            Command::Release { owner }
+            | Command::Delete { owner, .. }
+            | Command::End { owner, .. } => Some(owner),
             Command::Acquire { .. } | Command::Renew { .. } => None,
         };
         let (was, is) = (before.map(who), after.map(who));

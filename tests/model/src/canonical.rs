@@ -2,7 +2,7 @@
 //! are.
 
 use crate::client::{Client, Phase};
-use crate::network::Down;
+use crate::network::{Down, Kind};
 use crate::server::{Answer, Owner, Records, Token, Value};
 use crate::world::World;
 
@@ -91,10 +91,21 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
         }
     }
     for down in &mut client.link.down {
-        if let Down::Reply(reply) = down
-            && let Some(Answer::Held { token, .. }) = &mut reply.answer
-        {
-            see(token);
+        if let Down::Reply(reply) = down {
+            of_kind(&mut reply.kind, see);
+            if let Some(Answer::Held { token, .. }) = &mut reply.answer {
+                see(token);
+            }
         }
+    }
+    let stray = client.link.stray.iter_mut().map(|(request, _)| request);
+    for request in client.link.up.iter_mut().chain(stray) {
+        of_kind(&mut request.kind, see);
+    }
+}
+
+fn of_kind(kind: &mut Kind, see: &mut impl FnMut(&mut Token)) {
+    if let Kind::Delete { token } = kind {
+        see(token);
     }
 }

@@ -61,6 +61,8 @@ pub struct Configuration {
     pub forgets: bool,
     /// Bodies cannot be stopped.
     pub synchronous: bool,
+    /// The server compares and deletes: an uncontended lock is released by that.
+    pub deletes: bool,
     /// Each so many-th state is run on without faults, to see that all is well in the end.
     pub recovers: Option<u64>,
     /// A mistake.
@@ -86,6 +88,7 @@ impl Configuration {
             claim: self.claim,
             forgets: self.forgets,
             synchronous: self.synchronous,
+            deletes: self.deletes,
             seeded: self.seeded,
         }
     }

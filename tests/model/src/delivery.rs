@@ -15,11 +15,14 @@ impl World {
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
+            // A command, which the server knows.
+            Kind::Delete { .. } => 0,
         };
         if request.whole {
             self.scripts |= script;
         }
-        let answer = (self.scripts & script != 0).then(|| self.run(id, &request, configuration));
+        let answer =
+            (self.scripts & script == script).then(|| self.run(id, &request, configuration));
         let client = self.client(id);
         if request.wanted && client.alive {
             let counts = matches!(answer, Some(Answer::Held { .. }));
@@ -39,6 +42,7 @@ impl World {
             Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
             Kind::Renew { ttl } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
+            Kind::Delete { token } => Command::Delete { owner, token },
             Kind::End { next } => Command::End {
                 owner,
                 next: next.map(|(number, ttl)| (name(number), ttl)),

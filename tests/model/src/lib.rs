@@ -65,6 +65,7 @@
 //! | release unanswered past the deadline | lost, late |
 //! | shutdown with a running sync body | shutdown, shutdown sync |
 //! | restart with and without data | restart, empty restart |
+//! | release by a command that compares and deletes: a waiter in between, lost, doubled, delayed past a teardown, after a failover | deletes, three clients; deletes, lost; deletes, doubled; deletes, torn; deletes, deleted; deletes, failover; deletes, turns |
 //! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss in mid-chain | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
 //!
 //! Local turns are ahead of the runtime, which does not pass leases on yet: `conduct::turns` states

@@ -3,15 +3,26 @@
 //! A connection that is torn down loses what it had to bring back. What it had to bring to the
 //! server may still arrive, in order, late or never.
 
-use crate::server::{Answer, Ticks};
+use crate::server::{Answer, Ticks, Token};
 
 /// What a request asks for. Owners go by their number, since all of them are the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    Acquire { ttl: Ticks, queue: bool },
-    Renew { ttl: Ticks },
+    Acquire {
+        ttl: Ticks,
+        queue: bool,
+    },
+    Renew {
+        ttl: Ticks,
+    },
     Release,
-    End { next: Option<(u8, Ticks)> },
+    /// The release of a server that compares and deletes.
+    Delete {
+        token: Token,
+    },
+    End {
+        next: Option<(u8, Ticks)>,
+    },
 }
 
 /// A command on its way to the server.

@@ -30,6 +30,11 @@ pub enum Seeded {
     TurnKept,
     /// A token is one more than the fence, and nothing more than that.
     TokenFromFence,
+    /// An attempt that is refused has written the clock into the fence: what a transaction of `SET K NX` and
+    /// `SET F` does.
+    FenceByAttempt,
+    /// A grant leaves the fence to its release.
+    FenceByRelease,
     /// A lease is passed on whether or not it is still held.
     TurnUnchecked,
     /// A lease is passed on to a caller that asked for another ttl, or with little of it left.
@@ -50,7 +55,7 @@ pub enum Seeded {
 
 impl Seeded {
     /// All of them.
-    pub const ALL: [Seeded; 21] = [
+    pub const ALL: [Seeded; 23] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -64,6 +69,8 @@ impl Seeded {
         Seeded::HeirForgotten,
         Seeded::TurnKept,
         Seeded::TokenFromFence,
+        Seeded::FenceByAttempt,
+        Seeded::FenceByRelease,
         Seeded::TurnUnchecked,
         Seeded::TurnUnfit,
         Seeded::TokenReused,

@@ -34,6 +34,13 @@ macro_rules! explorations {
 }
 
 explorations! {
+    deletes_three_clients: "deletes, three clients",
+    deletes_lost: "deletes, lost",
+    deletes_doubled: "deletes, doubled",
+    deletes_torn: "deletes, torn",
+    deletes_deleted: "deletes, deleted",
+    deletes_failover: "deletes, failover",
+    deletes_turns: "deletes, turns",
     three_clients: "three clients",
     giving_up: "giving up",
     giving_up_forgotten: "giving up, forgotten",

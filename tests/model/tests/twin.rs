@@ -42,6 +42,7 @@ fn the_twin_does_what_the_scripts_do() {
         .iter()
         .map(|&letter| Listener::new(&server, letter))
         .collect();
+    let deletes = RawLock::new(&server, "order").can_delete();
     for seed in 1..=SEQUENCES {
         let mut twins = Twins {
             real: RawLock::new(&server, &format!("order:{seed}")),
@@ -49,6 +50,7 @@ fn the_twin_does_what_the_scripts_do() {
             mode: Mode::Normal,
             last: 0,
             told: Vec::new(),
+            deletes,
         };
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut events = Vec::new();
@@ -84,6 +86,8 @@ struct Twins {
     /// The last token that the real server granted.
     last: i64,
     told: Vec<Owner>,
+    /// The real server compares and deletes.
+    deletes: bool,
 }
 
 impl Twins {
@@ -193,6 +197,10 @@ impl Twins {
                     })
             }
             Command::Release { owner } => self.real.release(letter(owner)).map(Known::Code),
+            Command::Delete { owner, token } => {
+                let deleted = self.real.delete(letter(owner), token > 0);
+                deleted.map(|deleted| Known::Code(if deleted { 1 } else { 2 }))
+            }
             Command::End { owner, next: None } => self.real.end(letter(owner)).map(known),
             Command::End {
                 owner,
@@ -385,6 +393,13 @@ impl Dice {
             9..=10 => Command::Renew {
                 owner: self.holder_or_any(twins),
                 ttl: self.ttl(),
+            },
+            11..=13 if twins.deletes && self.below(2) == 0 => Command::Delete {
+                owner: self.holder_or_any(twins),
+                token: match twins.twin.lock.map(|lock| lock.value) {
+                    Some(Value::Ours { token, .. }) if self.below(4) > 0 => token,
+                    _ => 0,
+                },
             },
             11..=13 => Command::Release {
                 owner: self.holder_or_any(twins),

@@ -100,7 +100,16 @@ impl Client {
         } else if hold.contended {
             (Step::End, Kind::End { next: None })
         } else {
-            (Step::Release, Kind::Release)
+            (
+                Step::Release,
+                match terms.deletes {
+                    // The record has the token of the grant, whoever's turn it is.
+                    true => Kind::Delete {
+                        token: hold.token - Token::from(hold.turn),
+                    },
+                    false => Kind::Release,
+                },
+            )
         };
         self.episodes[index].phase = Phase::Ending {
             step,

@@ -28,6 +28,8 @@ pub(crate) struct Terms {
     pub(crate) forgets: bool,
     /// Bodies that nothing can stop.
     pub(crate) synchronous: bool,
+    /// The server compares and deletes.
+    pub(crate) deletes: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
@@ -55,7 +57,7 @@ impl Client {
                 episode.waiting = true;
             }
             Kind::Renew { .. } => {}
-            Kind::Release | Kind::End { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } => {
                 episode.chain.ending();
                 episode.waiting = true;
                 if let Kind::End {

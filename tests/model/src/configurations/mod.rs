@@ -5,6 +5,7 @@ mod callers;
 mod network;
 mod outsiders;
 mod processes;
+mod releases;
 mod server;
 mod turns;
 
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Configuration> {
         server::all(),
         outsiders::all(),
         turns::all(),
+        releases::all(),
     ]
     .concat()
 }
@@ -58,6 +60,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         publish_counts: true,
         forgets: false,
         synchronous: false,
+        deletes: false,
         recovers: Some(64),
         seeded: None,
     }

@@ -108,6 +108,13 @@ pub enum Command {
         /// Whose.
         owner: Owner,
     },
+    /// The same without a script: deletes the lock if its record is just what the owner was granted.
+    Delete {
+        /// Whose.
+        owner: Owner,
+        /// The token of the grant.
+        token: Token,
+    },
     /// Ends an owner.
     End {
         /// Which.
@@ -134,7 +141,8 @@ pub enum Answer {
     },
     /// `renew`: not the owner's.
     Nil,
-    /// One of the numbers of `release` and `end`.
+    /// One of the numbers of `release` and `end`; what compares and deletes answers as `release` does,
+    /// 2 whenever it did not delete.
     Code(i8),
     /// An error that a repetition would not change.
     Refused,
@@ -203,6 +211,7 @@ impl Records {
             (Command::Acquire { owner, ttl, queue }, _) => script.acquire(owner, ttl, queue),
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),
+            (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, next }, _) => script.end(owner, next),
         };
         Run {

@@ -41,6 +41,9 @@ impl<'a> Script<'a> {
         if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
             return Answer::Refused;
         }
+        if self.rules.seeded == Some(Seeded::FenceByAttempt) && self.records.lock.is_some() {
+            self.records.fence = Some(self.site.now);
+        }
         if self.records.lock.is_none() {
             let (head, gone) = self.choose(Some(me), None);
             if self.site.mode == Mode::OutOfMemory {
@@ -102,6 +105,7 @@ impl<'a> Script<'a> {
                 value: Value::Ours { owner, flagged, .. },
                 ..
             }) if owner == me || anyone => {
+                self.fence_by_release();
                 if flagged {
                     return Answer::Code(2);
                 }
@@ -111,6 +115,21 @@ impl<'a> Script<'a> {
                 Answer::Code(1)
             }
             Some(_) => Answer::Code(-1),
+        }
+    }
+
+    pub(super) fn delete(&mut self, me: Owner, granted: Token) -> Answer {
+        match self.records.lock.map(|lock| lock.value) {
+            Some(Value::Ours {
+                owner,
+                flagged: false,
+                token,
+                ..
+            }) if (owner, token) == (me, granted) => {
+                self.records.lock = None;
+                Answer::Code(1)
+            }
+            _ => Answer::Code(2),
         }
     }
 
@@ -132,6 +151,7 @@ impl<'a> Script<'a> {
         if self.counts_down() {
             return Answer::Code(1);
         }
+        self.fence_by_release();
         if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
             self.records.lock = None;
             return Answer::Code(1);
@@ -204,9 +224,19 @@ impl<'a> Script<'a> {
         if self.rules.seeded != Some(Seeded::TokenFromFence) {
             token = token.max(self.site.now);
         }
-        self.records.fence = Some(token);
+        if self.rules.seeded != Some(Seeded::FenceByRelease) {
+            self.records.fence = Some(token);
+        }
         self.drop_entries(&[owner]);
         self.write(owner, rest, token)
+    }
+
+    fn fence_by_release(&mut self) {
+        if self.rules.seeded == Some(Seeded::FenceByRelease)
+            && let Some(Value::Ours { token, .. }) = self.records.lock.map(|lock| lock.value)
+        {
+            self.records.fence = self.records.fence.max(Some(token));
+        }
     }
 
     fn write(&mut self, owner: Owner, rest: Ticks, token: Token) -> Answer {
