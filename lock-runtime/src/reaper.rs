@@ -21,6 +21,7 @@ use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::errand::Task;
 use crate::model::key::RecordNames;
 use crate::model::owner::Owner;
+use crate::model::token::FencingToken;
 use crate::random;
 use crate::remote::Remote;
 use crate::roster::Tenure;
@@ -101,8 +102,10 @@ fn giving_back<W: Wire>(
             mut episode,
             contended,
             heads_line,
+            turn,
             ..
         } = tenure;
+        let token = hold.token.of_grant(turn);
         let mut told = false;
         let mut tell = |released| {
             if std::mem::replace(&mut told, true) {
@@ -117,7 +120,7 @@ fn giving_back<W: Wire>(
         };
         let outcome = {
             let contended = contended || episode.is_followed();
-            let first = first_end(&remote, &mut episode, contended, heads_line, until);
+            let first = first_end(&remote, &mut episode, token, contended, heads_line, until);
             let mut first = pin!(first);
             match remote.alarms().timeout_at(until, first.as_mut()).await {
                 Ok(outcome) => outcome,
@@ -164,6 +167,7 @@ fn is_open<T>(ended: &Result<T, Fault>, episode: &Episode) -> bool {
 async fn first_end<W: Wire>(
     remote: &Arc<Remote<W>>,
     episode: &mut Episode,
+    token: FencingToken,
     mut contended: bool,
     mut heads_line: bool,
     until: Instant,
@@ -197,8 +201,8 @@ async fn first_end<W: Wire>(
             let ended = wire.end(chain, &episode.ticket, &episode.names, None).await;
             ended.map(|sent| sent.answer)
         } else {
-            let owner = episode.ticket.owner;
-            wire.release(chain, owner, &episode.names).await
+            wire.release(chain, &episode.ticket, &episode.names, token)
+                .await
         };
         match outcome {
             Ok(Ended::Contended) => contended = true,

@@ -14,6 +14,7 @@ use crate::model::lease::Extension;
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::model::record::{Grant, Holder};
+use crate::model::token::FencingToken;
 
 /// An answer, and the time before its request was sent: what a lease may be counted from.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +49,8 @@ pub(crate) enum Ended {
     HandedOn,
     /// It was ours and is now held by the owner that was named as the next one.
     Passed(Grant),
-    /// It is ours and somebody waits: nothing was done, `end` is to be sent. Only `release`
-    /// answers so.
+    /// Nothing was done, `end` is to be sent: it is ours and a waiter queues, or the server compared the
+    /// record and has another one or none. Only `release` answers so.
     Contended,
     /// It was not ours; we were in its queue and are not any more.
     Left,
@@ -183,12 +184,14 @@ pub(crate) trait Wire: Send + Sync + 'static {
         renewals: &[Renewal],
     ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
 
-    /// Frees a lock for which nobody queues.
+    /// Frees a lock for which nobody queues. `token` is the one of the grant: a server may be asked to
+    /// compare the whole record.
     fn release(
         &self,
         chain: &mut Chain,
-        owner: Owner,
+        ticket: &Ticket,
         names: &RecordNames,
+        token: FencingToken,
     ) -> impl Future<Output = Result<Ended, Fault>> + Send;
 
     /// Ends an owner: afterwards it neither holds nor queues.

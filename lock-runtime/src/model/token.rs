@@ -30,6 +30,11 @@ impl FencingToken {
         FencingToken(self.0 + 1)
     }
 
+    /// The token of the grant that has served `turns` callers before the one with this token.
+    pub(crate) fn of_grant(self, turns: u32) -> FencingToken {
+        FencingToken(self.0 - u64::from(turns))
+    }
+
     /// The number: below 2⁶³, so it fits a signed 64-bit column.
     pub const fn get(self) -> u64 {
         self.0

@@ -88,6 +88,10 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
             ["EVALSHA", _, "1", _, owner] => {
                 released.insert(owner);
             }
+            // The same by the whole record, where the server compares and deletes.
+            ["DELIFEQ", _, record] | ["DELEX", _, "IFEQ", record] => {
+                released.insert(&record[..22]);
+            }
             ["EVALSHA", _, "1", _, owner, _] if released.contains(owner) => late.push(command),
             _ => {}
         }

@@ -2,6 +2,7 @@
 //! them. What goes wrong must be an error that says so, never a panic and never a weaker connection.
 
 mod certificates;
+mod deletion;
 mod distrust;
 mod plain;
 mod provider;

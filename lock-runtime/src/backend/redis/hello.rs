@@ -2,6 +2,7 @@
 
 use redis::{Cmd, RedisConnectionInfo, Value};
 
+use super::deletion::Deletion;
 use super::target::Address;
 use crate::backend::wire::Fault;
 
@@ -19,10 +20,11 @@ pub(super) fn command(login: &RedisConnectionInfo) -> Cmd {
     hello
 }
 
-/// Whether locks can be kept on a server that answers so. What a server does not say is not held against it: there are others than Redis and Valkey.
-pub(super) fn judge(server: &Address, answer: &Value) -> Result<(), Fault> {
+/// Whether locks can be kept on a server that answers so, and how it compares and deletes, if it can.
+/// What a server does not say is not held against it: there are others than Redis and Valkey.
+pub(super) fn judge(server: &Address, answer: &Value) -> Result<Option<Deletion>, Fault> {
     let Value::Map(fields) = answer else {
-        return Ok(());
+        return Ok(None);
     };
     let field = |name: &str| {
         fields.iter().find_map(|(key, value)| {
@@ -52,14 +54,18 @@ pub(super) fn judge(server: &Address, answer: &Value) -> Result<(), Fault> {
         }
         _ => {}
     }
-    if let (Some("redis"), Some(version)) = (field("server"), field("version"))
-        && major_and_minor(version).is_some_and(|version| version < OLDEST)
-    {
+    let (Some(name), Some(said)) = (field("server"), field("version")) else {
+        return Ok(None);
+    };
+    let Some(version) = major_and_minor(said) else {
+        return Ok(None);
+    };
+    if name == "redis" && version < OLDEST {
         return Err(Fault::refused(format!(
-            "{server} is Redis {version}; Redis 6.2 or Valkey is needed"
+            "{server} is Redis {said}; Redis 6.2 or Valkey is needed"
         )));
     }
-    Ok(())
+    Ok(Deletion::of(name, version))
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -80,7 +86,7 @@ fn major_and_minor(version: &str) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
 
-    fn said(fields: &[(&str, &str)]) -> Result<(), Fault> {
+    fn said(fields: &[(&str, &str)]) -> Result<Option<Deletion>, Fault> {
         let server = Address::Tcp {
             host: "redis.example".to_owned(),
             port: 6379,
@@ -119,6 +125,20 @@ mod tests {
         assert!(said(&[]).is_ok(), "it does not say");
         let none = Value::SimpleString("OK".to_owned());
         assert!(judge(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+    }
+
+    #[test]
+    fn a_server_that_can_compare_and_delete_is_known_by_its_version() {
+        for (name, version, expected) in [
+            ("redis", "7.0.15", None),
+            ("redis", "8.4.0", Some(Deletion::DelEx)),
+            ("valkey", "8.1.1", None),
+            ("valkey", "9.1.2", Some(Deletion::DelIfEq)),
+            ("valkey", "unstable", None),
+        ] {
+            let fields = [("server", name), ("version", version)];
+            assert_eq!(said(&fields).unwrap(), expected, "{name} {version}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
+use super::deletion::Deletion;
 use super::losses::{Losses, SHORTEST};
 use super::reply::{describe_broken, judge_setup};
 use super::slots::Broken;
@@ -86,6 +87,10 @@ type Attempt = Result<Arc<Connection>, Fault>;
 pub(crate) struct Connection {
     pub(crate) incarnation: Incarnation,
     transport: Arc<Transport>,
+    /// How the server compares and deletes, if it can.
+    deletion: Option<Deletion>,
+    /// The server has refused that command.
+    refuses_deletion: AtomicBool,
     /// When it was asked for.
     began: Instant,
     /// A command was answered without an error.
@@ -97,6 +102,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// The command that compares and deletes, unless the server has none or has refused it.
+    pub(super) fn deletion(&self) -> Option<Deletion> {
+        let refuses = self.refuses_deletion.load(Ordering::Relaxed);
+        self.deletion.filter(|_| !refuses)
+    }
+
+    /// The server does not have that command, or its user may not use it.
+    pub(super) fn refused_deletion(&self) {
+        self.refuses_deletion.store(true, Ordering::Relaxed);
+    }
+
     fn answered(&self) {
         self.unanswered.store(0, Ordering::Relaxed);
         *self.heard_at() = Instant::now();
@@ -417,9 +433,11 @@ impl Shared {
             self.background_only,
             self.on_event(incarnation),
         );
-        let connection = Connection {
+        let mut connection = Connection {
             incarnation,
             transport: transport.ok_or_else(|| Fault::unavailable("this process was forked"))?,
+            deletion: None,
+            refuses_deletion: AtomicBool::new(false),
             began,
             of_use: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
@@ -446,9 +464,12 @@ impl Shared {
         let refused = |error: redis::RedisError| judge_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
-        if let Err(fault) = hello::judge(address, &greeting) {
-            self.tell_dropped(&fault.to_string());
-            return Err(fault);
+        match hello::judge(address, &greeting) {
+            Ok(deletion) => connection.deletion = deletion,
+            Err(fault) => {
+                self.tell_dropped(&fault.to_string());
+                return Err(fault);
+            }
         }
         let mut answers = unless_forked(answers.await).map_err(broken)?.into_iter();
         for answer in answers.by_ref().take(steps) {

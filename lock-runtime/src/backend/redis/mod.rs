@@ -2,6 +2,7 @@
 
 mod addresses;
 mod codec;
+mod deletion;
 mod eviction;
 mod hello;
 mod link;
@@ -27,6 +28,7 @@ use redis::{Cmd, RedisWrite, Value};
 pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 
+use self::deletion::Deletion;
 use self::link::{Connection, Link, Silence};
 use self::losses::SHORTEST;
 use self::reply::{Verdict, judge};
@@ -37,8 +39,8 @@ use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, 
 use crate::clock::Clock;
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
-use crate::model::owner::Owner;
 use crate::model::record::Grant;
+use crate::model::token::FencingToken;
 
 /// The clock that leases on a server are measured by.
 pub(crate) const CLOCK: Clock = Clock::Boot;
@@ -78,13 +80,15 @@ impl Server {
         }
     }
 
-    /// Runs a script for one owner. `note` is told of every connection it is about to be sent on,
-    /// and `Sent` carries the time before the sending that was answered.
+    /// Runs a script for one owner, or, on a connection for which `instead` has one, the command that does
+    /// the same. `note` is told of every connection it is about to be sent on, and `Sent` carries the time
+    /// before the sending that was answered.
     async fn run(
         &self,
         window: &Window,
         lua: &Lua,
         arguments: impl Fn(&mut Cmd),
+        instead: impl Fn(&Connection) -> Option<Cmd>,
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
@@ -100,16 +104,22 @@ impl Server {
         };
         let (mut whole, mut unsent) = (false, 0);
         loop {
-            let mut call = if whole {
-                lua.by_source()
-            } else {
-                lua.by_digest()
-            };
-            arguments(&mut call);
+            let command = instead(&connection);
+            let is_script = command.is_none();
+            let call = command.unwrap_or_else(|| {
+                let mut call = if whole {
+                    lua.by_source()
+                } else {
+                    lua.by_digest()
+                };
+                arguments(&mut call);
+                call
+            });
             note(Step::Sending(&connection));
             let at = CLOCK.now();
             let value = match self.link.send(&connection, &call, until).await {
-                Ok(value) => value,
+                Ok(value) if is_script => value,
+                Ok(value) => Deletion::answer(value),
                 Err(Silence::Unsent) => {
                     note(Step::Unsent(&connection));
                     connection = self.reconnection(&mut unsent, until).await?;
@@ -121,6 +131,8 @@ impl Server {
             match value.extract_error() {
                 Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
+                    // If the script is refused as well, that is what the caller is told.
+                    Some(Fault::Refused(_)) if !is_script => connection.refused_deletion(),
                     None if !whole => whole = true,
                     None => {
                         return Err(Fault::unavailable("the server forgets its scripts"));
@@ -259,7 +271,9 @@ impl Wire for Server {
             Step::Unsent(on) => chain.unsent(on.incarnation),
             Step::Answered(on) => chain.answered(on.incarnation),
         };
-        let sent = self.run(&self.acquiring, &ACQUIRE, arguments, note).await?;
+        let sent = self
+            .run(&self.acquiring, &ACQUIRE, arguments, |_| None, note)
+            .await?;
         let answer = script::acquired(sent.answer)?;
         Ok(Sent {
             at: sent.at,
@@ -300,17 +314,21 @@ impl Wire for Server {
     async fn release(
         &self,
         chain: &mut Chain,
-        owner: Owner,
+        ticket: &Ticket,
         names: &RecordNames,
+        token: FencingToken,
     ) -> Result<Ended, Fault> {
         let arguments = |call: &mut Cmd| {
-            call.arg(&*names.lock).arg(owner.as_str());
+            call.arg(&*names.lock).arg(ticket.owner.as_str());
         };
+        let deletion = |on: &Connection| Some(on.deletion()?.command(&names.lock, ticket, token));
         let note = |step: Step<'_>| match step {
             Step::Sending(on) => chain.ending(on.incarnation),
             Step::Unsent(_) | Step::Answered(_) => chain.ending_is_known(),
         };
-        let sent = self.run(&self.ending, &RELEASE, arguments, note).await?;
+        let sent = self
+            .run(&self.ending, &RELEASE, arguments, deletion, note)
+            .await?;
         script::released(&sent.answer)
     }
 
@@ -349,7 +367,9 @@ impl Wire for Server {
                 }
             }
         };
-        let sent = self.run(&self.ending, &END, arguments, note).await?;
+        let sent = self
+            .run(&self.ending, &END, arguments, |_| None, note)
+            .await?;
         let answer = script::ended(&sent.answer)?;
         Ok(Sent {
             at: sent.at,

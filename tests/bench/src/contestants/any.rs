@@ -42,7 +42,7 @@ impl Kind {
     /// The commands that it sends, to be told from those that its scripts run inside the server.
     pub(crate) fn commands(self) -> &'static [&'static str] {
         if self.is_ours() {
-            &["evalsha", "eval"]
+            &["evalsha", "eval", "delifeq", "delex"]
         } else {
             &["set", "evalsha", "eval"]
         }

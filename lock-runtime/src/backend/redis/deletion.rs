@@ -1,0 +1,90 @@
+//! Release by one command instead of a script, on a server that can compare a value and delete it.
+
+use redis::{Cmd, Value};
+
+use crate::backend::wire::Ticket;
+use crate::model::record::uncontended;
+use crate::model::token::FencingToken;
+
+/// A command that deletes a string if it has the value that the caller expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deletion {
+    /// Valkey, from 9.0 on: `DELIFEQ key value`.
+    DelIfEq,
+    /// Redis, from 8.4 on: `DELEX key IFEQ value`.
+    DelEx,
+}
+
+/// Room for the text of the command besides the key and the record.
+const ROOM: usize = 16;
+
+impl Deletion {
+    /// The command of a server that calls itself `server` and has this version, major and minor.
+    pub(super) fn of(server: &str, version: (u32, u32)) -> Option<Deletion> {
+        match server {
+            "valkey" if version >= (9, 0) => Some(Deletion::DelIfEq),
+            "redis" if version >= (8, 4) => Some(Deletion::DelEx),
+            _ => None,
+        }
+    }
+
+    /// Frees `lock` if its record is the one that `ticket` got with `token`, and no waiter has set its
+    /// flag.
+    pub(super) fn command(self, lock: &str, ticket: &Ticket, token: FencingToken) -> Cmd {
+        let record = uncontended(ticket.as_str(), token);
+        let mut command = Cmd::with_capacity(4, lock.len() + record.len() + ROOM);
+        match self {
+            Deletion::DelIfEq => command.arg("DELIFEQ").arg(lock),
+            Deletion::DelEx => command.arg("DELEX").arg(lock).arg("IFEQ"),
+        };
+        command.arg(record);
+        command
+    }
+
+    /// The answer in the words of `release.lua`. That nothing was deleted may mean a waiter, another holder
+    /// or none: `end` finds out which, and does what is to be done.
+    pub(super) fn answer(answer: Value) -> Value {
+        match answer {
+            Value::Int(0) => Value::Int(2),
+            answer => answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::owner::Owner;
+
+    #[test]
+    fn servers_have_it_from_some_version_on() {
+        for (server, version, expected) in [
+            ("valkey", (8, 1), None),
+            ("valkey", (9, 0), Some(Deletion::DelIfEq)),
+            ("valkey", (10, 0), Some(Deletion::DelIfEq)),
+            ("redis", (7, 2), None),
+            ("redis", (8, 3), None),
+            ("redis", (8, 4), Some(Deletion::DelEx)),
+            ("redis", (255, 255), Some(Deletion::DelEx)),
+            ("another", (9, 0), None),
+        ] {
+            let found = Deletion::of(server, version);
+            assert_eq!(found, expected, "{server} {version:?}");
+        }
+    }
+
+    #[test]
+    fn the_whole_record_is_compared() {
+        let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        let ticket = Ticket::new(owner, "api-7 ship");
+        let words = |deletion: Deletion| {
+            let command = deletion.command("lock:k", &ticket, FencingToken::new(123));
+            let packed = String::from_utf8(command.get_packed_command()).unwrap();
+            let words = packed.split("\r\n").skip(2).step_by(2);
+            words.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let record = "abcdefghABCDEFGH012345 0000000000000123 api-7 ship";
+        assert_eq!(words(Deletion::DelIfEq), ["DELIFEQ", "lock:k", record]);
+        assert_eq!(words(Deletion::DelEx), ["DELEX", "lock:k", "IFEQ", record]);
+    }
+}
