@@ -127,7 +127,7 @@ impl<W: Wire> Remote<W> {
     /// A new owner.
     pub(crate) fn episode(
         &self,
-        label: &str,
+        label: &Arc<str>,
         names: &Arc<RecordNames>,
     ) -> Result<Episode, LockError> {
         Episode::begin(label, names, &self.calls)

@@ -23,22 +23,22 @@ pub(crate) struct Episode {
 impl Episode {
     /// A new owner's.
     pub(crate) fn begin(
-        label: &str,
+        label: &Arc<str>,
         names: &Arc<RecordNames>,
         calls: &Calls,
     ) -> Result<Episode, LockError> {
-        Ok(Episode::of(calls.enlist()?, label, names, calls))
+        Ok(Episode::of(calls.enlist()?, label.clone(), names, calls))
     }
 
     /// That of an owner that has ended, which is to be ended again.
     pub(crate) fn again(owner: Owner, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
         calls.enlist_again(owner);
-        let mut episode = Episode::of(owner, "", names, calls);
+        let mut episode = Episode::of(owner, Arc::default(), names, calls);
         episode.chain.stands_somehow();
         episode
     }
 
-    fn of(owner: Owner, label: &str, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
+    fn of(owner: Owner, label: Arc<str>, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
         Episode {
             ticket: Ticket::new(owner, label),
             names: names.clone(),

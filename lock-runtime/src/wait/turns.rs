@@ -78,7 +78,7 @@ mod tests {
             max_hold: None,
         };
         let lease = Lease::granted(remote.now(), &terms);
-        let episode = remote.episode("", &names).unwrap();
+        let episode = remote.episode(&Arc::default(), &names).unwrap();
         let owner = episode.ticket.owner;
         let token = FencingToken::new(1600);
         let hold = Hold::new(key.clone(), owner, token, terms, ("", "key"), CLOCK, &lease);

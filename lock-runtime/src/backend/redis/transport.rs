@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Pipeline, PushKind, Value};
+use redis::{PushKind, Value};
+use smallvec::SmallVec;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::Notify;
 
@@ -72,7 +73,8 @@ struct News {
     ended: bool,
     /// The background has to look at what it has to do.
     changed: bool,
-    answered: Vec<(Slot, Value)>,
+    /// Mostly one, which needs no memory of its own.
+    answered: SmallVec<[(Slot, Value); 1]>,
     failed: Vec<(Reply, Broken)>,
     messages: Vec<Vec<Value>>,
     wakers: Vec<Waker>,
@@ -108,18 +110,21 @@ impl Transport {
         Some(transport)
     }
 
-    /// Sends a command.
-    pub(super) fn send(self: &Arc<Transport>, command: &Cmd) -> Answer<Value> {
+    /// Sends the command that `write` appends.
+    pub(super) fn send(self: &Arc<Transport>, write: impl FnOnce(&mut Vec<u8>)) -> Answer<Value> {
         let (reply, answer) = Reply::one();
-        self.submit(reply, |output| command.write_packed_command(output));
+        self.submit(reply, write);
         answer
     }
 
-    /// Sends some commands together, so that nothing comes between them.
-    pub(super) fn send_all(self: &Arc<Transport>, commands: &Pipeline) -> Answer<Vec<Value>> {
-        let (reply, answers) = Reply::many(commands.len());
-        let commands = commands.get_packed_pipeline();
-        self.submit(reply, |output| output.extend_from_slice(&commands));
+    /// Sends the `count` commands that `write` appends, so that nothing comes between them.
+    pub(super) fn send_all(
+        self: &Arc<Transport>,
+        count: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Answer<Vec<Value>> {
+        let (reply, answers) = Reply::many(count);
+        self.submit(reply, write);
         answers
     }
 

@@ -67,9 +67,9 @@ impl RecordNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a>(&'a RecordNames, &'static str);
 
-impl Beside<'_> {
+impl<'a> Beside<'a> {
     /// What it consists of, for those who write it for every command.
-    pub(crate) fn parts(&self) -> [&str; 4] {
+    pub(crate) fn parts(self) -> [&'a str; 4] {
         let Beside(RecordNames { lock, tagged }, suffix) = self;
         match tagged {
             true => ["", lock, "", suffix],

@@ -8,6 +8,7 @@ use std::thread::{JoinHandle, spawn};
 use tokio::runtime::Builder;
 
 use super::super::codec;
+use super::super::command::{self, Word};
 use super::*;
 use crate::keeper::block_on;
 
@@ -25,15 +26,13 @@ fn deaf() -> OnEvent {
     Box::new(|_| {})
 }
 
-fn ping(text: impl redis::ToRedisArgs) -> Cmd {
-    let mut ping = redis::cmd("PING");
-    ping.arg(text);
-    ping
+fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
+    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)], &[])
 }
 
 /// Far more than two sockets take.
-fn large() -> Cmd {
-    ping(vec![0_u8; 16 << 20])
+fn large(output: &mut Vec<u8>) {
+    ping(&"x".repeat(16 << 20))(output);
 }
 
 /// Answers each PING with what it says, after a message, until the connection ends.
@@ -66,12 +65,11 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
 async fn echoes(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
-        let others = [ping("a"), ping("b")];
-        let mut pipeline = Pipeline::new();
-        for other in others {
-            pipeline.add_command(other);
-        }
-        let (one, many) = (transport.send(&ping(&text)), transport.send_all(&pipeline));
+        let others = |output: &mut Vec<u8>| {
+            ping("a")(output);
+            ping("b")(output);
+        };
+        let (one, many) = (transport.send(ping(&text)), transport.send_all(2, others));
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
         let many = many.await.unwrap().unwrap();
@@ -125,7 +123,7 @@ fn what_does_not_fit_is_written_when_there_is_room() {
         let (transport, peer) = connected(deaf());
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let inside = is_inside.then(|| runtime.enter());
-        let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+        let (one, other) = (transport.send(large), transport.send(ping("x")));
         drop(inside);
         assert!(transport.io().pipe.is_full());
         let peer = answer_after(peer);
@@ -141,7 +139,8 @@ fn what_does_not_fit_is_written_when_there_is_room() {
 fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
     spawn(move || {
         let mut all = Vec::new();
-        let end = ping("x").get_packed_command();
+        let mut end = Vec::new();
+        ping("x")(&mut end);
         let mut chunk = vec![0; 1 << 20];
         while !all.ends_with(&end) {
             let count = peer.read(&mut chunk).unwrap();
@@ -156,11 +155,11 @@ fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
 #[test]
 fn a_command_of_which_nothing_was_written_is_known_to_be_unsent() {
     let (transport, peer) = connected(deaf());
-    let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+    let (one, other) = (transport.send(large), transport.send(ping("x")));
     drop(peer);
     assert!(!block_on(one).unwrap().unwrap_err().unsent);
     assert!(block_on(other).unwrap().unwrap_err().unsent);
-    let late = transport.send(&ping("x"));
+    let late = transport.send(ping("x"));
     assert!(block_on(late).unwrap().unwrap_err().unsent);
 }
 
@@ -180,7 +179,7 @@ fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
     while started.elapsed() < 10 * IDLE {
         std::thread::yield_now();
     }
-    let answer = transport.send(&ping("x"));
+    let answer = transport.send(ping("x"));
     drop(go_on);
     assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
