@@ -287,7 +287,7 @@ impl Acquire {
     ) -> Result<Held, LockError> {
         let now = asked.now();
         let waited = asked.waited(now);
-        let outcome = acquired.and_then(|held| match held.loss() {
+        let outcome = acquired.and_then(|held| match held.loss_at(now) {
             None => Ok(held),
             Some(loss) => Err(held.lost_error(loss)),
         });
@@ -315,7 +315,7 @@ impl Acquire {
         })?;
         Ok(Request {
             key: self.key.clone(),
-            names: Arc::new(names),
+            names,
             terms,
             wait: self.waiting_time(),
             label: self.client.labels().of(self.function),

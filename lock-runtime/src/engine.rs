@@ -12,6 +12,7 @@ use crate::error::{LockError, LockErrorKind};
 use crate::gate::Gate;
 use crate::hold::Hold;
 use crate::keeper::{AbortOnDrop, Keeper, block_on};
+use crate::model::moment::Moment;
 use crate::options::Options;
 use crate::remote::Remote;
 
@@ -86,8 +87,8 @@ impl Engine {
         }
     }
 
-    pub(crate) fn handed_over(&self, hold: &Hold) {
-        each!(self, backend => backend.handed_over(hold));
+    pub(crate) fn handed_over(&self, hold: &Hold, now: Moment) {
+        each!(self, backend => backend.handed_over(hold, now));
     }
 
     pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {

@@ -164,10 +164,15 @@ impl Hold {
 
     /// The time that is left, at most one ttl: zero once the hold is lost.
     pub(crate) fn remaining(&self) -> Duration {
+        self.remaining_at(self.now())
+    }
+
+    /// As [`remaining`](Self::remaining), at a time that is known already.
+    pub(crate) fn remaining_at(&self, now: Moment) -> Duration {
         if self.loss.get().is_some() {
             return Duration::ZERO;
         }
-        self.deadline().since(self.now()).min(self.terms.ttl)
+        self.deadline().since(now).min(self.terms.ttl)
     }
 
     /// Whether and why the hold is lost, by what is known and by the clock.
@@ -175,10 +180,15 @@ impl Hold {
     /// A deadline found in the past is remembered as a loss, so that a hold that was seen lost by
     /// one is lost for all, even if an answer to an early renewal arrives after that.
     pub(crate) fn loss(&self) -> Option<Loss> {
+        self.loss_at(self.now())
+    }
+
+    /// As [`loss`](Self::loss), at a time that is known already.
+    pub(crate) fn loss_at(&self, now: Moment) -> Option<Loss> {
         if let Some(&loss) = self.loss.get() {
             return Some(loss);
         }
-        (self.now() >= self.deadline()).then(|| self.lose(self.expiry()))
+        (now >= self.deadline()).then(|| self.lose(self.expiry()))
     }
 
     /// Whether the hold is known to be lost, whatever the clock says.

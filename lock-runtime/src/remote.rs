@@ -20,6 +20,7 @@ use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::lease::Lease;
+use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::options::Options;
 use crate::roster::{Doubt, Roster, Tenure};
@@ -107,7 +108,7 @@ impl<W: Wire> Remote<W> {
         self.keeper.alarms()
     }
 
-    pub(crate) fn now(&self) -> crate::model::moment::Moment {
+    pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }
 
@@ -128,13 +129,13 @@ impl<W: Wire> Remote<W> {
     pub(crate) fn episode(
         &self,
         label: &Arc<str>,
-        names: &Arc<RecordNames>,
+        names: &RecordNames,
     ) -> Result<Episode, LockError> {
         Episode::begin(label, names, &self.calls)
     }
 
     /// An owner of this client's that has ended, and is to be ended again.
-    pub(crate) fn episode_again(&self, owner: Owner, names: &Arc<RecordNames>) -> Episode {
+    pub(crate) fn episode_again(&self, owner: Owner, names: &RecordNames) -> Episode {
         Episode::again(owner, names, &self.calls)
     }
 
@@ -151,9 +152,7 @@ impl<W: Wire> Remote<W> {
     /// Notes what is known at the head of a line, and tells those in it whose time is up.
     pub(crate) fn announce(&self, lock: &str, news: News) {
         let mut lines = self.lines();
-        lines.update(lock, Some(news.clone()));
-        let now = Instant::now();
-        let leaving = lines.dismiss(lock, |seat| now < seat.until);
+        let leaving = lines.announce(lock, &news, |seat| Instant::now() < seat.until);
         drop(lines);
         for seat in leaving {
             shielded(|| drop(seat.reply.send(Err(news.clone().into_error()))));
@@ -175,14 +174,15 @@ impl<W: Wire> Remote<W> {
     pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, turn: Turn) {
         let (seat, news) = loop {
             let mut lines = self.lines();
-            let next = lines.call(lock);
+            let Some(seat) = lines.call(lock) else {
+                drop(lines);
+                return self.decline(turn);
+            };
             let news = turn.news(lines.news(lock));
             lines.update(lock, news.clone());
             drop(lines);
-            match next {
-                None => return self.decline(turn),
-                Some(seat) if seat.reply.is_closed() => {}
-                Some(seat) => break (seat, news),
+            if !seat.reply.is_closed() {
+                break (seat, news);
             }
         };
         let Seat {
@@ -276,7 +276,7 @@ impl<W: Wire> Remote<W> {
             contended: won.contended,
             heads_line: won.heads_line,
             turn: 0,
-            since: self.now(),
+            since: won.grant.at,
             under_way: 0,
             doubt: Doubt::None,
         };
@@ -370,10 +370,10 @@ impl<W: Wire> Backend for Remote<W> {
         runner.wait_for(&mut outcome).await.ok_or_else(gone)?
     }
 
-    fn handed_over(&self, hold: &Hold) {
+    fn handed_over(&self, hold: &Hold, now: Moment) {
         hold.handed_over();
         // It was to be confirmed before, or a renewal was due, and neither was sent.
-        if hold.is_doubted() || hold.remaining() < hold.terms.first_ttl() / 2 {
+        if hold.is_doubted() || hold.remaining_at(now) < hold.terms.first_ttl() / 2 {
             self.roster().is_due(hold);
             self.look_sooner();
         }

@@ -468,8 +468,7 @@ mod tests {
     /// A hold of an hour, granted at `at`.
     fn tenure(number: u16, at: Moment) -> Tenure {
         let key = LockKey::from(format!("key-{number}"));
-        let names =
-            Arc::new(RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}")));
+        let names = RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}"));
         let terms = Terms {
             ttl: TTL,
             renew: true,

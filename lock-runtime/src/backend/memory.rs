@@ -473,7 +473,7 @@ impl Backend for Memory {
         self.acquire_by(clock, request).await
     }
 
-    fn handed_over(&self, hold: &Hold) {
+    fn handed_over(&self, hold: &Hold, _now: Moment) {
         hold.handed_over();
     }
 

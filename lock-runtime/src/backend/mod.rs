@@ -19,12 +19,13 @@ use crate::error::LockError;
 use crate::hold::Hold;
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
+use crate::model::moment::Moment;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) key: LockKey,
-    pub(crate) names: Arc<RecordNames>,
+    pub(crate) names: RecordNames,
     pub(crate) terms: Terms,
     /// Zero: one attempt, and no place in the queue.
     pub(crate) wait: Duration,
@@ -64,7 +65,7 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
 
     /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
-    fn handed_over(&self, hold: &Hold);
+    fn handed_over(&self, hold: &Hold, now: Moment);
 
     /// Confirms the lease against the store and extends it.
     fn renew(

@@ -71,7 +71,7 @@ mod tests {
     fn what_is_passed_to_a_caller_that_has_just_gone_is_given_back() {
         let remote = Remote::open("redis://127.0.0.1:1", &Options::default()).unwrap();
         let key = LockKey::from("key".to_owned());
-        let names = Arc::new(RecordNames::new("lock:", &key).unwrap());
+        let names = RecordNames::new("lock:", &key).unwrap();
         let terms = Terms {
             ttl: Duration::from_secs(3600),
             renew: true,

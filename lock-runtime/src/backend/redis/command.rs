@@ -19,10 +19,38 @@ pub(super) enum Word<'a> {
     Entry(&'a Ticket),
 }
 
-/// Appends the command that consists of `head` and `rest`.
-pub(super) fn write(output: &mut Vec<u8>, head: &[Word<'_>], rest: &[Word<'_>]) {
-    length(output, b'*', head.len() + rest.len());
-    for word in head.iter().chain(rest) {
+/// The first words of commands, as they are written.
+pub(super) struct Head {
+    count: usize,
+    bytes: Vec<u8>,
+}
+
+impl Head {
+    pub(super) fn new(words: &[Word<'_>]) -> Head {
+        let mut bytes = Vec::new();
+        write_words(&mut bytes, words);
+        Head {
+            count: words.len(),
+            bytes,
+        }
+    }
+
+    /// Appends the command that consists of this and `words`.
+    pub(super) fn write(&self, output: &mut Vec<u8>, words: &[Word<'_>]) {
+        length(output, b'*', self.count + words.len());
+        output.extend_from_slice(&self.bytes);
+        write_words(output, words);
+    }
+}
+
+/// Appends the command that consists of `words`.
+pub(super) fn write(output: &mut Vec<u8>, words: &[Word<'_>]) {
+    length(output, b'*', words.len());
+    write_words(output, words);
+}
+
+fn write_words(output: &mut Vec<u8>, words: &[Word<'_>]) {
+    for word in words {
         match word {
             Word::Text(text) => bulk(output, &[text]),
             Word::Number(number) => bulk(output, &[Buffer::new().format(*number)]),
@@ -54,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_command_is_written_as_the_client_library_writes_it() {
-        let head = [Word::Text("EVALSHA"), Word::Text(""), Word::Number(3)];
+        let head = Head::new(&[Word::Text("EVALSHA"), Word::Text(""), Word::Number(3)]);
         let names = RecordNames::of_lock("lock:Bücher".to_owned()).unwrap();
         let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
         let ticket = Ticket::new(owner, "api-7 ship".into());
@@ -65,14 +93,20 @@ mod tests {
             Word::Number(i64::MIN),
         ];
         let mut output = b"before".to_vec();
-        write(&mut output, &head, &rest);
+        head.write(&mut output, &rest);
+        write(&mut output, &[Word::Text("PING")]);
         let mut same = redis::cmd("EVALSHA");
         same.arg("").arg(3).arg("lock:Bücher");
         same.arg("{lock:Bücher}:f");
         same.arg("abcdefghABCDEFGH012345 api-7 ship").arg(i64::MIN);
         assert_eq!(
             output,
-            [&b"before"[..], &same.get_packed_command()].concat()
+            [
+                b"before",
+                &same.get_packed_command()[..],
+                &redis::cmd("PING").get_packed_command()
+            ]
+            .concat()
         );
     }
 }

@@ -38,12 +38,10 @@ impl Deletion {
         let record = uncontended(ticket.owner, &ticket.label, token);
         let record = Word::Text(&record);
         match self {
-            Deletion::DelIfEq => {
-                command::write(output, &[Word::Text("DELIFEQ"), lock, record], &[])
-            }
+            Deletion::DelIfEq => command::write(output, &[Word::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
                 let condition = Word::Text("IFEQ");
-                command::write(output, &[Word::Text("DELEX"), lock, condition, record], &[]);
+                command::write(output, &[Word::Text("DELEX"), lock, condition, record]);
             }
         }
     }

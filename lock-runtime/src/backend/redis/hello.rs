@@ -2,7 +2,7 @@
 
 use redis::{RedisConnectionInfo, Value};
 
-use super::command::{self, Word};
+use super::command::{self, Head, Word};
 use super::deletion::Deletion;
 use super::target::Address;
 use crate::backend::wire::Fault;
@@ -17,9 +17,9 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
         Some(password) => {
             let user = login.username().unwrap_or("default");
             let login = ["AUTH", user, password].map(Word::Text);
-            command::write(output, &hello, &login);
+            Head::new(&hello).write(output, &login);
         }
-        None => command::write(output, &hello, &[]),
+        None => command::write(output, &hello),
     }
 }
 

@@ -462,7 +462,7 @@ impl Shared {
         setup.extend(eviction::command(address));
         let answers = connection.transport.send_all(setup.len(), |output| {
             for command in &setup {
-                command::write(output, command, &[]);
+                command::write(output, command);
             }
         });
 

@@ -391,7 +391,7 @@ impl Wire for Server {
             .link
             .send(
                 &connection,
-                |output| write(output, &[Word::Text("PING")], &[]),
+                |output| write(output, &[Word::Text("PING")]),
                 until,
             )
             .await;

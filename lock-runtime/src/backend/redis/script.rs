@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use redis::{Script, Value};
 
-use super::command::{self, Word};
+use super::command::{Head, Word};
 use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
 use crate::model::record::{Grant, Holder};
 
-/// A script with the digest that the server knows it by.
+/// A script: the words that its calls begin with.
 pub(super) struct Lua {
-    source: &'static str,
-    digest: String,
-    /// How many keys it takes.
-    keys: i64,
+    by_digest: Head,
+    by_source: Head,
 }
 
 pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
@@ -40,11 +38,12 @@ pub(super) static RELEASE: LazyLock<Lua> =
 
 impl Lua {
     fn new(source: &'static str, keys: i64) -> Lua {
-        let digest = Script::new(source).get_hash().to_owned();
+        let head = |command, script| {
+            Head::new(&[Word::Text(command), Word::Text(script), Word::Number(keys)])
+        };
         Lua {
-            source,
-            digest,
-            keys,
+            by_digest: head("EVALSHA", Script::new(source).get_hash()),
+            by_source: head("EVAL", source),
         }
     }
 
@@ -52,16 +51,12 @@ impl Lua {
     /// by a server that has not seen the script; or, if `whole`, with its text, after which the server
     /// knows it.
     pub(super) fn write(&self, output: &mut Vec<u8>, whole: bool, words: &[Word<'_>]) {
-        let (command, script) = match whole {
-            true => ("EVAL", self.source),
-            false => ("EVALSHA", &*self.digest),
+        let head = if whole {
+            &self.by_source
+        } else {
+            &self.by_digest
         };
-        let head = [
-            Word::Text(command),
-            Word::Text(script),
-            Word::Number(self.keys),
-        ];
-        command::write(output, &head, words);
+        head.write(output, words);
     }
 }
 

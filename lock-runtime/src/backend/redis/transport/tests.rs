@@ -27,7 +27,7 @@ fn deaf() -> OnEvent {
 }
 
 fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
-    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)], &[])
+    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)])
 }
 
 /// Far more than two sockets take.
