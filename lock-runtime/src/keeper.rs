@@ -128,21 +128,6 @@ pub fn background_tasks() -> usize {
     Keeper::get().map_or(0, |keeper| keeper.0.handle.metrics().num_alive_tasks())
 }
 
-/// A task that ends when whoever waits for it goes away.
-pub(crate) struct AbortOnDrop<T>(pub(crate) JoinHandle<T>);
-
-impl<T> AbortOnDrop<T> {
-    pub(crate) async fn join(mut self) -> Result<T, tokio::task::JoinError> {
-        (&mut self.0).await
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Waits for `future` on this thread, inside or outside a runtime.
 ///
 /// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used

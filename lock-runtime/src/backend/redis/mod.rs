@@ -1,6 +1,7 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
 mod addresses;
+mod blocking;
 mod codec;
 mod command;
 mod deletion;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
+pub(crate) use blocking::block_on;
 pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 

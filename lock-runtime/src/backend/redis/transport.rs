@@ -19,10 +19,11 @@ use smallvec::SmallVec;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::Notify;
 
+use super::blocking::{self, Threads};
 use super::pipe::Pipe;
 use super::reader::{self, LOOK, Readers, Reads, Sender};
 use super::slots::{Answer, Broken, Reply, Slot, Slots};
-use super::socket::Socket;
+use super::socket::{Bell, Socket};
 use super::tls::Session;
 use crate::keeper::Keeper;
 use crate::shield::shielded;
@@ -58,6 +59,7 @@ struct Io {
     /// Commands that were given to the pipe and not answered.
     slots: Slots,
     readers: Readers,
+    threads: Threads,
     /// Whether the background reads.
     background_reads: bool,
     /// Commands that were sent from runtimes that read.
@@ -95,6 +97,7 @@ impl Transport {
                 pipe: Pipe::new(socket, session),
                 slots: Slots::default(),
                 readers: Readers::default(),
+                threads: Threads::default(),
                 background_reads: true,
                 sent_by_readers: 0,
                 active: Instant::now(),
@@ -153,11 +156,11 @@ impl Transport {
             });
             match sender {
                 _ if is_first => io.flush(&mut news),
-                Sender::Elsewhere => io.flush(&mut news),
+                Sender::Thread | Sender::Elsewhere => io.flush(&mut news),
                 Sender::Reader(id) => news.wakers.extend(io.readers.waker(id)),
                 Sender::Background => news.changed = true,
             }
-            news.changed |= io.share_reading(&sender);
+            news.changed |= io.share_reading(&sender, now);
         }
         drop(io);
         self.publish(news);
@@ -165,6 +168,9 @@ impl Transport {
 
     /// The mutex, and who sends: a runtime has its reader from its first command on.
     fn io_for_sender(self: &Arc<Transport>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
+        if self.callers_read && blocking::sends_on(self) {
+            return (self.io(), Sender::Thread);
+        }
         let runtime = match Handle::try_current() {
             Ok(runtime) if runtime.id() == self.keeper.id() => {
                 return (self.io(), Sender::Background);
@@ -256,6 +262,43 @@ impl Transport {
         self.changed.notify_one();
     }
 
+    /// A thread sends that blocks until it is answered.
+    pub(super) fn thread_comes(&self) {
+        self.io().threads.comes();
+    }
+
+    /// It is answered. What it leaves behind is read by the background.
+    pub(super) fn thread_goes(&self) {
+        let mut io = self.io();
+        let is_left = io.threads.goes() && !io.background_reads;
+        io.background_reads |= is_left;
+        drop(io);
+        if is_left {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Has a thread read for all, with a bell that wakes it, unless another one does.
+    pub(super) fn lead(&self) -> Option<Arc<Bell>> {
+        let mut io = self.io();
+        if io.ended.is_some() {
+            return None;
+        }
+        let Io { threads, pipe, .. } = &mut *io;
+        let bell = threads.lead(|| Bell::new(pipe.socket()));
+        let is_left = !threads.are_led() && !io.background_reads;
+        io.background_reads |= is_left;
+        drop(io);
+        if is_left {
+            self.changed.notify_one();
+        }
+        bell
+    }
+
+    pub(super) fn stop_leading(&self) {
+        self.io().threads.stop_leading();
+    }
+
     /// Ends it: whatever the system has not sent is not sent any more. In a forked child nothing is done.
     pub(super) fn close(&self, reason: &str) {
         if self.keeper.check_process().is_err() {
@@ -300,13 +343,17 @@ impl Transport {
 
 impl Io {
     /// The background reads unless the sender's runtime does. Whether it has to be told.
-    fn share_reading(&mut self, sender: &Sender) -> bool {
+    fn share_reading(&mut self, sender: &Sender, now: Instant) -> bool {
         let by_background = match sender {
             Sender::Reader(_) => {
                 self.sent_by_readers += 1;
                 self.pipe.is_full()
             }
-            Sender::Background | Sender::Elsewhere => true,
+            Sender::Thread if self.threads.sends(now) => {
+                self.sent_by_readers += 1;
+                self.pipe.is_full()
+            }
+            Sender::Thread | Sender::Background | Sender::Elsewhere => true,
         };
         let before = mem::replace(&mut self.background_reads, by_background);
         before != by_background || self.pipe.is_full()
@@ -390,6 +437,7 @@ impl Io {
             };
             news.failed.push((slot.reply, broken));
         }
+        self.threads.end();
         self.ended = Some(error);
         news.ended = true;
         news.changed = true;

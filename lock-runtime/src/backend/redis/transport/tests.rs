@@ -3,14 +3,15 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
-use std::thread::{JoinHandle, spawn};
+use std::thread::{self, JoinHandle, spawn};
 
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 
+use super::super::blocking::block_on;
 use super::super::codec;
 use super::super::command::{self, Word};
 use super::*;
-use crate::keeper::block_on;
 
 /// A transport and its peer.
 fn connected(on_event: OnEvent) -> (Arc<Transport>, TcpStream) {
@@ -177,7 +178,7 @@ fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
     drop(peer);
     let started = Instant::now();
     while started.elapsed() < 10 * IDLE {
-        std::thread::yield_now();
+        thread::yield_now();
     }
     let answer = transport.send(ping("x"));
     drop(go_on);
@@ -212,4 +213,148 @@ fn a_listener_that_panics_takes_no_answer_with_it() {
     block_on(echoes(transport.clone(), 0));
     transport.close("it is over");
     peer.join().unwrap();
+}
+
+/// Asks, and waits for the answer in this thread.
+fn pong(transport: &Arc<Transport>) {
+    block_on(async {
+        let pong = transport.send(ping("x")).await.unwrap().unwrap();
+        assert_eq!(pong, Value::BulkString(b"x".to_vec()));
+    });
+}
+
+#[test]
+fn a_thread_that_blocks_reads_its_answer_itself() {
+    for is_inside in [false, true] {
+        let (transport, peer) = connected(deaf());
+        let peer = echo(peer);
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let inside = is_inside.then(|| runtime.enter());
+        for _ in 0..100 {
+            pong(&transport);
+        }
+        drop(inside);
+        assert_eq!(transport.background_reads(), None);
+        transport.close("it is over");
+        peer.join().unwrap();
+    }
+}
+
+#[test]
+fn a_thread_that_blocks_hears_of_messages_itself() {
+    let (told, hears) = mpsc::channel();
+    let (go_on, goes_on) = oneshot::channel();
+    let go_on = Mutex::new(Some(go_on));
+    let on_event = move |event: Event<'_>| {
+        if let Event::Message(b"second") = event {
+            told.send(thread::current().id()).unwrap();
+            go_on.lock().unwrap().take().unwrap().send(()).unwrap();
+        }
+    };
+    let (transport, mut peer) = connected(Box::new(on_event));
+    let peer = spawn(move || {
+        let mut chunk = [0; 1024];
+        assert!(peer.read(&mut chunk).unwrap() > 0);
+        peer.write_all(b":1\r\n").unwrap();
+        // The answer first, so that the thread waits for nothing but this.
+        thread::sleep(LOOK / 4);
+        let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
+        peer.write_all(message).unwrap();
+        peer
+    });
+    block_on(async {
+        transport.send(ping("x")).await.unwrap().unwrap();
+        goes_on.await.unwrap();
+    });
+    // Unless this thread was kept from running for so long that the background looked after it.
+    let heard_by = hears.recv().unwrap();
+    let background = transport
+        .keeper
+        .clone()
+        .spawn(async { thread::current().id() });
+    let background = block_on(background.unwrap()).unwrap();
+    assert!([thread::current().id(), background].contains(&heard_by));
+    transport.close("it is over");
+    drop(peer.join().unwrap());
+}
+
+#[test]
+fn a_thread_that_reads_is_woken_by_others() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    let (go_on, goes_on) = oneshot::channel();
+    let (reads, is_reading) = mpsc::channel();
+    let reader = {
+        let transport = transport.clone();
+        spawn(move || {
+            block_on(async {
+                transport.send(ping("x")).await.unwrap().unwrap();
+                reads.send(()).unwrap();
+                goes_on.await.unwrap();
+            });
+        })
+    };
+    is_reading.recv().unwrap();
+    while !transport.io().threads.are_led() {
+        thread::yield_now();
+    }
+    go_on.send(()).unwrap();
+    reader.join().unwrap();
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_ceases_to_read_leaves_that_to_the_background() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    let (go_on, goes_on) = oneshot::channel();
+    let (comes, has_come) = mpsc::channel();
+    let other = {
+        let transport = transport.clone();
+        spawn(move || {
+            block_on(async {
+                transport.send(ping("x")).await.unwrap().unwrap();
+                comes.send(()).unwrap();
+                goes_on.await.unwrap();
+            });
+        })
+    };
+    has_come.recv().unwrap();
+    // The other one reads; this one finds it, and the background reads for both.
+    while !transport.io().threads.are_led() {
+        thread::yield_now();
+    }
+    pong(&transport);
+    assert!(transport.background_reads().is_some());
+    // What is left to one of the two is the background's again once the other one goes.
+    transport.io().background_reads = false;
+    block_on(async {
+        assert!(super::super::blocking::sends_on(&transport));
+    });
+    assert!(transport.background_reads().is_some());
+    go_on.send(()).unwrap();
+    other.join().unwrap();
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_reads_is_told_of_the_end() {
+    let (transport, mut peer) = connected(deaf());
+    let reader = {
+        let transport = transport.clone();
+        spawn(move || {
+            let answer = block_on(async { transport.send(ping("x")).await });
+            answer.unwrap().unwrap_err()
+        })
+    };
+    let mut chunk = [0; 1024];
+    assert!(peer.read(&mut chunk).unwrap() > 0);
+    while !transport.io().threads.are_led() {
+        thread::yield_now();
+    }
+    transport.close("it is over");
+    assert!(!reader.join().unwrap().unsent);
+    assert!(transport.lead().is_none());
 }
