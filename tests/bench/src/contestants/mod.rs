@@ -17,7 +17,7 @@
 
 mod any;
 mod ours;
-mod raw;
+pub(crate) mod raw;
 mod rslock;
 
 pub(crate) use any::{Any, Kind};

@@ -1,6 +1,7 @@
 //! What is measured: a file for each part, whose figures need the same scene.
 
 mod attribute;
+mod callers;
 mod contest;
 mod crash;
 mod crowd;
@@ -21,6 +22,7 @@ use crate::findings::Findings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Cycle,
+    Callers,
     Network,
     Attribute,
     Spread,
@@ -43,8 +45,9 @@ pub(crate) struct Setting {
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 12] = [
+    pub(crate) const ALL: &[Part] = &[
         Part::Cycle,
+        Part::Callers,
         Part::Network,
         Part::Attribute,
         Part::Spread,
@@ -61,6 +64,7 @@ impl Part {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Part::Cycle => "cycle",
+            Part::Callers => "callers",
             Part::Network => "network",
             Part::Attribute => "attribute",
             Part::Spread => "spread",
@@ -76,7 +80,7 @@ impl Part {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Part> {
-        Part::ALL.into_iter().find(|part| part.name() == name)
+        Part::ALL.iter().copied().find(|part| part.name() == name)
     }
 
     /// Whether it changes with the number of cores, so that it is worth measuring on all of them, too.
@@ -95,6 +99,7 @@ impl Part {
     pub(crate) fn measure(self, findings: &mut Findings, setting: Setting) {
         let measure = match self {
             Part::Cycle => cycle::measure,
+            Part::Callers => callers::measure,
             Part::Network => network::measure,
             Part::Attribute => attribute::measure,
             Part::Spread => spread::measure,
