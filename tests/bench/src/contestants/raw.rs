@@ -5,7 +5,7 @@ use std::sync::Arc;
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Script, ScriptInvocation};
 
-use super::{Contestant, TTL};
+use super::{Contestant, TTL_MILLIS};
 
 /// Compare-and-delete, as everybody has it.
 const UNLOCK: &str =
@@ -21,8 +21,8 @@ pub(crate) fn name(key: &str) -> String {
 /// Takes the lock of this name.
 pub(crate) fn lock(name: &str) -> Cmd {
     let mut set = redis::cmd("SET");
-    set.arg(name).arg(OWNER).arg("NX").arg("PX");
-    set.arg(u64::try_from(TTL.as_millis()).expect("it is short"));
+    set.arg(name).arg(OWNER).arg("NX");
+    set.arg("PX").arg(TTL_MILLIS);
     set
 }
 

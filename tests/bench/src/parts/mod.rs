@@ -10,10 +10,14 @@ mod cycle;
 mod growth;
 mod handoff;
 mod held;
+mod instructions;
 mod network;
 mod processes;
+mod server;
 mod spread;
 mod transfers;
+
+pub(crate) use instructions::{CYCLES, cycles};
 
 use crate::effort::Effort;
 use crate::findings::Findings;
@@ -24,6 +28,8 @@ pub(crate) enum Part {
     Cycle,
     Callers,
     Network,
+    Server,
+    Instructions,
     Attribute,
     Spread,
     Transfers,
@@ -49,6 +55,8 @@ impl Part {
         Part::Cycle,
         Part::Callers,
         Part::Network,
+        Part::Server,
+        Part::Instructions,
         Part::Attribute,
         Part::Spread,
         Part::Transfers,
@@ -66,6 +74,8 @@ impl Part {
             Part::Cycle => "cycle",
             Part::Callers => "callers",
             Part::Network => "network",
+            Part::Server => "server",
+            Part::Instructions => "instructions",
             Part::Attribute => "attribute",
             Part::Spread => "spread",
             Part::Transfers => "transfers",
@@ -87,7 +97,13 @@ impl Part {
     pub(crate) fn is_put_beside(self) -> bool {
         !matches!(
             self,
-            Part::Curve | Part::Crash | Part::Crowd | Part::Held | Part::Growth
+            Part::Server
+                | Part::Instructions
+                | Part::Curve
+                | Part::Crash
+                | Part::Crowd
+                | Part::Held
+                | Part::Growth
         )
     }
 
@@ -101,6 +117,8 @@ impl Part {
             Part::Cycle => cycle::measure,
             Part::Callers => callers::measure,
             Part::Network => network::measure,
+            Part::Server => server::measure,
+            Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
             Part::Spread => spread::measure,
             Part::Transfers => transfers::measure,
