@@ -19,6 +19,7 @@ mod findings;
 mod lead;
 mod log;
 mod machine;
+mod marks;
 mod meter;
 mod number;
 mod pair;

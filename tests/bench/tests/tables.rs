@@ -4,16 +4,31 @@
 use std::fs;
 use std::process::Command;
 
-/// Parts with processes, a network and waiters; the rest takes longer, and is made of the same.
-const PARTS: [&str; 5] = ["cycle", "network", "processes", "crowd", "curve"];
+/// Parts with processes, a network and waiters, and those of the README; the rest takes longer, and is made
+/// of the same.
+const PARTS: [&str; 11] = [
+    "cycle",
+    "callers",
+    "network",
+    "server",
+    "spread",
+    "transfers",
+    "processes",
+    "curve",
+    "handoff",
+    "crash",
+    "crowd",
+];
 
-const README: &str = "# A lock\n<!-- figures -->\nold\n<!-- figures -->\nMore.\n";
+const TEXT: &str = "# A lock\n<!-- figures -->\nold\n<!-- figures -->\nMore.\n";
 
 #[test]
 fn what_is_measured_is_in_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name| folder.path().join(name);
-    fs::write(file("README.md"), README).unwrap();
+    for name in ["README.md", "performance.md"] {
+        fs::write(file(name), TEXT).unwrap();
+    }
     let output = Command::new(env!("CARGO_BIN_EXE_lock-bench"))
         .args(PARTS)
         .arg("--quick")
@@ -21,6 +36,8 @@ fn what_is_measured_is_in_the_tables() {
         .arg(file("tables.md"))
         .arg("--svg")
         .arg(file("plot.svg"))
+        .arg("--page")
+        .arg(file("performance.md"))
         .arg("--readme")
         .arg(file("README.md"))
         .output()
@@ -69,8 +86,18 @@ fn what_is_measured_is_in_the_tables() {
         assert!(row(contestant).len() > 4, "{:?}", row(contestant));
     }
 
+    let page = fs::read_to_string(file("performance.md")).unwrap();
+    assert_eq!(page, TEXT.replace("old\n", &markdown));
     let readme = fs::read_to_string(file("README.md")).unwrap();
-    assert_eq!(readme, README.replace("old\n", &markdown));
+    let figures: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| "))
+        .collect();
+    assert_eq!(figures.len(), 2 + 6, "{readme}");
+    for figure in &figures[2..] {
+        let fields: Vec<&str> = figure.split('|').map(str::trim).collect();
+        assert_eq!(fields[..5], row(fields[0])[..5], "{readme}");
+    }
     let plot = fs::read_to_string(file("plot.svg")).unwrap();
     assert_eq!(plot.matches("class=\"curve").count(), 2 * 5, "{plot}");
 }
