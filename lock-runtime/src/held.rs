@@ -111,7 +111,7 @@ impl Parting {
     fn of(hold: Arc<Hold>, ended: Moment) -> Parting {
         Parting {
             in_time: ended < hold.deadline(),
-            loss: hold.loss(),
+            loss: hold.loss_at(ended),
             hold,
             ended,
         }

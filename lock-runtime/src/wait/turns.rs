@@ -31,8 +31,10 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
     let Some(lock) = roster.line(hold) else {
         return false;
     };
-    let (turns, now) = (remote.local_turns, remote.now());
-    let passed = lines.call_if(&lock, |seat| roster.pass(hold, &seat.request, turns, now));
+    let turns = remote.local_turns;
+    let passed = lines.call_if(&lock, |seat| {
+        roster.pass(hold, &seat.request, turns, remote.now())
+    });
     let Some((seat, next)) = passed else {
         return false;
     };
