@@ -252,18 +252,19 @@ fn a_thread_that_blocks_hears_of_messages_itself() {
         }
     };
     let (transport, mut peer) = connected(Box::new(on_event));
+    let (waits, is_waiting) = mpsc::channel();
     let peer = spawn(move || {
         let mut chunk = [0; 1024];
         assert!(peer.read(&mut chunk).unwrap() > 0);
         peer.write_all(b":1\r\n").unwrap();
-        // The answer first, so that the thread waits for nothing but this.
-        thread::sleep(LOOK / 4);
+        is_waiting.recv().unwrap();
         let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
         peer.write_all(message).unwrap();
         peer
     });
     block_on(async {
         transport.send(ping("x")).await.unwrap().unwrap();
+        waits.send(()).unwrap();
         goes_on.await.unwrap();
     });
     // Unless this thread was kept from running for so long that the background looked after it.
