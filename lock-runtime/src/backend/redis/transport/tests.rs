@@ -279,26 +279,32 @@ fn a_thread_that_blocks_hears_of_messages_itself() {
     drop(peer.join().unwrap());
 }
 
-#[test]
-fn a_thread_that_reads_is_woken_by_others() {
-    let (transport, peer) = connected(deaf());
-    let peer = echo(peer);
-    let (go_on, goes_on) = oneshot::channel();
-    let (reads, is_reading) = mpsc::channel();
+/// A thread that reads, and has nothing to wait for but this.
+fn reads_until(transport: &Arc<Transport>, goes_on: oneshot::Receiver<()>) -> JoinHandle<()> {
+    let (waits, is_waiting) = mpsc::channel();
     let reader = {
         let transport = transport.clone();
         spawn(move || {
             block_on(async {
                 transport.send(ping("x")).await.unwrap().unwrap();
-                reads.send(()).unwrap();
+                waits.send(()).unwrap();
                 goes_on.await.unwrap();
             });
         })
     };
-    is_reading.recv().unwrap();
+    is_waiting.recv().unwrap();
     while !transport.io().threads.are_led() {
         thread::yield_now();
     }
+    reader
+}
+
+#[test]
+fn a_thread_that_reads_is_woken_by_others() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    let (go_on, goes_on) = oneshot::channel();
+    let reader = reads_until(&transport, goes_on);
     go_on.send(()).unwrap();
     reader.join().unwrap();
     transport.close("it is over");
@@ -310,22 +316,8 @@ fn a_thread_that_ceases_to_read_leaves_that_to_the_background() {
     let (transport, peer) = connected(deaf());
     let peer = echo(peer);
     let (go_on, goes_on) = oneshot::channel();
-    let (comes, has_come) = mpsc::channel();
-    let other = {
-        let transport = transport.clone();
-        spawn(move || {
-            block_on(async {
-                transport.send(ping("x")).await.unwrap().unwrap();
-                comes.send(()).unwrap();
-                goes_on.await.unwrap();
-            });
-        })
-    };
-    has_come.recv().unwrap();
-    // The other one reads; this one finds it, and the background reads for both.
-    while !transport.io().threads.are_led() {
-        thread::yield_now();
-    }
+    let other = reads_until(&transport, goes_on);
+    // This one finds that the other one reads, and the background reads for both.
     pong(&transport);
     assert!(transport.background_reads().is_some());
     // What is left to one of the two is the background's again once the other one goes.
