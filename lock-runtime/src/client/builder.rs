@@ -117,8 +117,9 @@ impl LockClientBuilder {
     /// Whether the connection is read by the background thread alone; it is not by default.
     ///
     /// By default each tokio runtime that uses locks has one task that reads from the connection, so
-    /// that a command and its answer cross no threads. With this, the client never reads on its callers'
-    /// runtimes: no task of its own runs there, and each answer comes by way of the background thread.
+    /// that a command and its answer cross no threads, and a thread that blocks for a call reads its
+    /// answers itself. With this, the client never reads there: no task of its own runs on its callers'
+    /// runtimes, and each answer comes by way of the background thread.
     ///
     /// A runtime that was built without I/O cannot read, and the background thread reads for it. tokio
     /// tells that by a panic alone, which is caught but printed, once a connection, unless this is set;
