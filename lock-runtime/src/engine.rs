@@ -80,6 +80,9 @@ impl Engine {
             }
             // On the keeper: whatever the caller's own runtime drives stands still while it blocks.
             Engine::Redis(remote) => {
+                if let Some(delivery) = remote.resume(&request) {
+                    return Ok(delivery.unpack());
+                }
                 let acquire = on_keeper(remote.clone().acquire(request));
                 block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
             }
@@ -103,6 +106,9 @@ impl Engine {
         match self {
             Engine::Memory(memory) => block_on(memory.clone().release(hold)),
             Engine::Redis(remote) => {
+                if let Some(released) = remote.hand_on(&hold, true) {
+                    return released;
+                }
                 let remote = remote.clone();
                 let release = on_keeper(async move { Ok(remote.release(hold).await) });
                 block_on(release).unwrap_or(Released::Unconfirmed)
@@ -112,6 +118,14 @@ impl Engine {
 
     pub(crate) fn abandon(&self, hold: Arc<Hold>) {
         each!(self, backend => backend.clone().abandon(hold));
+    }
+
+    /// No lease outlives its holder from now on, and those that do are given back.
+    pub(crate) fn stop_retaining(&self) {
+        match self {
+            Engine::Memory(_) => {}
+            Engine::Redis(remote) => remote.stop_retaining(),
+        }
     }
 
     pub(crate) fn live(&self) -> Vec<Arc<Hold>> {
