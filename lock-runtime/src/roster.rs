@@ -800,7 +800,8 @@ mod tests {
             roster.insert(tenure(number, start), start);
         }
         roster.lost(owner(0)).unwrap();
-        let now = start + TTL / 10;
+        // Before any of them is to be renewed by itself.
+        let now = start + TTL / 20;
         roster.is_disconnected(now);
         let mut found = Vec::new();
         while found.len() < 4 {
