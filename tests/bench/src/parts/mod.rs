@@ -11,6 +11,7 @@ mod handoff;
 mod held;
 mod network;
 mod processes;
+mod retained;
 mod spread;
 mod transfers;
 
@@ -23,6 +24,7 @@ pub(crate) enum Part {
     Cycle,
     Network,
     Attribute,
+    Retained,
     Spread,
     Transfers,
     Processes,
@@ -43,10 +45,11 @@ pub(crate) struct Setting {
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 12] = [
+    pub(crate) const ALL: [Part; 13] = [
         Part::Cycle,
         Part::Network,
         Part::Attribute,
+        Part::Retained,
         Part::Spread,
         Part::Transfers,
         Part::Processes,
@@ -63,6 +66,7 @@ impl Part {
             Part::Cycle => "cycle",
             Part::Network => "network",
             Part::Attribute => "attribute",
+            Part::Retained => "retained",
             Part::Spread => "spread",
             Part::Transfers => "transfers",
             Part::Processes => "processes",
@@ -97,6 +101,7 @@ impl Part {
             Part::Cycle => cycle::measure,
             Part::Network => network::measure,
             Part::Attribute => attribute::measure,
+            Part::Retained => retained::measure,
             Part::Spread => spread::measure,
             Part::Transfers => transfers::measure,
             Part::Processes => processes::measure,
