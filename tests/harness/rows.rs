@@ -76,6 +76,7 @@ pub const TABLE: &[Row] = &[
     connections::MESSAGE_FORGED,
     moves::NAME_MOVES,
     moves::NAME_MOVES_WITHOUT_LOCK,
+    moves::NAME_MOVES_WHILE_RETAINED,
     scripts::SCRIPTS_FLUSHED,
     scripts::SERVER_BUSY,
     scripts::SERVER_LOADING,

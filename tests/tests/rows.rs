@@ -59,6 +59,7 @@ rows! {
     message_forged,
     name_moves,
     name_moves_without_lock,
+    name_moves_while_retained,
     scripts_flushed,
     server_busy,
     server_loading,
