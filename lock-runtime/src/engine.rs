@@ -110,6 +110,14 @@ impl Engine {
         each!(self, backend => backend.clone().abandon(hold));
     }
 
+    /// No lease outlives its holder from now on, and those that do are given back.
+    pub(crate) fn stop_retaining(&self) {
+        match self {
+            Engine::Memory(_) => {}
+            Engine::Redis(remote) => remote.stop_retaining(),
+        }
+    }
+
     pub(crate) fn live(&self) -> Vec<Arc<Hold>> {
         each!(self, backend => backend.live())
     }

@@ -80,6 +80,11 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
     Released::Unheard
 }
 
+/// Gives a lease back that was retained, in the background.
+pub(crate) fn end_retained<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
+    remote.spawn(giving_back(remote, tenure, None));
+}
+
 /// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.
 fn giving_back<W: Wire>(
     remote: &Arc<Remote<W>>,

@@ -164,6 +164,14 @@ impl<W: Wire> Remote<W> {
         self.sooner.notify_one();
     }
 
+    /// Has the watchdog look again if something is due before it would.
+    pub(crate) fn look_if_needed(&self) {
+        let sooner = self.roster().needs_a_look();
+        if sooner {
+            self.look_sooner();
+        }
+    }
+
     pub(crate) async fn ping(self: Arc<Self>) -> Result<(), LockError> {
         let remote = self.clone();
         self.on_keeper(async move { remote.wire.ping().await.map_err(Fault::into_error) })
@@ -312,7 +320,39 @@ impl<W: Wire> Remote<W> {
                 if !self.calls.call(owner) && self.calls.has_just_ended(owner) {
                     reaper::end_again(self, owner, lock);
                 }
+                // After the call: a holder that is about to retain its lease has heard it, or is seen here.
+                let retained = self.roster().retained.remove_owner(owner);
+                self.end_retained(retained);
             }
+        }
+    }
+
+    /// Passes the lease of a holder that is done to the next caller, or retains it. `None` if it is to be
+    /// given back.
+    pub(crate) fn hand_on(self: &Arc<Self>, hold: &Hold, may_retain: bool) -> Option<Released> {
+        // In a forked child it must not even look: another thread may have held the mutexes when the
+        // process was forked.
+        if self.check_process().is_err() {
+            return Some(Released::Unconfirmed);
+        }
+        turns::hand_on(self, hold, may_retain)
+    }
+
+    /// Ends the lease that an owner had retained, if it had.
+    fn end_retained(self: &Arc<Self>, retained: Option<Tenure>) {
+        if let Some(tenure) = retained {
+            reaper::end_retained(self, tenure);
+        }
+    }
+
+    /// Retains no lease any more, and gives those back that are.
+    pub(crate) fn stop_retaining(self: &Arc<Self>) {
+        if self.check_process().is_err() {
+            return;
+        }
+        let retained = self.roster().retained.close();
+        for tenure in retained {
+            reaper::release_unheard(self, tenure);
         }
     }
 
@@ -343,6 +383,7 @@ impl<W: Wire> Backend for Remote<W> {
         let (request, heads_line) = match Entrance::of(&self, request, until) {
             Entrance::Head(request) => (request, true),
             Entrance::Beside(request) => (request, false),
+            Entrance::Held(delivery) => return Ok(delivery),
             Entrance::Line(mut seated) => {
                 match self.alarms().timeout_at(until, seated.served()).await {
                     Ok(outcome) => return outcome.ok_or_else(gone)?,
@@ -389,11 +430,8 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn release(self: Arc<Self>, hold: Arc<Hold>) -> Released {
-        if self.check_process().is_err() {
-            return Released::Unconfirmed;
-        }
-        if turns::pass(&self, &hold) {
-            return Released::Passed;
+        if let Some(released) = self.hand_on(&hold, true) {
+            return released;
         }
         let tenure = self.roster().remove(&hold);
         match tenure {
@@ -404,9 +442,8 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     fn abandon(self: Arc<Self>, hold: Arc<Hold>) {
-        // In a forked child it must not even look: another thread may have held the mutexes when the
-        // process was forked.
-        if self.check_process().is_err() || turns::pass(&self, &hold) {
+        // A process that panics may be about to end, and what it retains would stay for its ttl.
+        if self.hand_on(&hold, !std::thread::panicking()).is_some() {
             return;
         }
         let tenure = self.roster().remove(&hold);
@@ -428,7 +465,12 @@ impl<W: Wire> Remote<W> {
     /// A hold was lost, because of `loss` or, if that is `None`, because its deadline passed: nobody
     /// waits for its holder any longer.
     pub(crate) fn lost(self: &Arc<Self>, owner: Owner, loss: Option<Loss>) {
-        let lost = self.roster().lost(owner);
+        let (lost, retained) = {
+            let mut roster = self.roster();
+            // In one step: a caller that comes in between must not have a lease that is not ours.
+            (roster.lost(owner), roster.retained.remove_owner(owner))
+        };
+        self.end_retained(retained);
         let Some((hold, line)) = lost else { return };
         hold.lose(loss.unwrap_or_else(|| hold.expiry()));
         if let Some(lock) = line {

@@ -42,6 +42,8 @@ pub(crate) enum Released {
     Freed,
     /// The lease went to another caller of this client, and the server was not asked.
     Passed,
+    /// The lease stays with this client for its next caller, and the server was not asked.
+    Retained,
     /// The server says that the lock was not ours any more.
     NotOurs,
     /// No answer in time: the deadline decides, and the release goes on in the background.

@@ -102,6 +102,19 @@ impl LockClientBuilder {
         self
     }
 
+    /// For how long a lease that nobody else wants stays with this client after the body, where a call
+    /// does not [say so itself](crate::Acquire::retain): 1 ms to a third of the ttl; not at all if not said.
+    /// Of a shorter ttl it is a third at most.
+    ///
+    /// Until then the next caller of the same key takes it without a command. A waiter elsewhere ends it
+    /// at once; a call elsewhere that does not wait finds the lock busy. Call
+    /// [`shutdown`](LockClient::shutdown) before the process exits, or what it retains stays for its ttl.
+    /// In memory this has no effect: there are no commands to spare.
+    pub fn retain(mut self, retain: Duration) -> LockClientBuilder {
+        self.options.retain = retain;
+        self
+    }
+
     /// Whether a release waits for the server's answer; it does if not said.
     ///
     /// Without that, a call over a network costs one round trip instead of two. The release goes out

@@ -47,7 +47,7 @@ impl<S, N: Clone> Lines<S, N> {
     pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
         match self.lines.entry(lock.clone()) {
             Entry::Occupied(line) => Some(Tail {
-                places: line.into_mut().places.get_or_insert_default(),
+                places: &mut line.into_mut().places,
                 next: &mut self.next,
             }),
             Entry::Vacant(line) => {
@@ -150,7 +150,8 @@ impl<S, N: Clone> Lines<S, N> {
 
 /// The end of a line that has a head.
 pub(crate) struct Tail<'a, S> {
-    places: &'a mut VecDeque<(Place, S)>,
+    #[expect(clippy::box_collection, reason = "as in a line")]
+    places: &'a mut Option<Box<VecDeque<(Place, S)>>>,
     next: &'a mut u64,
 }
 
@@ -159,7 +160,8 @@ impl<S> Tail<'_, S> {
     pub(crate) fn join(self, seat: S) -> Place {
         let place = Place(*self.next);
         *self.next += 1;
-        self.places.push_back((place, seat));
+        let places = self.places.get_or_insert_default();
+        places.push_back((place, seat));
         place
     }
 }

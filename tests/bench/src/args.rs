@@ -9,14 +9,14 @@ use crate::readme;
 pub(crate) const USAGE: &str = "\
 usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--page FILE] [--readme FILE]
 
-parts: cycle callers network server instructions attribute spread transfers processes curve handoff
+parts: cycle callers network server instructions attribute retained spread transfers processes curve handoff
        crash crowd held growth
 --quick     seconds instead of minutes: whether all of it works, and no figure to rely on
 --markdown  writes the tables to FILE as Markdown
 --svg       writes the plot of the part `curve` to FILE
 --page      writes the tables between the two marks `<!-- figures -->` of FILE
---readme    writes six rows between the two marks of FILE; needs the parts cycle, spread, transfers,
-            handoff and crash";
+--readme    writes six rows between the two marks of FILE; needs the parts cycle, retained, spread,
+            transfers and handoff";
 
 /// What to measure, and where it goes.
 #[derive(Debug, Default, PartialEq)]
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(parse("cycle --readme README.md"), None);
         for line in [
             "--readme README.md",
-            "--readme README.md spread cycle crash handoff transfers",
+            "--readme README.md spread cycle retained handoff transfers",
         ] {
             assert_eq!(parse(line).unwrap().readme, Some("README.md".into()));
         }

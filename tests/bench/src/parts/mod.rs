@@ -13,6 +13,7 @@ mod held;
 mod instructions;
 mod network;
 mod processes;
+mod retained;
 mod server;
 mod spread;
 mod transfers;
@@ -31,6 +32,7 @@ pub(crate) enum Part {
     Server,
     Instructions,
     Attribute,
+    Retained,
     Spread,
     Transfers,
     Processes,
@@ -58,6 +60,7 @@ impl Part {
         Part::Server,
         Part::Instructions,
         Part::Attribute,
+        Part::Retained,
         Part::Spread,
         Part::Transfers,
         Part::Processes,
@@ -77,6 +80,7 @@ impl Part {
             Part::Server => "server",
             Part::Instructions => "instructions",
             Part::Attribute => "attribute",
+            Part::Retained => "retained",
             Part::Spread => "spread",
             Part::Transfers => "transfers",
             Part::Processes => "processes",
@@ -120,6 +124,7 @@ impl Part {
             Part::Server => server::measure,
             Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
+            Part::Retained => retained::measure,
             Part::Spread => spread::measure,
             Part::Transfers => transfers::measure,
             Part::Processes => processes::measure,
