@@ -234,7 +234,13 @@ impl Acquire {
                 let held = self.request().and_then(|request| {
                     Held::acquire_blocking(client.engine(), client.gate(), request)
                 });
-                Frame::outermost(self.hand_over(held, asked)?)
+                let held = self.hand_over(held, asked)?;
+                // What is told of it is heard by somebody else's code, which may have taken its time; and
+                // nobody looks again before a body that cannot be stopped.
+                if let Some(loss) = held.loss() {
+                    return Err(held.lost_error(loss));
+                }
+                Frame::outermost(held)
             }
             Some(found) => self.nested_blocking(found)?,
         };
