@@ -8,11 +8,12 @@ use harness::{RedisServer, release_command};
 
 /// Parts with processes, a network and waiters, and those of the README; the rest takes longer, and is made
 /// of the same.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "cycle",
     "callers",
     "network",
     "server",
+    "retained",
     "spread",
     "transfers",
     "processes",
