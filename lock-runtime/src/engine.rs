@@ -12,7 +12,6 @@ use crate::error::LockError;
 use crate::gate::Gate;
 use crate::hold::Hold;
 use crate::keeper::{Keeper, block_on};
-use crate::model::moment::Moment;
 use crate::options::Options;
 use crate::remote::Remote;
 
@@ -86,8 +85,8 @@ impl Engine {
         }
     }
 
-    pub(crate) fn handed_over(&self, hold: &Hold, now: Moment) {
-        each!(self, backend => backend.handed_over(hold, now));
+    pub(crate) fn handed_over(&self, hold: &Hold) {
+        each!(self, backend => backend.handed_over(hold));
     }
 
     pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {

@@ -58,7 +58,7 @@ impl Held {
 
     /// The caller has it from now on.
     pub(crate) fn handed_over(&mut self, now: Moment) {
-        self.engine.handed_over(self, now);
+        self.engine.handed_over(self);
         self.holding = Some(Holding::begin(self, now));
     }
 

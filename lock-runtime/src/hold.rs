@@ -164,15 +164,10 @@ impl Hold {
 
     /// The time that is left, at most one ttl: zero once the hold is lost.
     pub(crate) fn remaining(&self) -> Duration {
-        self.remaining_at(self.now())
-    }
-
-    /// As [`remaining`](Self::remaining), at a time that is known already.
-    pub(crate) fn remaining_at(&self, now: Moment) -> Duration {
         if self.loss.get().is_some() {
             return Duration::ZERO;
         }
-        self.deadline().since(now).min(self.terms.ttl)
+        self.deadline().since(self.now()).min(self.terms.ttl)
     }
 
     /// Whether and why the hold is lost, by what is known and by the clock.

@@ -70,6 +70,11 @@ impl Keeper {
         ))
     }
 
+    /// The process that the keeper runs in.
+    pub(crate) fn process(&self) -> u32 {
+        self.0.process
+    }
+
     /// Runs a task on the keeper. In a forked child it is dropped: nobody would run it.
     pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
     where

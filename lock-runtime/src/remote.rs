@@ -152,7 +152,9 @@ impl<W: Wire> Remote<W> {
     /// Notes what is known at the head of a line, and tells those in it whose time is up.
     pub(crate) fn announce(&self, lock: &str, news: News) {
         let mut lines = self.lines();
-        let leaving = lines.announce(lock, &news, |seat| Instant::now() < seat.until);
+        let mut now = None;
+        let has_time = |seat: &Seat<W>| *now.get_or_insert_with(Instant::now) < seat.until;
+        let leaving = lines.announce(lock, &news, has_time);
         drop(lines);
         for seat in leaving {
             shielded(|| drop(seat.reply.send(Err(news.clone().into_error()))));
@@ -411,10 +413,10 @@ impl<W: Wire> Backend for Remote<W> {
         runner.wait_for(&mut outcome).await.ok_or_else(gone)?
     }
 
-    fn handed_over(&self, hold: &Hold, now: Moment) {
+    fn handed_over(&self, hold: &Hold) {
         hold.handed_over();
         // It was to be confirmed before, or a renewal was due, and neither was sent.
-        if hold.is_doubted() || hold.remaining_at(now) < hold.terms.first_ttl() / 2 {
+        if hold.is_doubted() || hold.remaining() < hold.terms.first_ttl() / 2 {
             self.roster().is_due(hold);
             self.look_sooner();
         }

@@ -474,7 +474,7 @@ impl Backend for Memory {
         self.acquire_by(clock, request).await
     }
 
-    fn handed_over(&self, hold: &Hold, _now: Moment) {
+    fn handed_over(&self, hold: &Hold) {
         hold.handed_over();
     }
 

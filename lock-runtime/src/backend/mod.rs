@@ -19,7 +19,6 @@ use crate::error::LockError;
 use crate::hold::Hold;
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
-use crate::model::moment::Moment;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
@@ -67,7 +66,7 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
 
     /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
-    fn handed_over(&self, hold: &Hold, now: Moment);
+    fn handed_over(&self, hold: &Hold);
 
     /// Confirms the lease against the store and extends it.
     fn renew(

@@ -196,6 +196,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
         heir: Option<Heir<'_>>,
     ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
 
+    /// Takes in the messages that have come. What they say is told before this returns.
+    fn hear(&self);
+
     /// Makes sure that the server answers.
     fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
 }

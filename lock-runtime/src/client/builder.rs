@@ -118,8 +118,9 @@ impl LockClientBuilder {
     /// Whether a release waits for the server's answer; it does if not said.
     ///
     /// Without that, a call over a network costs one round trip instead of two. The release goes out
-    /// before what its caller asks for next, unless the connection is being made anew, and is repeated
-    /// in the background if need be. What is given up is the
+    /// before what its caller asks for next, unless the connection is being made anew or the server does
+    /// not know the script or refuses the command that stands for it, and is repeated in the background if
+    /// need be. What is given up is the
     /// server's word that the lock was ours to the end: `Ok` then means that the deadline had not
     /// passed and nothing had disproved the lease so far.
     pub fn await_release(mut self, wait: bool) -> LockClientBuilder {

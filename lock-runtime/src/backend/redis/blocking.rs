@@ -94,7 +94,11 @@ impl Blocked {
         let transport = SENT_ON.try_with(|sent_on| sent_on.borrow().clone());
         let reading = transport.ok().flatten().and_then(|transport| {
             let bell = transport.lead()?;
-            Some(Leading { transport, bell })
+            Some(Leading {
+                transport,
+                bell,
+                is_able: Cell::new(true),
+            })
         });
         match reading {
             Some(leading) => self.signal.wait_or_read(&leading),
@@ -117,11 +121,13 @@ impl Drop for Blocked {
 struct Leading {
     transport: Arc<Transport>,
     bell: Arc<Bell>,
+    /// Whether the system lets it wait for the socket.
+    is_able: Cell<bool>,
 }
 
 impl Drop for Leading {
     fn drop(&mut self) {
-        self.transport.stop_leading();
+        self.transport.stop_leading(self.is_able.get());
     }
 }
 
@@ -169,7 +175,12 @@ impl Signal {
 
     fn wait_or_read(&self, leading: &Leading) {
         *self.bell() = Some(leading.bell.clone());
-        let has_come = self.begins(READING) && leading.bell.wait_or_readable();
+        let mut has_come = false;
+        if self.begins(READING) {
+            let waited = leading.bell.wait_or_readable();
+            leading.is_able.set(waited.is_ok());
+            has_come = waited.unwrap_or(false);
+        }
         // Given or not: the future is polled after this.
         self.was_given();
         // Or it would keep the socket open for as long as the thread lives.
@@ -208,6 +219,8 @@ pub(super) struct Threads {
     count: usize,
     /// One of them reads.
     is_led: bool,
+    /// None can.
+    is_unable: bool,
     /// Several have sent at a time: until then the background reads.
     crowded_until: Option<Instant>,
     bell: Option<Arc<Bell>>,
@@ -230,12 +243,12 @@ impl Threads {
             self.crowded_until = Some(now + LOOK);
         }
         self.crowded_until.take_if(|until| *until <= now);
-        self.crowded_until.is_none()
+        self.crowded_until.is_none() && !self.is_unable
     }
 
     /// A thread is to read, with this bell, unless one does or there are too many.
     pub(super) fn lead(&mut self, make: impl FnOnce() -> Option<Bell>) -> Option<Arc<Bell>> {
-        if self.is_led || self.crowded_until.is_some() {
+        if self.is_led || self.is_unable || self.crowded_until.is_some() {
             return None;
         }
         if self.bell.is_none() {
@@ -249,8 +262,9 @@ impl Threads {
         self.is_led
     }
 
-    pub(super) fn stop_leading(&mut self) {
+    pub(super) fn stop_leading(&mut self, is_able: bool) {
         self.is_led = false;
+        self.is_unable |= !is_able;
     }
 
     /// The connection has ended.

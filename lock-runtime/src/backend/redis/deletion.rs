@@ -1,6 +1,6 @@
 //! Release by one command instead of a script, on a server that can compare a value and delete it.
 
-use redis::Value;
+use redis::{RedisError, Value};
 
 use super::command::{self, Word};
 use crate::backend::wire::Ticket;
@@ -56,6 +56,13 @@ impl Deletion {
     }
 }
 
+/// Whether a server that answers so will never do it on this connection: it lacks the command, or its user
+/// the right to it.
+pub(super) fn is_missing(error: &RedisError) -> bool {
+    let detail = error.detail().unwrap_or_default();
+    error.code() == Some("NOPERM") || detail.contains("unknown command")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +82,33 @@ mod tests {
         ] {
             let found = Deletion::of(server, version);
             assert_eq!(found, expected, "{server} {version:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_server_that_cannot_is_not_asked_again() {
+        for (line, expected) in [
+            (
+                "NOPERM this user has no permissions to run the 'delifeq' command",
+                true,
+            ),
+            (
+                "ERR unknown command 'DELEX', with args beginning with: 'k'",
+                true,
+            ),
+            (
+                "WRONGTYPE Operation against a key holding the wrong kind of value",
+                false,
+            ),
+            (
+                "ERR Key should be of string type if conditions are specified",
+                false,
+            ),
+            ("MISCONF Redis is configured to save RDB snapshots", false),
+        ] {
+            let answer = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
+            let error = answer.extract_error().unwrap_err();
+            assert_eq!(is_missing(&error), expected, "{line}");
         }
     }
 

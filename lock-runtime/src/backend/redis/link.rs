@@ -275,6 +275,15 @@ impl Link {
         }
     }
 
+    /// Reads what has come on the connection, if there is one and nobody else does.
+    pub(crate) fn hear(&self) {
+        let connection = match &*self.shared.state() {
+            State::Up(connection) => connection.clone(),
+            State::Down { .. } | State::Connecting(_) => return,
+        };
+        connection.transport.hear();
+    }
+
     /// Timers for whoever sends: commands are waited for on their callers' tasks.
     pub(crate) fn alarms(&self) -> &Alarms {
         self.shared.keeper.alarms()

@@ -102,9 +102,10 @@ impl Server {
                 place
             }
         };
-        let (mut whole, mut unsent) = (false, 0);
+        let (mut whole, mut unsent, mut by_script) = (false, 0, false);
         loop {
-            let deletion = call.holder.zip(connection.deletion());
+            let holder = call.holder.filter(|_| !by_script);
+            let deletion = holder.zip(connection.deletion());
             let is_script = deletion.is_none();
             let write = |output: &mut Vec<u8>| match deletion {
                 Some(((ticket, token), deletion)) => {
@@ -129,7 +130,12 @@ impl Server {
                 Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
                     // If the script is refused as well, that is what the caller is told.
-                    Some(Fault::Refused(_)) if !is_script => connection.refused_deletion(),
+                    Some(Fault::Refused(_)) if !is_script => {
+                        by_script = true;
+                        if deletion::is_missing(&error) {
+                            connection.refused_deletion();
+                        }
+                    }
                     None if !whole => whole = true,
                     None => {
                         return Err(Fault::unavailable("the server forgets its scripts"));
@@ -384,6 +390,10 @@ impl Wire for Server {
             at: sent.at,
             answer,
         })
+    }
+
+    fn hear(&self) {
+        self.link.hear();
     }
 
     async fn ping(&self) -> Result<(), Fault> {

@@ -25,7 +25,7 @@ use super::socket::Socket;
 use super::transport::Transport;
 use crate::shield::shielded;
 
-/// The background begins to read when no runtime has sent for so long, or a command has been under way
+/// The background begins to read when nobody who reads has sent for so long, or a command has been under way
 /// for so long. Short against the time for a command, a second; long against a round trip in a data
 /// centre.
 pub(super) const LOOK: Duration = Duration::from_millis(20);

@@ -107,18 +107,24 @@ impl Bell {
     }
 
     /// Waits until the socket is readable, or this is rung. Whether the socket is.
-    pub(super) fn wait_or_readable(&self) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// The system does not let a thread wait for a socket, or has no memory for it.
+    pub(super) fn wait_or_readable(&self) -> io::Result<bool> {
         let mut awaited = [
             PollFd::new(&self.socket, PollFlags::IN),
             PollFd::new(&self.rung, PollFlags::IN),
         ];
-        // An error is a signal, or a lack of memory that may pass.
-        let _ = rustix::event::poll(&mut awaited, None);
+        match rustix::event::poll(&mut awaited, None) {
+            Err(rustix::io::Errno::INTR) => return Ok(false),
+            polled => polled?,
+        };
         let [socket, rung] = awaited.map(|it| !it.revents().is_empty());
         if rung {
             let _ = (&self.rung).read(&mut [0; 64]);
         }
-        socket
+        Ok(socket)
     }
 }
 
@@ -135,8 +141,8 @@ impl Bell {
 
     pub(super) fn ring(&self) {}
 
-    pub(super) fn wait_or_readable(&self) -> bool {
-        false
+    pub(super) fn wait_or_readable(&self) -> io::Result<bool> {
+        Ok(false)
     }
 }
 

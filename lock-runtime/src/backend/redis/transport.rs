@@ -25,6 +25,7 @@ use super::reader::{self, LOOK, Readers, Reads, Sender};
 use super::slots::{Answer, Broken, Reply, Slot, Slots};
 use super::socket::{Bell, Socket};
 use super::tls::Session;
+use crate::fork::lock_unless_forked;
 use crate::keeper::Keeper;
 use crate::shield::shielded;
 
@@ -62,7 +63,7 @@ struct Io {
     threads: Threads,
     /// Whether the background reads.
     background_reads: bool,
-    /// Commands that were sent from runtimes that read.
+    /// Commands that were sent from runtimes and threads that read.
     sent_by_readers: u64,
     /// When anything was sent or received.
     active: Instant,
@@ -139,7 +140,7 @@ impl Transport {
         let (mut io, sender) = self.io_for_sender(now);
         let mut news = News::default();
         let is_first = io.slots.is_empty();
-        if is_first && now.saturating_duration_since(io.active) >= IDLE {
+        if io.is_idle(now) {
             io.receive(Reads::Sender, &mut news);
         }
         io.active = now;
@@ -195,6 +196,21 @@ impl Transport {
         (io, sender)
     }
 
+    /// Reads what nobody has read so far, if anything may have come: a thread that was busy with something
+    /// else, as runtimes are that have one thread, has heard of no message meanwhile.
+    pub(super) fn hear(&self) {
+        let now = Instant::now();
+        let mut io = self.io();
+        let is_due = io.is_idle(now);
+        if is_due {
+            io.active = now;
+        }
+        drop(io);
+        if is_due {
+            self.receive(Reads::Sender);
+        }
+    }
+
     /// Reads and writes what there is, for all. Whether the connection goes on.
     pub(super) fn receive(&self, reads: Reads<'_>) -> bool {
         self.serve(|io, news| io.receive(reads, news))
@@ -234,12 +250,12 @@ impl Transport {
         reads.then(|| io.pipe.is_full())
     }
 
-    /// How many commands were sent from runtimes that read.
+    /// How many commands were sent from runtimes and threads that read.
     pub(super) fn sent_by_readers(&self) -> u64 {
         self.io().sent_by_readers
     }
 
-    /// Has the background read if no runtime has sent since `sent` was counted, or a command has been
+    /// Has the background read if nobody who reads has sent since `sent` was counted, or a command has been
     /// under way for too long.
     pub(super) fn look(&self, sent: u64) {
         let mut io = self.io();
@@ -267,10 +283,12 @@ impl Transport {
         self.io().threads.comes();
     }
 
-    /// It is answered. What it leaves behind is read by the background.
+    /// It is answered, or does not wait for that. What it leaves behind is read by the background.
     pub(super) fn thread_goes(&self) {
-        let mut io = self.io();
-        let is_left = io.threads.goes() && !io.background_reads;
+        let Some(mut io) = self.io_unless_forked() else {
+            return;
+        };
+        let is_left = (io.threads.goes() || io.slots.are_left()) && !io.background_reads;
         io.background_reads |= is_left;
         drop(io);
         if is_left {
@@ -280,6 +298,8 @@ impl Transport {
 
     /// Has a thread read for all, with a bell that wakes it, unless another one does.
     pub(super) fn lead(&self) -> Option<Arc<Bell>> {
+        // Others' code may have forked this process since the thread has sent.
+        self.keeper.check_process().ok()?;
         let mut io = self.io();
         if io.ended.is_some() {
             return None;
@@ -295,8 +315,11 @@ impl Transport {
         bell
     }
 
-    pub(super) fn stop_leading(&self) {
-        self.io().threads.stop_leading();
+    /// It reads no more. If it was not able to wait for the socket, no other thread tries to.
+    pub(super) fn stop_leading(&self, is_able: bool) {
+        if let Some(mut io) = self.io_unless_forked() {
+            io.threads.stop_leading(is_able);
+        }
     }
 
     /// Ends it: whatever the system has not sent is not sent any more. In a forked child nothing is done.
@@ -336,12 +359,22 @@ impl Transport {
         }
     }
 
+    /// For those who may be in a forked child, in which nobody would ever give the mutex back.
+    fn io_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
+        lock_unless_forked(&self.io, self.keeper.process())
+    }
+
     fn io(&self) -> MutexGuard<'_, Io> {
         self.io.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Io {
+    /// Whether nothing is under way, and nothing has happened for a while.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.slots.is_empty() && now.saturating_duration_since(self.active) >= IDLE
+    }
+
     /// The background reads unless the sender's runtime does. Whether it has to be told.
     fn share_reading(&mut self, sender: &Sender, now: Instant) -> bool {
         let by_background = match sender {
@@ -374,6 +407,11 @@ impl Io {
             let _ = self.pipe.fill();
             let _ = self.decode(news);
             self.end(error, news);
+        }
+        // Those who read wait for no room.
+        if self.pipe.is_full() && !self.background_reads {
+            self.background_reads = true;
+            news.changed = true;
         }
     }
 

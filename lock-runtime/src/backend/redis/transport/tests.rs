@@ -351,3 +351,56 @@ fn a_thread_that_reads_is_told_of_the_end() {
     assert!(!reader.join().unwrap().unsent);
     assert!(transport.lead().is_none());
 }
+
+#[test]
+fn what_a_thread_does_not_wait_for_is_left_to_the_background() {
+    let (transport, peer) = connected(deaf());
+    block_on(async { drop(transport.send(ping("x"))) });
+    assert!(transport.background_reads().is_some());
+    transport.close("it is over");
+    drop(peer);
+}
+
+#[test]
+fn where_threads_cannot_wait_for_the_socket_none_tries_again() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    pong(&transport);
+    assert!(transport.lead().is_some());
+    transport.stop_leading(false);
+    pong(&transport);
+    assert!(transport.background_reads().is_some());
+    assert!(transport.lead().is_none());
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+/// Nobody reads: the background was told to leave that to others.
+#[test]
+fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
+    let (told, hears) = mpsc::channel();
+    let on_event = move |event: Event<'_>| {
+        if let Event::Message(b"second") = event {
+            told.send(thread::current().id()).unwrap();
+        }
+    };
+    let (transport, mut peer) = connected(Box::new(on_event));
+    let (blocks, blocked) = mpsc::channel();
+    let (go_on, told_to) = mpsc::channel::<()>();
+    transport.keeper.spawn(async move {
+        blocks.send(()).unwrap();
+        let _ = told_to.recv();
+    });
+    blocked.recv().unwrap();
+    let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
+    peer.write_all(message).unwrap();
+    let heard_by = loop {
+        transport.hear();
+        if let Ok(thread) = hears.try_recv() {
+            break thread;
+        }
+    };
+    assert_eq!(heard_by, thread::current().id());
+    drop(go_on);
+    transport.close("it is over");
+}
