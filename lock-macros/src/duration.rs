@@ -18,7 +18,7 @@ pub(crate) enum Allowed {
     /// `max_hold`: as a lease at the least, but for as long as anyone likes. One below the ttl
     /// shortens the lease.
     Hold,
-    /// `wait`: zero makes one attempt.
+    /// `wait`: zero makes one attempt. `retain`: zero is not at all.
     Any,
 }
 
@@ -50,6 +50,20 @@ impl Length {
                 diag.error(span, format_args!("`{name}` {problem}"));
                 None
             }
+        }
+    }
+
+    /// Refuses a `retain` of more than a third of the `ttl`, as far as both are known: after that no other
+    /// caller may have the lease.
+    pub(crate) fn must_be_a_third_of(&self, ttl: &Length, diag: &mut Diag) {
+        if let (Length::Literal(retain, span), Length::Literal(ttl, _)) = (self, ttl)
+            && *retain > *ttl / 3
+        {
+            let third = ttl.as_millis() / 3;
+            diag.error(
+                *span,
+                format_args!("`retain` must be at most a third of the `ttl`, `\"{third}ms\"` here"),
+            );
         }
     }
 }
@@ -262,6 +276,33 @@ mod tests {
                 .contains("at most")
         );
         assert!(read("\"48h\"", Allowed::Hold).is_ok());
+    }
+
+    #[test]
+    fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
+        let problems = |retain: &str, ttl: &str| {
+            let mut diag = Diag::default();
+            let mut length = |name, value, allowed| {
+                let value = syn::parse_str(value).unwrap();
+                Length::read(name, value, allowed, &mut diag).unwrap()
+            };
+            let retain = length("retain", retain, Allowed::Any);
+            let ttl = length("ttl", ttl, Allowed::Lease);
+            retain.must_be_a_third_of(&ttl, &mut diag);
+            diag.messages()
+        };
+        for (retain, ttl) in [
+            ("\"1s\"", "\"3s\""),
+            ("\"0s\"", "\"20ms\""),
+            ("RETAIN", "\"20ms\""),
+            ("\"8h\"", "TTL"),
+        ] {
+            assert_eq!(problems(retain, ttl), [""; 0], "{retain} {ttl}");
+        }
+        assert_eq!(
+            problems("\"1s1ms\"", "\"3s\""),
+            ["`retain` must be at most a third of the `ttl`, `\"1000ms\"` here"]
+        );
     }
 
     #[test]

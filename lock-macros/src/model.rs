@@ -27,6 +27,7 @@ pub(crate) struct Options {
     pub(crate) wait: Option<Length>,
     pub(crate) renew: Option<bool>,
     pub(crate) max_hold: Option<Length>,
+    pub(crate) retain: Option<Length>,
     pub(crate) reentrant: Option<bool>,
     pub(crate) on_busy: OnBusy,
     pub(crate) on_lost: OnLost,

@@ -111,7 +111,7 @@ fn what_is_no_function_is_left_alone() {
 #[test]
 fn options_are_evaluated_in_order() {
     let output = expanded(
-        r#"client = CLIENT, max_hold = MAX, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
+        r#"client = CLIENT, retain = RETAIN, max_hold = MAX, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
         "async fn f() -> Result<(), E> {}",
     );
     let places: Vec<_> = [
@@ -119,6 +119,7 @@ fn options_are_evaluated_in_order() {
         "TTL",
         "WAIT",
         "MAX",
+        "RETAIN",
         "CLIENT",
         "acquired (& mut __lock_call) . await",
     ]

@@ -48,6 +48,10 @@ fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
     let ttl = length("ttl", args.ttl, Allowed::Lease);
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
+    let retain = length("retain", args.retain, Allowed::Any);
+    if let (Some(retain), Some(ttl)) = (&retain, &ttl) {
+        retain.must_be_a_third_of(ttl, diag);
+    }
     let boolean = |name, value: Option<_>, diag: &mut Diag| {
         value.and_then(|value| args::boolean(name, &value, diag))
     };
@@ -80,6 +84,7 @@ fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
         wait,
         renew,
         max_hold,
+        retain,
         reentrant,
         on_busy: on_busy.unwrap_or_default(),
         on_lost: on_lost.unwrap_or_default(),

@@ -16,7 +16,7 @@ use crate::holds::{self, Found, Frame};
 use crate::model::key::{LockKey, RecordNames};
 use crate::model::lease::Terms;
 use crate::model::moment::Moment;
-use crate::options::{bounded_wait, check_max_hold, check_ttl};
+use crate::options::{bounded_wait, check_max_hold, check_retain, check_ttl};
 use crate::private::body::{self, Ended, OnLost};
 use crate::telemetry::Acquiring;
 
@@ -47,6 +47,7 @@ pub struct Acquire {
     wait: Option<Duration>,
     renew: bool,
     max_hold: Option<Duration>,
+    retain: Option<Duration>,
     reentrant: bool,
     function: &'static str,
     template: &'static str,
@@ -61,6 +62,7 @@ impl Acquire {
             wait: None,
             renew: true,
             max_hold: None,
+            retain: None,
             reentrant: true,
             function: "",
             template: BY_HAND,
@@ -93,6 +95,16 @@ impl Acquire {
     /// The longest that the lock may be held, renewals included; reached, the hold is lost.
     pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
         self.max_hold = Some(max_hold);
+        self
+    }
+
+    /// For how long the lease stays with this client after the body, if nobody else wants the lock: 1 ms to
+    /// a third of the ttl, or zero for not at all. The client's if not said.
+    ///
+    /// The next caller of the key in this client then takes the lease with a fencing token of its own and
+    /// without a command, also with a `wait` of zero. See [what that costs others](crate::docs::cookbook#a-hot-key-of-one-process).
+    pub fn retain(mut self, retain: Duration) -> Acquire {
+        self.retain = Some(retain);
         self
     }
 
@@ -222,7 +234,13 @@ impl Acquire {
                 let held = self.request().and_then(|request| {
                     Held::acquire_blocking(client.engine(), client.gate(), request)
                 });
-                Frame::outermost(self.hand_over(held, asked)?)
+                let held = self.hand_over(held, asked)?;
+                // What is told of it is heard by somebody else's code, which may have taken its time; and
+                // nobody looks again before a body that cannot be stopped.
+                if let Some(loss) = held.loss() {
+                    return Err(held.lost_error(loss));
+                }
+                Frame::outermost(held)
             }
             Some(found) => self.nested_blocking(found)?,
         };
@@ -287,7 +305,7 @@ impl Acquire {
     ) -> Result<Held, LockError> {
         let now = asked.now();
         let waited = asked.waited(now);
-        let outcome = acquired.and_then(|held| match held.loss() {
+        let outcome = acquired.and_then(|held| match held.loss_at(now) {
             None => Ok(held),
             Some(loss) => Err(held.lost_error(loss)),
         });
@@ -315,7 +333,7 @@ impl Acquire {
         })?;
         Ok(Request {
             key: self.key.clone(),
-            names: Arc::new(names),
+            names,
             terms,
             wait: self.waiting_time(),
             label: self.client.labels().of(self.function),
@@ -328,11 +346,19 @@ impl Acquire {
         let ttl = self.ttl.unwrap_or(self.client.options().ttl);
         check_ttl(ttl)
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
+            .and_then(|()| {
+                self.retain
+                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
+            })
             .map_err(|error| error.with_key(&self.key))?;
         Ok(Terms {
             ttl,
             renew: self.renew,
             max_hold: self.max_hold,
+            // The client's own is for leases of all lengths.
+            retain: self
+                .retain
+                .unwrap_or(self.client.options().retain.min(ttl / 3)),
         })
     }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::memory::Memory;
-use crate::backend::redis::Server;
+use crate::backend::redis::{self, Server};
 use crate::backend::{Backend, Delivery, Released, Request};
 use crate::clock::Clock;
-use crate::error::{LockError, LockErrorKind};
+use crate::error::LockError;
 use crate::gate::Gate;
 use crate::hold::Hold;
-use crate::keeper::{AbortOnDrop, Keeper, block_on};
+use crate::keeper::{Keeper, block_on};
 use crate::options::Options;
 use crate::remote::Remote;
 
@@ -78,10 +78,9 @@ impl Engine {
                 let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
                 block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
             }
-            // On the keeper: whatever the caller's own runtime drives stands still while it blocks.
             Engine::Redis(remote) => {
-                let acquire = on_keeper(remote.clone().acquire(request));
-                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+                let acquire = remote.clone().acquire(request);
+                redis::block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
             }
         }
     }
@@ -102,16 +101,20 @@ impl Engine {
     pub(crate) fn release_blocking(&self, hold: Arc<Hold>) -> Released {
         match self {
             Engine::Memory(memory) => block_on(memory.clone().release(hold)),
-            Engine::Redis(remote) => {
-                let remote = remote.clone();
-                let release = on_keeper(async move { Ok(remote.release(hold).await) });
-                block_on(release).unwrap_or(Released::Unconfirmed)
-            }
+            Engine::Redis(remote) => redis::block_on(remote.clone().release(hold)),
         }
     }
 
     pub(crate) fn abandon(&self, hold: Arc<Hold>) {
         each!(self, backend => backend.clone().abandon(hold));
+    }
+
+    /// No lease outlives its holder from now on, and those that do are given back.
+    pub(crate) fn stop_retaining(&self) {
+        match self {
+            Engine::Memory(_) => {}
+            Engine::Redis(remote) => remote.stop_retaining(),
+        }
     }
 
     pub(crate) fn live(&self) -> Vec<Arc<Hold>> {
@@ -153,16 +156,4 @@ impl fmt::Debug for Engine {
             Engine::Redis(_) => "Redis",
         })
     }
-}
-
-/// Runs `task` on the keeper until it ends or its caller goes away.
-async fn on_keeper<T: Send + 'static>(
-    task: impl Future<Output = Result<T, LockError>> + Send + 'static,
-) -> Result<T, LockError> {
-    let gone = || LockError::new(LockErrorKind::Shutdown);
-    let task = Keeper::get()?.spawn(task).ok_or_else(gone)?;
-    AbortOnDrop(task)
-        .join()
-        .await
-        .unwrap_or_else(|_| Err(gone()))
 }

@@ -194,12 +194,8 @@ impl Runner {
     /// poll is over, and so never if a caller waits for this inside a poll, with another executor.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
         unconstrained(poll_fn(|cx| {
-            let mut answered = Pin::new(&mut *answer).poll(cx);
-            if answered.is_pending() {
-                self.errand.poll(&self.keeper, cx);
-                answered = Pin::new(&mut *answer).poll(cx);
-            }
-            answered.map(Result::ok)
+            self.errand.poll(&self.keeper, cx);
+            Pin::new(&mut *answer).poll(cx).map(Result::ok)
         }))
         .await
     }

@@ -111,7 +111,7 @@ impl Parting {
     fn of(hold: Arc<Hold>, ended: Moment) -> Parting {
         Parting {
             in_time: ended < hold.deadline(),
-            loss: hold.loss(),
+            loss: hold.loss_at(ended),
             hold,
             ended,
         }
@@ -125,6 +125,7 @@ impl Parting {
             (_, None) if !self.in_time => Err(Loss::Expired),
             (Released::Freed, None) => Ok("released"),
             (Released::Passed, None) => Ok("passed"),
+            (Released::Retained, None) => Ok("retained"),
             (Released::Unheard, None) => Ok("unheard"),
             (Released::Unconfirmed, None) => Ok("unconfirmed"),
         }

@@ -175,10 +175,15 @@ impl Hold {
     /// A deadline found in the past is remembered as a loss, so that a hold that was seen lost by
     /// one is lost for all, even if an answer to an early renewal arrives after that.
     pub(crate) fn loss(&self) -> Option<Loss> {
+        self.loss_at(self.now())
+    }
+
+    /// As [`loss`](Self::loss), at a time that is known already.
+    pub(crate) fn loss_at(&self, now: Moment) -> Option<Loss> {
         if let Some(&loss) = self.loss.get() {
             return Some(loss);
         }
-        (self.now() >= self.deadline()).then(|| self.lose(self.expiry()))
+        (now >= self.deadline()).then(|| self.lose(self.expiry()))
     }
 
     /// Whether the hold is known to be lost, whatever the clock says.

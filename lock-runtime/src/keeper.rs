@@ -70,6 +70,11 @@ impl Keeper {
         ))
     }
 
+    /// The process that the keeper runs in.
+    pub(crate) fn process(&self) -> u32 {
+        self.0.process
+    }
+
     /// Runs a task on the keeper. In a forked child it is dropped: nobody would run it.
     pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
     where
@@ -126,21 +131,6 @@ fn start() -> std::io::Result<Inner> {
 #[doc(hidden)]
 pub fn background_tasks() -> usize {
     Keeper::get().map_or(0, |keeper| keeper.0.handle.metrics().num_alive_tasks())
-}
-
-/// A task that ends when whoever waits for it goes away.
-pub(crate) struct AbortOnDrop<T>(pub(crate) JoinHandle<T>);
-
-impl<T> AbortOnDrop<T> {
-    pub(crate) async fn join(mut self) -> Result<T, tokio::task::JoinError> {
-        (&mut self.0).await
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Waits for `future` on this thread, inside or outside a runtime.

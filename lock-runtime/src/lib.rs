@@ -130,6 +130,7 @@ mod options;
 mod random;
 mod reaper;
 mod remote;
+mod retained;
 mod roster;
 mod shield;
 mod tally;

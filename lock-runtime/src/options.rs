@@ -18,6 +18,9 @@ pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
 /// The callers that one grant of the server can serve: it owns so many tokens.
 pub(crate) const TURNS: u32 = FencingToken::STEP;
 
+/// The shortest time for which a lease is retained: timers know nothing shorter.
+const MIN_RETAIN: Duration = Duration::from_millis(1);
+
 /// Longer waits than this are as good as this: it keeps sums of times within range.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -36,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) shutdown_grace: Duration,
     /// How many callers in a row may have one grant of the server; 1 to [`TURNS`].
     pub(crate) local_turns: u32,
+    /// For how long a lease that nobody else wants stays after the body; zero is not at all.
+    pub(crate) retain: Duration,
     /// Whether a release waits for its answer.
     pub(crate) await_release: bool,
     /// Whether the connection never leaves the background thread.
@@ -55,6 +60,7 @@ impl Default for Options {
             certificates: Default::default(),
             shutdown_grace: DEFAULT_TTL,
             local_turns: TURNS,
+            retain: Duration::ZERO,
             await_release: true,
             background_only: false,
         }
@@ -64,6 +70,7 @@ impl Default for Options {
 impl Options {
     pub(crate) fn check(&self) -> Result<(), LockError> {
         check_ttl(self.ttl)?;
+        check_retain(self.retain, self.ttl)?;
         if self.prefix.contains(['{', '}']) {
             return Err(LockError::invalid_options(
                 "a prefix must not contain `{` or `}`: it would decide the slot of every key",
@@ -106,6 +113,18 @@ pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
     }
     Err(LockError::invalid_options(format!(
         "a max_hold must be at least 20 ms, not {max_hold:?}"
+    )))
+}
+
+/// Refuses to retain a lease for less than 1 ms, or for more than the third of its ttl after which no
+/// caller may have it.
+pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockError> {
+    if retain.is_zero() || (MIN_RETAIN..=ttl / 3).contains(&retain) {
+        return Ok(());
+    }
+    Err(LockError::invalid_options(format!(
+        "retain must be between 1 ms and a third of the ttl, {:?}, not {retain:?}",
+        ttl / 3
     )))
 }
 
@@ -166,7 +185,21 @@ mod tests {
         refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
         refuse(|o| o.local_turns = 0, "between 1 and 16");
         refuse(|o| o.local_turns = 17, "between 1 and 16");
+        refuse(|o| o.retain = Duration::from_micros(999), "1 ms");
+        refuse(
+            |o| o.retain = o.ttl / 3 + Duration::from_nanos(1),
+            "a third",
+        );
         assert!(check_max_hold(Duration::from_millis(19)).is_err());
+    }
+
+    #[test]
+    fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
+        let ttl = Duration::from_secs(3);
+        for retain in [0, 1, 1000].map(Duration::from_millis) {
+            check_retain(retain, ttl).unwrap();
+        }
+        check_retain(Duration::from_millis(1001), ttl).unwrap_err();
     }
 
     #[test]

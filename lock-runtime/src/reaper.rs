@@ -67,7 +67,8 @@ pub(crate) async fn release<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) ->
 
 /// As [`release`], without waiting for the answer. Never blocks. With a connection the command is queued
 /// when this returns, and what the same caller sends next comes after it; without one, or where the server
-/// has forgotten the script, that may come before, and then waits for it in Redis's queue.
+/// has forgotten the script or refuses to compare and delete, that may come before, and then waits for it in
+/// Redis's queue.
 pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenure) -> Released {
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
@@ -78,6 +79,11 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
         remote.spawn(giving);
     }
     Released::Unheard
+}
+
+/// Gives a lease back that was retained, in the background.
+pub(crate) fn end_retained<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
+    remote.spawn(giving_back(remote, tenure, None));
 }
 
 /// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.
@@ -119,6 +125,10 @@ fn giving_back<W: Wire>(
             }
         };
         let outcome = {
+            if !contended {
+                // That somebody queues may have been said to a caller that was busy.
+                remote.wire().hear();
+            }
             let contended = contended || episode.is_followed();
             let first = first_end(&remote, &mut episode, token, contended, heads_line, until);
             let mut first = pin!(first);

@@ -20,6 +20,7 @@ use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
 use crate::model::key::RecordNames;
 use crate::model::lease::Lease;
+use crate::model::moment::Moment;
 use crate::model::owner::Owner;
 use crate::options::Options;
 use crate::roster::{Doubt, Roster, Tenure};
@@ -107,7 +108,7 @@ impl<W: Wire> Remote<W> {
         self.keeper.alarms()
     }
 
-    pub(crate) fn now(&self) -> crate::model::moment::Moment {
+    pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }
 
@@ -127,14 +128,14 @@ impl<W: Wire> Remote<W> {
     /// A new owner.
     pub(crate) fn episode(
         &self,
-        label: &str,
-        names: &Arc<RecordNames>,
+        label: &Arc<str>,
+        names: &RecordNames,
     ) -> Result<Episode, LockError> {
         Episode::begin(label, names, &self.calls)
     }
 
     /// An owner of this client's that has ended, and is to be ended again.
-    pub(crate) fn episode_again(&self, owner: Owner, names: &Arc<RecordNames>) -> Episode {
+    pub(crate) fn episode_again(&self, owner: Owner, names: &RecordNames) -> Episode {
         Episode::again(owner, names, &self.calls)
     }
 
@@ -151,9 +152,9 @@ impl<W: Wire> Remote<W> {
     /// Notes what is known at the head of a line, and tells those in it whose time is up.
     pub(crate) fn announce(&self, lock: &str, news: News) {
         let mut lines = self.lines();
-        lines.update(lock, Some(news.clone()));
-        let now = Instant::now();
-        let leaving = lines.dismiss(lock, |seat| now < seat.until);
+        let mut now = None;
+        let has_time = |seat: &Seat<W>| *now.get_or_insert_with(Instant::now) < seat.until;
+        let leaving = lines.announce(lock, &news, has_time);
         drop(lines);
         for seat in leaving {
             shielded(|| drop(seat.reply.send(Err(news.clone().into_error()))));
@@ -163,6 +164,14 @@ impl<W: Wire> Remote<W> {
     /// Has the watchdog look again.
     pub(crate) fn look_sooner(&self) {
         self.sooner.notify_one();
+    }
+
+    /// Has the watchdog look again if something is due before it would.
+    pub(crate) fn look_if_needed(&self) {
+        let sooner = self.roster().needs_a_look();
+        if sooner {
+            self.look_sooner();
+        }
     }
 
     pub(crate) async fn ping(self: Arc<Self>) -> Result<(), LockError> {
@@ -175,14 +184,15 @@ impl<W: Wire> Remote<W> {
     pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, turn: Turn) {
         let (seat, news) = loop {
             let mut lines = self.lines();
-            let next = lines.call(lock);
+            let Some(seat) = lines.call(lock) else {
+                drop(lines);
+                return self.decline(turn);
+            };
             let news = turn.news(lines.news(lock));
             lines.update(lock, news.clone());
             drop(lines);
-            match next {
-                None => return self.decline(turn),
-                Some(seat) if seat.reply.is_closed() => {}
-                Some(seat) => break (seat, news),
+            if !seat.reply.is_closed() {
+                break (seat, news);
             }
         };
         let Seat {
@@ -276,7 +286,7 @@ impl<W: Wire> Remote<W> {
             contended: won.contended,
             heads_line: won.heads_line,
             turn: 0,
-            since: self.now(),
+            since: won.grant.at,
             under_way: 0,
             doubt: Doubt::None,
         };
@@ -312,7 +322,39 @@ impl<W: Wire> Remote<W> {
                 if !self.calls.call(owner) && self.calls.has_just_ended(owner) {
                     reaper::end_again(self, owner, lock);
                 }
+                // After the call: a holder that is about to retain its lease has heard it, or is seen here.
+                let retained = self.roster().retained.remove_owner(owner);
+                self.end_retained(retained);
             }
+        }
+    }
+
+    /// Passes the lease of a holder that is done to the next caller, or retains it. `None` if it is to be
+    /// given back.
+    pub(crate) fn hand_on(self: &Arc<Self>, hold: &Hold, may_retain: bool) -> Option<Released> {
+        // In a forked child it must not even look: another thread may have held the mutexes when the
+        // process was forked.
+        if self.check_process().is_err() {
+            return Some(Released::Unconfirmed);
+        }
+        turns::hand_on(self, hold, may_retain)
+    }
+
+    /// Ends the lease that an owner had retained, if it had.
+    fn end_retained(self: &Arc<Self>, retained: Option<Tenure>) {
+        if let Some(tenure) = retained {
+            reaper::end_retained(self, tenure);
+        }
+    }
+
+    /// Retains no lease any more, and gives those back that are.
+    pub(crate) fn stop_retaining(self: &Arc<Self>) {
+        if self.check_process().is_err() {
+            return;
+        }
+        let retained = self.roster().retained.close();
+        for tenure in retained {
+            reaper::release_unheard(self, tenure);
         }
     }
 
@@ -343,6 +385,7 @@ impl<W: Wire> Backend for Remote<W> {
         let (request, heads_line) = match Entrance::of(&self, request, until) {
             Entrance::Head(request) => (request, true),
             Entrance::Beside(request) => (request, false),
+            Entrance::Held(delivery) => return Ok(delivery),
             Entrance::Line(mut seated) => {
                 match self.alarms().timeout_at(until, seated.served()).await {
                     Ok(outcome) => return outcome.ok_or_else(gone)?,
@@ -389,11 +432,8 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn release(self: Arc<Self>, hold: Arc<Hold>) -> Released {
-        if self.check_process().is_err() {
-            return Released::Unconfirmed;
-        }
-        if turns::pass(&self, &hold) {
-            return Released::Passed;
+        if let Some(released) = self.hand_on(&hold, true) {
+            return released;
         }
         let tenure = self.roster().remove(&hold);
         match tenure {
@@ -404,9 +444,8 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     fn abandon(self: Arc<Self>, hold: Arc<Hold>) {
-        // In a forked child it must not even look: another thread may have held the mutexes when the
-        // process was forked.
-        if self.check_process().is_err() || turns::pass(&self, &hold) {
+        // A process that panics may be about to end, and what it retains would stay for its ttl.
+        if self.hand_on(&hold, !std::thread::panicking()).is_some() {
             return;
         }
         let tenure = self.roster().remove(&hold);
@@ -428,7 +467,12 @@ impl<W: Wire> Remote<W> {
     /// A hold was lost, because of `loss` or, if that is `None`, because its deadline passed: nobody
     /// waits for its holder any longer.
     pub(crate) fn lost(self: &Arc<Self>, owner: Owner, loss: Option<Loss>) {
-        let lost = self.roster().lost(owner);
+        let (lost, retained) = {
+            let mut roster = self.roster();
+            // In one step: a caller that comes in between must not have a lease that is not ours.
+            (roster.lost(owner), roster.retained.remove_owner(owner))
+        };
+        self.end_retained(retained);
         let Some((hold, line)) = lost else { return };
         hold.lose(loss.unwrap_or_else(|| hold.expiry()));
         if let Some(lock) = line {

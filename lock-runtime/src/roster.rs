@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use foldhash::HashMap;
 
@@ -12,6 +13,7 @@ use crate::model::lease::{Due, Extension, Lease, Terms};
 use crate::model::moment::Moment;
 use crate::model::owner::{Acquisition, Owner};
 use crate::model::record::Grant;
+use crate::retained::RetainedLeases;
 use crate::wait::episode::Episode;
 use crate::wait::turns::SPELL;
 
@@ -63,13 +65,15 @@ pub(crate) struct Roster {
     asked: usize,
     /// When the last connection broke: what was sent before proves nothing of the next one's server.
     broke_at: Option<Moment>,
+    /// Leases that no caller has.
+    pub(crate) retained: RetainedLeases,
     /// When somebody will look anyway.
     planned: Option<Moment>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    tenure: Tenure,
+pub(crate) struct Entry {
+    pub(crate) tenure: Tenure,
     /// Its place in the agenda; `None` once it is lost.
     due: Option<Moment>,
 }
@@ -94,17 +98,23 @@ impl Roster {
             tenure.doubt();
             self.doubtful.push_back(acquisition);
         }
-        let due = tenure.lease.next_due();
-        let entry = Entry {
-            tenure,
-            due: Some(due),
-        };
-        self.entries.insert(acquisition, Box::new(entry));
+        self.put(Box::new(Entry { tenure, due: None }));
+    }
+
+    fn put(&mut self, mut entry: Box<Entry>) {
+        let acquisition = entry.tenure.episode.ticket.owner.acquisition();
+        let due = entry.tenure.lease.next_due();
+        entry.due = Some(due);
+        self.entries.insert(acquisition, entry);
         self.agenda.insert((due, acquisition));
     }
 
     /// Takes a hold out: it is not renewed from here on. `None` if its lease was passed on.
     pub(crate) fn remove(&mut self, hold: &Hold) -> Option<Tenure> {
+        self.remove_entry(hold).map(|entry| entry.tenure)
+    }
+
+    fn remove_entry(&mut self, hold: &Hold) -> Option<Box<Entry>> {
         self.entry(hold)?;
         let acquisition = hold.owner.acquisition();
         let mut entry = self.entries.remove(&acquisition)?;
@@ -112,7 +122,7 @@ impl Roster {
             self.agenda.remove(&(due, acquisition));
         }
         entry.tenure.answered(&mut self.asked);
-        Some(entry.tenure)
+        Some(entry)
     }
 
     /// Whether something is due before anybody will look. Says so once.
@@ -131,9 +141,11 @@ impl Roster {
     }
 
     /// The connection broke on which all that is known was confirmed. The next one may lead to another
-    /// server, which may have missed a renewal or the lock itself.
+    /// server, which may have missed a renewal or the lock itself. What is retained is not worth a
+    /// confirmation: its time is over.
     pub(crate) fn is_disconnected(&mut self, now: Moment) {
         self.broke_at = Some(now);
+        self.retained.expire();
         for entry in self.entries.values_mut() {
             entry.tenure.doubt();
         }
@@ -197,16 +209,50 @@ impl Roster {
         if entry.due.is_none() || !tenure.may_pass(&request.terms, turns, now) {
             return None;
         }
-        tenure.turn += 1;
-        tenure.lease = tenure.lease.passed(now, &request.terms);
-        tenure.hold = Arc::new(tenure.hold.successor(request, &tenure.lease));
+        let next = tenure.pass(request, now);
         if tenure.doubt != Doubt::None {
             // Asked for again when it is handed over.
             tenure.answered(&mut self.asked);
             tenure.doubt();
         }
-        let next = tenure.hold.clone();
         self.reschedule(hold.owner);
+        Some(next)
+    }
+
+    /// Retains the lease of a holder that is done for the next caller of its client, if nobody else is
+    /// known to want it and nothing is known against it.
+    pub(crate) fn retain(&mut self, hold: &Hold, turns: u32, now: Moment) -> bool {
+        let Some(entry) = self.entry(hold) else {
+            return false;
+        };
+        let time = entry.tenure.retention(turns, now);
+        if entry.due.is_none() || time.is_zero() || self.retained.is_closed() {
+            return false;
+        }
+        let Some(entry) = self.remove_entry(hold) else {
+            return false;
+        };
+        self.retained.insert(entry, now + time);
+        true
+    }
+
+    /// Gives the lease that is retained of a lock to its next caller, as its next turn of at most
+    /// `turns`, if that may have it.
+    pub(crate) fn resume(
+        &mut self,
+        request: &Request,
+        turns: u32,
+        now: Moment,
+    ) -> Option<Arc<Hold>> {
+        let lock = &*request.names.lock;
+        let (tenure, until) = self.retained.get(lock)?;
+        if now >= until || !tenure.may_pass(&request.terms, turns, now) {
+            return None;
+        }
+        let mut entry = self.retained.take(lock)?;
+        // Nothing of it is to be confirmed: it would have ended with the connection.
+        let next = entry.tenure.pass(request, now);
+        self.put(entry);
         Some(next)
     }
 
@@ -361,7 +407,8 @@ impl Roster {
 
     /// When to look for what is due.
     pub(crate) fn next(&self) -> Option<Moment> {
-        self.agenda.first().map(|&(moment, _)| moment)
+        let due = self.agenda.first().map(|&(moment, _)| moment);
+        due.into_iter().chain(self.retained.next()).min()
     }
 
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Arc<Hold>> {
@@ -398,6 +445,31 @@ impl Tenure {
         let contended = self.contended || self.episode.is_followed();
         let is_fair = !contended || now.since(self.since) < SPELL;
         fits && is_long && has_token && is_fair && !self.hold.is_over()
+    }
+
+    /// The lease goes to another caller, as it is.
+    fn pass(&mut self, request: &Request, now: Moment) -> Arc<Hold> {
+        self.turn += 1;
+        self.lease = self.lease.passed(now, &request.terms);
+        self.hold = Arc::new(self.hold.successor(request, &self.lease));
+        self.hold.clone()
+    }
+
+    /// For how long the lease of a body that is over may be retained; zero is not at all. Nobody could
+    /// have it when less than two thirds of its ttl are left.
+    fn retention(&self, turns: u32, now: Moment) -> Duration {
+        let terms = &self.hold.terms;
+        let has_token = self.turn + 1 < turns;
+        // Every owner is called when its connection breaks: messages may have been missed.
+        let is_wanted = self.contended || self.episode.is_followed();
+        let is_answered = self.under_way == 0 && self.lease.unknown() == 0;
+        let is_sure = is_answered && self.doubt == Doubt::None && !self.hold.is_over();
+        if !self.hold.is_handed_over() || !has_token || is_wanted || !is_sure {
+            return Duration::ZERO;
+        }
+        let left = self.lease.deadline().since(now);
+        let room = left.saturating_sub(terms.first_ttl() * 2 / 3);
+        terms.retain.min(room)
     }
 
     fn renewal(&self, extension: Extension) -> Renewal {
@@ -437,8 +509,6 @@ impl Tenure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::clock::Clock;
     use crate::model::key::{LockKey, RecordNames};
@@ -468,12 +538,12 @@ mod tests {
     /// A hold of an hour, granted at `at`.
     fn tenure(number: u16, at: Moment) -> Tenure {
         let key = LockKey::from(format!("key-{number}"));
-        let names =
-            Arc::new(RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}")));
+        let names = RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}"));
         let terms = Terms {
             ttl: TTL,
             renew: true,
             max_hold: None,
+            retain: Duration::ZERO,
         };
         let lease = Lease::granted(at, &terms);
         let token = FencingToken::new(16);
@@ -527,6 +597,7 @@ mod tests {
             ttl,
             renew: true,
             max_hold: None,
+            retain: Duration::ZERO,
         }
     }
 
@@ -728,7 +799,8 @@ mod tests {
             roster.insert(tenure(number, start), start);
         }
         roster.lost(owner(0)).unwrap();
-        let now = start + TTL / 10;
+        // Before any of them is to be renewed by itself.
+        let now = start + TTL / 20;
         roster.is_disconnected(now);
         let mut found = Vec::new();
         while found.len() < 4 {
@@ -974,6 +1046,201 @@ mod tests {
         assert!(passes(contended, terms(TTL), soon));
         assert!(!passes(contended, terms(TTL), SPELL), "others have waited");
         assert!(!passes(lost, terms(TTL), soon), "it is lost");
+    }
+
+    /// A hold whose body is over, and which retains its lease for `RETAIN`.
+    fn retaining(number: u16, at: Moment) -> (Roster, Arc<Hold>) {
+        let mut roster = Roster::default();
+        let mut tenure = tenure(number, at);
+        let terms = Terms {
+            retain: RETAIN,
+            ..tenure.hold.terms
+        };
+        let hold = &tenure.hold;
+        let hold = Hold::new(
+            hold.key.clone(),
+            hold.owner,
+            hold.token,
+            terms,
+            ("", "key-<n>"),
+            Clock::Boot,
+            &tenure.lease,
+        );
+        hold.handed_over();
+        tenure.hold = Arc::new(hold);
+        let hold = tenure.hold.clone();
+        roster.insert(tenure, at);
+        (roster, hold)
+    }
+
+    const RETAIN: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_retained_lease_is_the_next_callers_until_its_time_is_over() {
+        let start = Clock::Boot.now();
+        let resume = |at: Duration, terms, turns| {
+            let (mut roster, hold) = retaining(1, start);
+            assert!(roster.retain(&hold, TURNS, start));
+            assert_eq!(roster.next(), Some(start + RETAIN));
+            assert!(roster.due(start + RETAIN, MANY).renewals.is_empty());
+            let next = roster.resume(&request(terms), turns, start + at)?;
+            assert_eq!((next.owner, next.token), (hold.owner, hold.token.next()));
+            assert!(roster.resume(&request(terms), turns, start + at).is_none());
+            assert!(roster.remove(&hold).is_none(), "it is the next one's");
+            roster.remove(&next)
+        };
+        let last = RETAIN - Duration::from_nanos(1);
+        assert!(resume(Duration::ZERO, terms(TTL), TURNS).is_some());
+        assert!(resume(last, terms(TTL), TURNS).is_some());
+        assert!(
+            resume(RETAIN, terms(TTL), TURNS).is_none(),
+            "its time is over"
+        );
+        assert!(resume(last, terms(TTL / 2), TURNS).is_none(), "another ttl");
+        assert!(
+            resume(last, terms(TTL), 1).is_none(),
+            "it has no token left"
+        );
+    }
+
+    #[test]
+    fn what_others_want_or_may_be_lost_is_not_retained() {
+        let start = Clock::Boot.now();
+        let retains = |change: fn(&mut Tenure), at: Duration| {
+            let (mut roster, hold) = retaining(1, start);
+            change(&mut roster.entry(&hold).expect("it is held").tenure);
+            roster.retain(&hold, TURNS, start + at)
+        };
+        let as_it_is: fn(&mut Tenure) = |_| {};
+        assert!(retains(as_it_is, TTL / 4));
+        assert!(!retains(as_it_is, TTL / 3), "too little is left of it");
+        let refused: [fn(&mut Tenure); 6] = [
+            |tenure| tenure.contended = true,
+            |tenure| tenure.turn = TURNS - 1,
+            |tenure| tenure.under_way = 1,
+            |tenure| tenure.doubt = Doubt::Open,
+            |tenure| tenure.doubt = Doubt::Asked,
+            |tenure| {
+                tenure.hold.lose(crate::hold::Loss::NotOurs);
+            },
+        ];
+        for change in refused {
+            assert!(!retains(change, Duration::ZERO));
+        }
+        let (mut roster, hold) = retaining(1, start);
+        assert!(roster.retained.close().is_empty());
+        assert!(!roster.retain(&hold, TURNS, start), "the client ends");
+    }
+
+    #[test]
+    fn a_holder_that_was_called_does_not_retain_its_lease() {
+        let start = Clock::Boot.now();
+        let calls = Calls::default();
+        let (mut roster, hold) = retaining(1, start);
+        let episode = &mut roster.entry(&hold).expect("it is held").tenure.episode;
+        *episode = Episode::again(owner(1), &episode.names.clone(), &calls);
+        assert!(calls.call(owner(1)));
+        assert!(!roster.retain(&hold, TURNS, start));
+    }
+
+    /// Two thirds of the ttl are what the next caller must have.
+    #[test]
+    fn a_lease_is_retained_for_as_long_as_somebody_may_have_it() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        let late = hold.deadline().since(start) - TTL * 2 / 3 - RETAIN / 2;
+        assert!(roster.retain(&hold, TURNS, start + late));
+        assert_eq!(roster.next(), Some(start + late + RETAIN / 2));
+    }
+
+    #[test]
+    fn each_retained_lease_is_given_back_once() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        assert!(roster.retain(&hold, TURNS, start));
+        assert!(roster.retained.remove_owner(owner(2)).is_none());
+        let early = start + (RETAIN - Duration::from_nanos(1));
+        assert!(roster.retained.remove_expired(early).is_empty());
+        let expired = roster.retained.remove_expired(start + RETAIN);
+        assert_eq!(expired.len(), 1);
+        assert!(expired[0].heads_line);
+        assert!(roster.retained.remove_owner(owner(1)).is_none());
+        assert_eq!(roster.next(), None);
+    }
+
+    #[test]
+    fn a_retained_lease_ends_with_its_connection() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        assert!(roster.retain(&hold, TURNS, start));
+        roster.is_disconnected(start);
+        assert!(roster.resume(&request(terms(TTL)), TURNS, start).is_none());
+        assert!(roster.needs_a_look());
+        assert_eq!(roster.retained.remove_expired(start).len(), 1);
+    }
+
+    /// Nor once it failed: the server may not have the lease any more.
+    #[test]
+    fn a_lease_whose_renewal_is_not_answered_is_not_retained() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        let due = roster.next().expect("it is renewed");
+        let [renewal] = &roster.due(due, MANY).renewals[..] else {
+            panic!("it is due");
+        };
+        let extension = renewal.extension;
+        assert!(!roster.retain(&hold, TURNS, due), "it is under way");
+        assert!(roster.unanswered(owner(1), due, 0.5).is_some());
+        assert!(!roster.retain(&hold, TURNS, due), "it was not answered");
+        roster.confirmed(owner(1), extension, confirmation(due, false));
+        assert!(roster.retain(&hold, TURNS, due));
+    }
+
+    /// Until the next connection has confirmed it, nobody knows whether it is held.
+    #[test]
+    fn a_lease_in_doubt_is_retained_once_it_is_confirmed() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        let broke = start + TTL / 100;
+        roster.is_disconnected(broke);
+        assert!(!roster.retain(&hold, TURNS, broke), "it is to be confirmed");
+        let [renewal] = &roster.due(broke, MANY).renewals[..] else {
+            panic!("it is asked for");
+        };
+        let extension = renewal.extension;
+        assert!(!roster.retain(&hold, TURNS, broke), "that is asked for");
+        roster.confirmed(owner(1), extension, confirmation(start, false));
+        assert!(
+            !roster.retain(&hold, TURNS, broke),
+            "the last server said so"
+        );
+        roster.confirmed(owner(1), extension, confirmation(broke, false));
+        assert!(roster.retain(&hold, TURNS, broke));
+        // It was confirmed since, so its next caller need not do so.
+        let next = roster.resume(&request(terms(TTL)), TURNS, broke);
+        assert!(!next.expect("it may have it").is_doubted());
+    }
+
+    #[test]
+    fn what_was_granted_before_the_connection_broke_is_not_retained() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        let tenure = roster.remove(&hold).expect("it is held");
+        roster.is_disconnected(start + TTL / 100);
+        roster.insert(tenure, start);
+        assert!(!roster.retain(&hold, TURNS, start + TTL / 100));
+    }
+
+    /// A late answer to a renewal of the last caller, who has gone.
+    #[test]
+    fn a_retained_lease_that_is_not_ours_is_ended() {
+        let start = Clock::Boot.now();
+        let (mut roster, hold) = retaining(1, start);
+        assert!(roster.retain(&hold, TURNS, start));
+        assert!(roster.lost(owner(1)).is_none(), "nobody has it");
+        assert!(roster.retained.remove_owner(owner(1)).is_some());
+        assert!(roster.resume(&request(terms(TTL)), TURNS, start).is_none());
+        assert_eq!(roster.next(), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::model::lease::TICK;
 use crate::model::moment::Moment;
 use crate::model::record::Grant;
 use crate::random;
+use crate::reaper;
 use crate::remote::Remote;
 use crate::telemetry;
 
@@ -49,10 +50,14 @@ pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
 fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
     let now = remote.now();
     let mut roster = remote.roster();
+    let expired = roster.retained.remove_expired(now);
     let agenda = roster.due(now + TICK, BATCH);
     let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
     roster.plan(planned);
     drop(roster);
+    for tenure in expired {
+        reaper::release_unheard(remote, tenure);
+    }
     for owner in agenda.lost {
         remote.lost(owner, None);
     }

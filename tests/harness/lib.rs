@@ -25,7 +25,9 @@ pub use clock::Clock;
 pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
-pub use raw::{Answer, Listener, RawLock, deletion, entry, owner, release_command};
+pub use raw::{
+    ACQUIRE, Answer, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
+};
 pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, client_without_turns, hold, ms, soon};
 pub use server::{Builder, RedisServer};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};

@@ -14,10 +14,12 @@ macro_rules! lua {
     };
 }
 
-static ACQUIRE: LazyLock<Script> =
+/// `acquire`, as a client sends it.
+pub static ACQUIRE: LazyLock<Script> =
     LazyLock::new(|| Script::new(lua!("take.lua", "grant.lua", "acquire.lua")));
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
-static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
+/// `release`, as a client sends it.
+pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 static END: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "end.lua")));
 
 /// One lock seen through the scripts. Owners are letters, each a process of its own.

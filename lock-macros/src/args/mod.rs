@@ -24,6 +24,7 @@ pub(crate) struct Args {
     pub(crate) wait: Option<Expr>,
     pub(crate) renew: Option<Expr>,
     pub(crate) max_hold: Option<Expr>,
+    pub(crate) retain: Option<Expr>,
     pub(crate) reentrant: Option<Expr>,
     pub(crate) on_busy: Option<Expr>,
     pub(crate) on_lost: Option<Expr>,
@@ -77,6 +78,7 @@ impl Args {
             &mut self.ttl,
             &mut self.wait,
             &mut self.max_hold,
+            &mut self.retain,
             &mut self.or_else,
             &mut self.client,
         ];
@@ -95,6 +97,7 @@ impl Args {
             "wait" => &mut self.wait,
             "renew" => &mut self.renew,
             "max_hold" => &mut self.max_hold,
+            "retain" => &mut self.retain,
             "reentrant" => &mut self.reentrant,
             "on_busy" => &mut self.on_busy,
             "on_lost" => &mut self.on_lost,
@@ -210,6 +213,7 @@ fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
         "ttl" | "wait" | "max_hold" => "\"10s\"",
+        "retain" => "\"50ms\"",
         "renew" | "reentrant" => "false",
         "on_busy" => "\"skip\"",
         "on_lost" => "\"finish\"",
@@ -327,7 +331,7 @@ mod tests {
             ),
             (
                 r#"key = "order:{n}", n = id"#,
-                "unknown option `n`; the options are `key`, `ttl`, `wait`, `renew`, `max_hold`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
+                "unknown option `n`; the options are `key`, `ttl`, `wait`, `renew`, `max_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
             ),
         ] {
             assert_eq!(messages(written), [message], "{written}");

@@ -9,6 +9,7 @@ const OPTIONS: &[&str] = &[
     "wait",
     "renew",
     "max_hold",
+    "retain",
     "reentrant",
     "on_busy",
     "on_lost",

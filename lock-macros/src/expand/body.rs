@@ -122,7 +122,12 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     let options = &call.options;
     each(options.client.to_token_stream());
     each(options.or_else.to_token_stream());
-    for length in [&options.ttl, &options.wait, &options.max_hold] {
+    for length in [
+        &options.ttl,
+        &options.wait,
+        &options.max_hold,
+        &options.retain,
+    ] {
         each(length.to_token_stream());
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let ttl = options.ttl.iter();
     let wait = options.wait.iter();
     let max_hold = options.max_hold.iter();
+    let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
     let acquired = match (&options.client, mode) {
@@ -63,6 +64,7 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
             #(__lock_rt::Spec::ttl(&mut __lock_spec, #ttl);)*
             #(__lock_rt::Spec::wait(&mut __lock_spec, #wait);)*
             #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
+            #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
             #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
             #acquired

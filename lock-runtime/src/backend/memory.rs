@@ -44,6 +44,7 @@ const FOR_EVER: Terms = Terms {
     ttl: DEFAULT_TTL,
     renew: true,
     max_hold: None,
+    retain: Duration::ZERO,
 };
 
 /// One store.

@@ -24,7 +24,7 @@ use crate::model::lease::Terms;
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) key: LockKey,
-    pub(crate) names: Arc<RecordNames>,
+    pub(crate) names: RecordNames,
     pub(crate) terms: Terms,
     /// Zero: one attempt, and no place in the queue.
     pub(crate) wait: Duration,
@@ -41,6 +41,8 @@ pub(crate) enum Released {
     Freed,
     /// The lease went to another caller of this client, and the server was not asked.
     Passed,
+    /// The lease stays with this client for its next caller, and the server was not asked.
+    Retained,
     /// The server says that the lock was not ours any more.
     NotOurs,
     /// No answer in time: the deadline decides, and the release goes on in the background.

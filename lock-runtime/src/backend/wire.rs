@@ -127,24 +127,17 @@ impl fmt::Display for Fault {
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) owner: Owner,
-    /// Holds the owner whole: not for logs.
-    text: Box<str>,
+    pub(crate) label: Arc<str>,
 }
 
 impl Ticket {
-    pub(crate) fn new(owner: Owner, label: &str) -> Ticket {
-        let mut text = String::with_capacity(Owner::LEN + 1 + label.len());
-        text.push_str(owner.as_str());
-        text.push(' ');
-        text.push_str(label);
-        Ticket {
-            owner,
-            text: text.into_boxed_str(),
-        }
+    pub(crate) fn new(owner: Owner, label: Arc<str>) -> Ticket {
+        Ticket { owner, label }
     }
 
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
+    /// What it consists of, for those who write it for every command.
+    pub(crate) fn parts(&self) -> [&str; 4] {
+        [self.owner.as_str(), " ", &self.label, ""]
     }
 }
 
@@ -202,6 +195,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
         names: &RecordNames,
         heir: Option<Heir<'_>>,
     ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
+
+    /// Takes in the messages that have come. What they say is told before this returns.
+    fn hear(&self);
 
     /// Makes sure that the server answers.
     fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;

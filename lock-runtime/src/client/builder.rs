@@ -102,11 +102,25 @@ impl LockClientBuilder {
         self
     }
 
+    /// For how long a lease that nobody else wants stays with this client after the body, where a call
+    /// does not [say so itself](crate::Acquire::retain): 1 ms to a third of the ttl; not at all if not said.
+    /// Of a shorter ttl it is a third at most.
+    ///
+    /// Until then the next caller of the same key takes it without a command. A waiter elsewhere ends it
+    /// at once; a call elsewhere that does not wait finds the lock busy. Call
+    /// [`shutdown`](LockClient::shutdown) before the process exits, or what it retains stays for its ttl.
+    /// In memory this has no effect: there are no commands to spare.
+    pub fn retain(mut self, retain: Duration) -> LockClientBuilder {
+        self.options.retain = retain;
+        self
+    }
+
     /// Whether a release waits for the server's answer; it does if not said.
     ///
     /// Without that, a call over a network costs one round trip instead of two. The release goes out
-    /// before what its caller asks for next, unless the connection is being made anew, and is repeated
-    /// in the background if need be. What is given up is the
+    /// before what its caller asks for next, unless the connection is being made anew or the server does
+    /// not know the script or refuses the command that stands for it, and is repeated in the background if
+    /// need be. What is given up is the
     /// server's word that the lock was ours to the end: `Ok` then means that the deadline had not
     /// passed and nothing had disproved the lease so far.
     pub fn await_release(mut self, wait: bool) -> LockClientBuilder {
@@ -117,8 +131,9 @@ impl LockClientBuilder {
     /// Whether the connection is read by the background thread alone; it is not by default.
     ///
     /// By default each tokio runtime that uses locks has one task that reads from the connection, so
-    /// that a command and its answer cross no threads. With this, the client never reads on its callers'
-    /// runtimes: no task of its own runs there, and each answer comes by way of the background thread.
+    /// that a command and its answer cross no threads, and a thread that blocks for a call reads its
+    /// answers itself. With this, the client never reads there: no task of its own runs on its callers'
+    /// runtimes, and each answer comes by way of the background thread.
     ///
     /// A runtime that was built without I/O cannot read, and the background thread reads for it. tokio
     /// tells that by a panic alone, which is caught but printed, once a connection, unless this is set;

@@ -51,6 +51,13 @@ struct Inner {
     gate: Arc<Gate>,
 }
 
+impl Drop for Inner {
+    /// What is retained waits for callers that cannot come any more.
+    fn drop(&mut self) {
+        self.engine.stop_retaining();
+    }
+}
+
 static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 
 impl LockClient {
@@ -189,6 +196,7 @@ impl LockClient {
             ..
         } = &*self.inner;
         gate.close();
+        engine.stop_retaining();
         // A forked child has nothing to wait for, and nobody to do it: its parent's locks are its
         // parent's.
         if engine.check_process().is_err() {

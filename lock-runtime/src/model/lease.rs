@@ -81,6 +81,9 @@ pub(crate) struct Terms {
     pub(crate) ttl: Duration,
     pub(crate) renew: bool,
     pub(crate) max_hold: Option<Duration>,
+    /// For how long the lease stays with its client after the body, if nobody else wants it; zero is not
+    /// at all.
+    pub(crate) retain: Duration,
 }
 
 impl Terms {
@@ -312,6 +315,7 @@ mod tests {
             ttl: TTL,
             renew,
             max_hold,
+            retain: Duration::ZERO,
         }
     }
 
@@ -329,6 +333,7 @@ mod tests {
                 ttl: MIN_TTL,
                 renew: true,
                 max_hold: None,
+                retain: Duration::ZERO,
             },
         );
         assert!(lease.deadline() > T0 + ms(15));

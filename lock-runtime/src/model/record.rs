@@ -1,6 +1,5 @@
 //! What stands in Redis under a lock's key: `owner(22) flag(1) token(16) label`.
 
-use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 
 use super::owner::Owner;
@@ -34,13 +33,10 @@ impl Grant {
     }
 }
 
-/// The record of a lock for which nobody queues, from its holder's `owner label` and token.
-pub(crate) fn uncontended(ticket: &str, token: FencingToken) -> String {
-    let (owner, label) = ticket.split_at(Owner::LEN);
+/// The record of a lock for which nobody queues.
+pub(crate) fn uncontended(owner: Owner, label: &str, token: FencingToken) -> String {
     let (digits, token) = (FencingToken::DIGITS, token.get());
-    let mut record = String::with_capacity(ticket.len() + 1 + digits);
-    write!(record, "{owner} {token:0digits$}{label}").expect("it is memory");
-    record
+    format!("{} {token:0digits$} {label}", owner.as_str())
 }
 
 /// What is shown of a label, in bytes. Ours are shorter, but anybody may write the record.
@@ -112,8 +108,9 @@ mod tests {
 
     #[test]
     fn an_uncontended_record_is_the_one_that_scripts_write() {
-        let ticket = "abcdefghABCDEFGH012345 api-7 (pid 4121) ship";
-        let record = uncontended(ticket, FencingToken::new(1_234_567_890_123));
+        let owner = Owner::parse_prefix(RECORD.as_bytes()).unwrap();
+        let label = "api-7 (pid 4121) ship";
+        let record = uncontended(owner, label, FencingToken::new(1_234_567_890_123));
         assert_eq!(record, RECORD.replace('+', " "));
     }
 

@@ -29,6 +29,7 @@ pub struct Spec {
     wait: Option<Duration>,
     renew: Option<bool>,
     max_hold: Option<Duration>,
+    retain: Option<Duration>,
     reentrant: Option<bool>,
 }
 
@@ -46,6 +47,7 @@ impl Spec {
             wait: None,
             renew: None,
             max_hold: None,
+            retain: None,
             reentrant: None,
         }
     }
@@ -99,6 +101,12 @@ impl Spec {
     #[inline(never)]
     pub fn max_hold(&mut self, max_hold: Duration) {
         self.max_hold = Some(max_hold);
+    }
+
+    /// `retain = …`
+    #[inline(never)]
+    pub fn retain(&mut self, retain: Duration) {
+        self.retain = Some(retain);
     }
 
     /// `reentrant = …`
@@ -158,6 +166,9 @@ impl Spec {
         }
         if let Some(max_hold) = self.max_hold {
             acquire = acquire.max_hold(max_hold);
+        }
+        if let Some(retain) = self.retain {
+            acquire = acquire.retain(retain);
         }
         if let Some(reentrant) = self.reentrant {
             acquire = acquire.reentrant(reentrant);

@@ -1,7 +1,8 @@
 //! The owners of a client: their names, and which of them a message concerns.
 //!
-//! A message is a hint from somebody who may be mistaken or lie: it may wake a waiter, and have an owner
-//! of this client's ended again that ended a moment ago. It never ends an owner of another client.
+//! A message is a hint from somebody who may be mistaken or lie: it may wake a waiter, end a lease that no
+//! caller has, and have an owner of this client's ended again that ended a moment ago. It never ends an
+//! owner of another client.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

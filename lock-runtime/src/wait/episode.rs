@@ -15,7 +15,7 @@ use crate::wait::calls::Calls;
 #[derive(Debug)]
 pub(crate) struct Episode {
     pub(crate) ticket: Ticket,
-    pub(crate) names: Arc<RecordNames>,
+    pub(crate) names: RecordNames,
     pub(crate) chain: Chain,
     calls: Calls,
 }
@@ -23,22 +23,22 @@ pub(crate) struct Episode {
 impl Episode {
     /// A new owner's.
     pub(crate) fn begin(
-        label: &str,
-        names: &Arc<RecordNames>,
+        label: &Arc<str>,
+        names: &RecordNames,
         calls: &Calls,
     ) -> Result<Episode, LockError> {
-        Ok(Episode::of(calls.enlist()?, label, names, calls))
+        Ok(Episode::of(calls.enlist()?, label.clone(), names, calls))
     }
 
     /// That of an owner that has ended, which is to be ended again.
-    pub(crate) fn again(owner: Owner, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
+    pub(crate) fn again(owner: Owner, names: &RecordNames, calls: &Calls) -> Episode {
         calls.enlist_again(owner);
-        let mut episode = Episode::of(owner, "", names, calls);
+        let mut episode = Episode::of(owner, Arc::default(), names, calls);
         episode.chain.stands_somehow();
         episode
     }
 
-    fn of(owner: Owner, label: &str, names: &Arc<RecordNames>, calls: &Calls) -> Episode {
+    fn of(owner: Owner, label: Arc<str>, names: &RecordNames, calls: &Calls) -> Episode {
         Episode {
             ticket: Ticket::new(owner, label),
             names: names.clone(),

@@ -47,7 +47,7 @@ impl<S, N: Clone> Lines<S, N> {
     pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
         match self.lines.entry(lock.clone()) {
             Entry::Occupied(line) => Some(Tail {
-                places: line.into_mut().places.get_or_insert_default(),
+                places: &mut line.into_mut().places,
                 next: &mut self.next,
             }),
             Entry::Vacant(line) => {
@@ -87,13 +87,20 @@ impl<S, N: Clone> Lines<S, N> {
         }
     }
 
-    /// Takes those out of the line who wait for nothing but what is known by now.
-    pub(crate) fn dismiss(&mut self, lock: &str, mut has_time: impl FnMut(&S) -> bool) -> Vec<S> {
-        let line = self.lines.get_mut(lock);
-        let Some(line) = line.filter(|line| line.is_awaited && line.news.is_some()) else {
+    /// Notes what is known at the head, and takes those out of the line who wait for nothing else.
+    pub(crate) fn announce(
+        &mut self,
+        lock: &str,
+        news: &N,
+        mut has_time: impl FnMut(&S) -> bool,
+    ) -> Vec<S> {
+        let Some(line) = self.lines.get_mut(lock) else {
             return Vec::new();
         };
-        line.is_awaited = false;
+        line.news = Some(news.clone());
+        if !std::mem::take(&mut line.is_awaited) {
+            return Vec::new();
+        }
         let Some(places) = &mut line.places else {
             return Vec::new();
         };
@@ -124,12 +131,11 @@ impl<S, N: Clone> Lines<S, N> {
 
     /// Makes the next one the head. With nobody left the line is gone.
     pub(crate) fn call(&mut self, lock: &str) -> Option<S> {
-        let places = self.lines.get_mut(lock)?.places.as_mut();
-        let seat = places.and_then(|places| places.pop_front());
-        if seat.is_none() {
-            self.lines.remove(lock);
-        }
-        seat.map(|(_, seat)| seat)
+        // Out and in again, since mostly nobody is left, and hashing a name twice costs more.
+        let (lock, mut line) = self.lines.remove_entry(lock)?;
+        let (_, seat) = line.places.as_mut()?.pop_front()?;
+        self.lines.insert(lock, line);
+        Some(seat)
     }
 
     /// Ends a line that nobody waits in. `false` if somebody does.
@@ -144,7 +150,8 @@ impl<S, N: Clone> Lines<S, N> {
 
 /// The end of a line that has a head.
 pub(crate) struct Tail<'a, S> {
-    places: &'a mut VecDeque<(Place, S)>,
+    #[expect(clippy::box_collection, reason = "as in a line")]
+    places: &'a mut Option<Box<VecDeque<(Place, S)>>>,
     next: &'a mut u64,
 }
 
@@ -153,7 +160,8 @@ impl<S> Tail<'_, S> {
     pub(crate) fn join(self, seat: S) -> Place {
         let place = Place(*self.next);
         *self.next += 1;
-        self.places.push_back((place, seat));
+        let places = self.places.get_or_insert_default();
+        places.push_back((place, seat));
         place
     }
 }
@@ -242,10 +250,8 @@ mod tests {
         }
         let has_time = |seat: &u8| [2, 4].contains(seat);
         lines.stay(&k);
-        assert_eq!(lines.dismiss(&k, has_time), [], "nothing is known");
-        lines.update(&k, Some("held"));
-        assert_eq!(lines.dismiss(&k, has_time), [1, 3]);
-        assert_eq!(lines.dismiss(&k, |_| false), [], "nobody stays");
+        assert_eq!(lines.announce(&k, &"held", has_time), [1, 3]);
+        assert_eq!(lines.announce(&k, &"held", |_| false), [], "nobody stays");
         assert_eq!(lines.call(&k), Some(2));
         assert_eq!(lines.call(&k), Some(4));
     }

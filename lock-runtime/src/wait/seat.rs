@@ -9,9 +9,11 @@ use crate::backend::wire::Wire;
 use crate::backend::{Delivery, Request};
 use crate::errand::{Errand, Runner};
 use crate::error::LockError;
+use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::line::Place;
 use crate::wait::news::News;
+use crate::wait::turns;
 
 /// The way back to a caller.
 pub(crate) type Reply<W> = oneshot::Sender<Outcome<W>>;
@@ -46,6 +48,8 @@ pub(crate) enum Entrance<W: Wire> {
     Line(Seated<W>),
     /// Beside it: it has no time to wait.
     Beside(Request),
+    /// It has the lock, by a lease that was retained.
+    Held(Delivery<Remote<W>>),
 }
 
 impl<W: Wire> Entrance<W> {
@@ -53,6 +57,22 @@ impl<W: Wire> Entrance<W> {
     /// between, and somebody would wait behind a head that is not there.
     pub(crate) fn of(remote: &Arc<Remote<W>>, request: Request, until: Instant) -> Entrance<W> {
         let mut lines = remote.lines();
+        if lines.head(&request.names.lock).is_none() {
+            return Entrance::Head(request);
+        }
+        if let Some(delivery) = turns::resume(remote, &mut lines, &request) {
+            drop(lines);
+            remote.look_if_needed();
+            return Entrance::Held(delivery);
+        }
+        let retained = remote.roster().retained.remove(&request.names.lock);
+        if let Some(mut tenure) = retained {
+            // Nobody waits behind it. What this caller sends follows the end on the same connection.
+            tenure.heads_line = false;
+            drop(lines);
+            reaper::release_unheard(remote, tenure);
+            return Entrance::Head(request);
+        }
         let Some(tail) = lines.head(&request.names.lock) else {
             return Entrance::Head(request);
         };

@@ -6,6 +6,9 @@
 //! with most of it left. What is lost is never passed on. While others queue in Redis, or may, it
 //! passes for a second at most, and after its last token it is ended in their favour.
 //!
+//! Where nobody is in line and nobody else is known to want the lock, a lease may be retained for its
+//! client's next caller, which takes it by the same rule (`retained`).
+//!
 //! The owner in Redis, the deadline and the renewals belong to the grant: a turn changes none of
 //! them, so nothing that can go wrong with a lease is new here. The rule was explored as a model
 //! first, which is in the repository with the scenarios that it met.
@@ -13,28 +16,41 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::Delivery;
 use crate::backend::wire::Wire;
+use crate::backend::{Delivery, Released, Request};
 use crate::hold::Hold;
 use crate::remote::Remote;
 use crate::shield::shielded;
+use crate::wait::line::Lines;
 use crate::wait::news::News;
+use crate::wait::seat::Seat;
 
 /// How long one grant may go round in a process while others queue for it.
 pub(crate) const SPELL: Duration = Duration::from_secs(1);
 
-/// Passes the lease of a hold whose holder is done to the next caller in its line. `false` if there
-/// is none, or none that may have it.
-pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
+/// Passes the lease of a hold whose holder is done to the next caller in its line or, if there is none and
+/// it `may_retain` the lease, keeps that for the next one who comes. `None` if the lease is to be given
+/// back.
+pub(crate) fn hand_on<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    hold: &Hold,
+    may_retain: bool,
+) -> Option<Released> {
     let mut lines = remote.lines();
     let mut roster = remote.roster();
-    let Some(lock) = roster.line(hold) else {
-        return false;
-    };
-    let (turns, now) = (remote.local_turns, remote.now());
-    let passed = lines.call_if(&lock, |seat| roster.pass(hold, &seat.request, turns, now));
+    let lock = roster.line(hold)?;
+    let turns = remote.local_turns;
+    let passed = lines.call_if(&lock, |seat| {
+        roster.pass(hold, &seat.request, turns, remote.now())
+    });
     let Some((seat, next)) = passed else {
-        return false;
+        let is_last = lines.peek(&lock).is_none();
+        if !may_retain || !is_last || !roster.retain(hold, turns, remote.now()) {
+            return None;
+        }
+        drop((lines, roster));
+        remote.look_if_needed();
+        return Some(Released::Retained);
     };
     let holder = News::HeldHere(seat.request.label.clone());
     lines.update(&lock, Some(holder));
@@ -48,7 +64,21 @@ pub(crate) fn pass<W: Wire>(remote: &Arc<Remote<W>>, hold: &Hold) -> bool {
     // the lease passes on from there or is given back.
     let delivery = Delivery::new(remote, next);
     shielded(|| drop(seat.reply.send(Ok(delivery))));
-    true
+    Some(Released::Passed)
+}
+
+/// Takes the lease that is retained of a lock, as the next turn of a caller that has come. `None` if there
+/// is none, or none that this caller may have.
+pub(crate) fn resume<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    lines: &mut Lines<Seat<W>, News>,
+    request: &Request,
+) -> Option<Delivery<Remote<W>>> {
+    let (turns, now) = (remote.local_turns, remote.now());
+    let hold = remote.roster().resume(request, turns, now)?;
+    let holder = News::HeldHere(request.label.clone());
+    lines.update(&request.names.lock, Some(holder));
+    Some(Delivery::new(remote, hold))
 }
 
 #[cfg(test)]
@@ -56,7 +86,6 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::backend::Request;
     use crate::backend::redis::CLOCK;
     use crate::model::key::{LockKey, RecordNames};
     use crate::model::lease::{Lease, Terms};
@@ -71,14 +100,15 @@ mod tests {
     fn what_is_passed_to_a_caller_that_has_just_gone_is_given_back() {
         let remote = Remote::open("redis://127.0.0.1:1", &Options::default()).unwrap();
         let key = LockKey::from("key".to_owned());
-        let names = Arc::new(RecordNames::new("lock:", &key).unwrap());
+        let names = RecordNames::new("lock:", &key).unwrap();
         let terms = Terms {
             ttl: Duration::from_secs(3600),
             renew: true,
             max_hold: None,
+            retain: Duration::ZERO,
         };
         let lease = Lease::granted(remote.now(), &terms);
-        let episode = remote.episode("", &names).unwrap();
+        let episode = remote.episode(&Arc::default(), &names).unwrap();
         let owner = episode.ticket.owner;
         let token = FencingToken::new(1600);
         let hold = Hold::new(key.clone(), owner, token, terms, ("", "key"), CLOCK, &lease);
@@ -110,7 +140,7 @@ mod tests {
             panic!("the line has a head");
         };
         seated.goes_unseen();
-        assert!(pass(&remote, &hold));
+        assert_eq!(hand_on(&remote, &hold, true), Some(Released::Passed));
         assert_eq!(remote.roster().holds().count(), 0, "held by nobody");
     }
 }

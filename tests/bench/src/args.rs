@@ -4,15 +4,19 @@ use std::path::PathBuf;
 
 use crate::effort::Effort;
 use crate::parts::Part;
+use crate::readme;
 
 pub(crate) const USAGE: &str = "\
-usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--readme FILE]
+usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--page FILE] [--readme FILE]
 
-parts: cycle network attribute spread transfers processes curve handoff crash crowd held growth
+parts: cycle callers network server instructions attribute retained spread transfers processes curve handoff
+       crash crowd held growth
 --quick     seconds instead of minutes: whether all of it works, and no figure to rely on
 --markdown  writes the tables to FILE as Markdown
 --svg       writes the plot of the part `curve` to FILE
---readme    writes the tables between the two marks `<!-- figures -->` of FILE";
+--page      writes the tables between the two marks `<!-- figures -->` of FILE
+--readme    writes six rows between the two marks of FILE; needs the parts cycle, retained, spread,
+            transfers and handoff";
 
 /// What to measure, and where it goes.
 #[derive(Debug, Default, PartialEq)]
@@ -21,6 +25,7 @@ pub(crate) struct Args {
     pub(crate) quick: bool,
     pub(crate) markdown: Option<PathBuf>,
     pub(crate) svg: Option<PathBuf>,
+    pub(crate) page: Option<PathBuf>,
     pub(crate) readme: Option<PathBuf>,
 }
 
@@ -35,12 +40,16 @@ impl Args {
                 "--quick" => args.quick = true,
                 "--markdown" => args.markdown = Some(words.next()?.into()),
                 "--svg" => args.svg = Some(words.next()?.into()),
+                "--page" => args.page = Some(words.next()?.into()),
                 "--readme" => args.readme = Some(words.next()?.into()),
                 part => args.parts.push(Part::parse(part)?),
             }
         }
         if args.parts.is_empty() {
             args.parts.extend(Part::ALL);
+        }
+        if args.readme.is_some() && !readme::is_measured_by(&args.parts) {
+            return None;
         }
         Some(args)
     }
@@ -80,11 +89,25 @@ mod tests {
 
     #[test]
     fn parts_and_files_are_what_was_named() {
-        let args = parse("crash cycle --svg plot.svg --readme README.md").unwrap();
+        let args = parse("crash cycle --svg plot.svg --page page.md").unwrap();
         assert_eq!(args.parts, [Part::Crash, Part::Cycle]);
         assert_eq!(args.svg, Some("plot.svg".into()));
-        assert_eq!(args.readme, Some("README.md".into()));
-        assert_eq!((args.markdown, args.quick), (None, false));
+        assert_eq!(args.page, Some("page.md".into()));
+        assert_eq!(
+            (args.markdown, args.readme, args.quick),
+            (None, None, false)
+        );
+    }
+
+    #[test]
+    fn the_readme_takes_the_parts_that_measure_its_rows() {
+        assert_eq!(parse("cycle --readme README.md"), None);
+        for line in [
+            "--readme README.md",
+            "--readme README.md spread cycle retained handoff transfers",
+        ] {
+            assert_eq!(parse(line).unwrap().readme, Some("README.md".into()));
+        }
     }
 
     #[test]

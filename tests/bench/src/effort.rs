@@ -11,6 +11,8 @@ pub(crate) struct Effort {
     pub(crate) cycles: usize,
     /// Cycles of a round over a network.
     pub(crate) far_cycles: usize,
+    /// Cycles whose instructions are counted: more of them take longer, and are no more exact.
+    pub(crate) instructed: usize,
     /// The time of a round where many tasks are at work.
     pub(crate) slice: Duration,
     /// Rounds of peers where they wait, and their time: their waits are longer than ours.
@@ -37,6 +39,7 @@ impl Effort {
         rounds: 5,
         cycles: 30_000,
         far_cycles: 1_500,
+        instructed: 1_000,
         slice: Duration::from_millis(400),
         peer_rounds: 3,
         peer_slice: Duration::from_secs(1),
@@ -65,6 +68,7 @@ impl Effort {
         rounds: 2,
         cycles: 200,
         far_cycles: 50,
+        instructed: 50,
         slice: Duration::from_millis(100),
         peer_rounds: 1,
         peer_slice: Duration::from_millis(200),

@@ -41,7 +41,8 @@ pub(crate) enum Goal {
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     goal: Goal,
-    value: f64,
+    /// None where it cannot be measured.
+    value: Option<f64>,
     shown: String,
 }
 
@@ -71,7 +72,7 @@ impl Findings {
     /// Figures that belong together, such as those of two settings.
     pub(crate) fn figures(&mut self, row: &str, values: &[Value], floor: impl fmt::Display) {
         let each = |text: fn(&Value) -> String| values.iter().map(text).collect::<Vec<_>>();
-        let mut reached = each(|value| value.goal.verdict(value.value).to_owned());
+        let mut reached = each(|value| value.verdict().to_owned());
         if reached.iter().all(|verdict| *verdict == reached[0]) {
             reached.truncate(1);
         }
@@ -176,8 +177,17 @@ impl Value {
     pub(crate) fn new(goal: Goal, value: f64) -> Value {
         Value {
             goal,
-            value,
+            value: Some(value),
             shown: Number(value).to_string(),
+        }
+    }
+
+    /// What cannot be measured here, and why.
+    pub(crate) fn none(goal: Goal, why: impl fmt::Display) -> Value {
+        Value {
+            goal,
+            value: None,
+            shown: why.to_string(),
         }
     }
 
@@ -192,6 +202,14 @@ impl Value {
         let shown = shown.to_string();
         Value { shown, ..self }
     }
+
+    fn verdict(&self) -> &'static str {
+        match self.value {
+            Some(value) if self.goal.is_met_by(value) => "yes",
+            Some(_) => "no",
+            None => "–",
+        }
+    }
 }
 
 impl Goal {
@@ -200,10 +218,6 @@ impl Goal {
             Goal::AtMost(most) => value <= most,
             Goal::AtLeast(least) => value >= least,
         }
-    }
-
-    fn verdict(self, value: f64) -> &'static str {
-        if self.is_met_by(value) { "yes" } else { "no" }
     }
 }
 
@@ -255,6 +269,16 @@ mod tests {
         assert_eq!(met, [true, false, true, false, false]);
         assert_eq!(texts(&some(), column::REACHED), ["no"]);
         assert_eq!(texts(&some(), column::GOAL), ["≤ 1.25"]);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_reaches_no_goal_and_misses_none() {
+        let mut findings = Findings::default();
+        let none = Value::none(Goal::AtMost(1.2), "the server has none");
+        findings.figure("native", none, "–");
+        assert_eq!(texts(&findings, column::OURS), ["the server has none"]);
+        assert_eq!(texts(&findings, column::REACHED), ["–"]);
+        assert_eq!(texts(&findings, column::GOAL), ["≤ 1.2"]);
     }
 
     #[test]

@@ -12,10 +12,11 @@ use crate::args::Args;
 use crate::counting;
 use crate::findings::{Findings, Table, column};
 use crate::machine::{load, machine};
+use crate::marks::with_figures;
 use crate::number::Short;
 use crate::parts::{Part, Setting};
 use crate::plot;
-use crate::readme::with_figures;
+use crate::readme;
 use crate::runtimes::cores;
 use crate::sheet::Sheet;
 
@@ -39,7 +40,8 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
         findings.put_beside(start_self(&[], &folder.path().join(BESIDE), BESIDE, words));
     }
 
-    let head = head(args, !taskset.is_empty() || cores() == 1, &load);
+    let place = place(!taskset.is_empty() || cores() == 1);
+    let head = format!("{place}: {}. The load before was {load}.", rounds(args));
     let order = [
         column::GOAL,
         column::OURS,
@@ -55,11 +57,8 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     let text: Vec<String> = sheets.iter().map(|sheet| sheet.text()).collect();
     print!("{head}\n\n{}", text.join("\n"));
     let markdown: Vec<String> = sheets.iter().map(|sheet| sheet.markdown()).collect();
-    deliver(
-        args,
-        &findings,
-        &format!("{head}\n\n{}", markdown.join("\n")),
-    );
+    let whole = format!("{head}\n\n{}", markdown.join("\n"));
+    deliver(args, &findings, &place, &whole);
     eprintln!("measured in {}", Short(start.elapsed()));
     for what in &findings.broken {
         eprintln!("WRONG: {what}");
@@ -71,7 +70,7 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     }
 }
 
-fn deliver(args: &Args, findings: &Findings, markdown: &str) {
+fn deliver(args: &Args, findings: &Findings, place: &str, markdown: &str) {
     let write = |file: &Path, text: &str| {
         let written = fs::write(file, text);
         written.unwrap_or_else(|error| panic!("{} cannot be written: {error}", file.display()));
@@ -82,29 +81,39 @@ fn deliver(args: &Args, findings: &Findings, markdown: &str) {
     if let Some(file) = &args.svg {
         write(file, &plot::svg(&findings.points));
     }
-    if let Some(file) = &args.readme {
+    let replace = |file: &Path, figures: &str| {
         let text = fs::read_to_string(file).expect("the file for the figures is there");
-        let text = with_figures(&text, markdown);
+        let text = with_figures(&text, figures);
         write(file, &text.expect("it has two marks for the figures"));
+    };
+    if let Some(file) = &args.page {
+        replace(file, markdown);
+    }
+    if let Some(file) = &args.readme {
+        let table = readme::table(&findings.cells).markdown();
+        replace(file, &format!("{place}.\n\n{table}"));
     }
 }
 
-/// What stands above the tables.
-fn head(args: &Args, pinned: bool, load: &str) -> String {
-    let effort = args.effort();
-    let machine = machine();
+/// Where it was measured.
+fn place(pinned: bool) -> String {
     let how = if pinned {
         "Server and clients on one of them"
     } else {
         "Not pinned, since there is no taskset"
     };
-    let rounds = format!(
+    format!("On {}. {how}", machine())
+}
+
+/// How often.
+fn rounds(args: &Args) -> String {
+    let effort = args.effort();
+    format!(
         "medians of {} rounds by turns with the floor, a round of {} cycles or {}",
         effort.rounds,
         effort.cycles,
         Short(effort.slice)
-    );
-    format!("On {machine}. {how}: {rounds}. The load before was {load}.")
+    )
 }
 
 /// Keeps a program and all that it starts on the first core that this one may use; nothing where that

@@ -19,6 +19,7 @@ mod findings;
 mod lead;
 mod log;
 mod machine;
+mod marks;
 mod meter;
 mod number;
 mod pair;
@@ -40,12 +41,14 @@ use harness::Kind;
 use crate::args::{Args, USAGE};
 use crate::field::{RACER, WORKER, racer};
 use crate::lead::{MEASURE, lead, measure};
+use crate::parts::{CYCLES, cycles};
 use crate::runtimes::Flavour;
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [RACER, kind, url] => racer(&Flavour::MultiThread.runtime(), kind, url),
+        [CYCLES, who, url, times] => cycles(who, url, times),
         [WORKER, locks, resource] => {
             let serving = harness::serve(locks, resource, Kind::Ours);
             Flavour::MultiThread.runtime().block_on(serving);

@@ -1,5 +1,7 @@
 //! What a server says it has done.
 
+use std::time::Duration;
+
 use harness::RedisServer;
 use redis::Connection;
 
@@ -25,6 +27,11 @@ impl Meter {
             .expect("every server counts them")
             .parse()
             .expect("it is a number")
+    }
+
+    /// How long it has run on a core.
+    pub(crate) fn cpu(&mut self) -> Duration {
+        cpu(&self.info("cpu"))
     }
 
     /// Its name and version.
@@ -55,6 +62,15 @@ fn calls(info: &str, name: &str) -> u64 {
         .expect("it is `calls=` and a number")
 }
 
+/// In the system and outside of it.
+fn cpu(info: &str) -> Duration {
+    let parts = ["used_cpu_sys", "used_cpu_user"].map(|name| {
+        let seconds = field(info, name).and_then(|seconds| seconds.parse().ok());
+        Duration::from_secs_f64(seconds.expect("every server counts them"))
+    });
+    parts.iter().sum()
+}
+
 /// Valkey says which Redis it is compatible with, and its own version elsewhere.
 fn version(info: &str) -> String {
     let named = |name, version| field(info, version).map(|version| format!("{name} {version}"));
@@ -74,6 +90,13 @@ mod tests {
     fn calls_are_those_of_this_command_and_none_where_it_was_never_run() {
         assert_eq!(calls(STATS, "evalsha"), 12);
         assert_eq!(calls(STATS, "eval"), 0);
+    }
+
+    #[test]
+    fn time_on_a_core_is_that_of_the_server_itself() {
+        let info = "# CPU\r\nused_cpu_sys:0.250000\r\nused_cpu_user:1.5\r\n\
+                    used_cpu_sys_children:7.0\r\nused_cpu_user_children:7.0\r\n";
+        assert_eq!(cpu(info), Duration::from_millis(1_750));
     }
 
     #[test]

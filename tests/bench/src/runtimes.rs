@@ -1,5 +1,7 @@
 //! The runtimes that services have.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use tokio::runtime::{Builder, Runtime};
@@ -39,6 +41,19 @@ impl Flavour {
         };
         let runtime = builder.enable_all().build();
         runtime.expect("a runtime can be made")
+    }
+}
+
+/// Completes work that blocks its thread wherever it waits, on this thread and without a runtime.
+///
+/// # Panics
+///
+/// When it waits for a waker.
+pub(crate) fn without_runtime<T>(work: impl Future<Output = T>) -> T {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(work).poll(&mut context) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => panic!("it blocks instead of waiting"),
     }
 }
 

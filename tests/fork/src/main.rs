@@ -1,5 +1,6 @@
 //! `lock-fork URL`: takes a lock, forks, and says what parent and child can do then.
 //! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command under way.
+//! `lock-fork URL retained`: forks while a lease is retained.
 //!
 //! Each line is `child WHAT: OUTCOME` or `parent WHAT: OUTCOME`.
 
@@ -16,9 +17,13 @@ use lock_runtime::{LockClient, LockError, LockGuard};
 
 fn main() {
     let mut args = env::args().skip(1);
-    let url = args.next().expect("usage: lock-fork URL [runtime]");
-    if args.next().is_some() {
-        return runtime().block_on(inside_a_runtime(&url));
+    let url = args
+        .next()
+        .expect("usage: lock-fork URL [runtime|retained]");
+    match args.next().as_deref() {
+        None => {}
+        Some("retained") => return while_retained(&url),
+        Some(_) => return runtime().block_on(inside_a_runtime(&url)),
     }
     let client = LockClient::builder().url(&url).build();
     let client = client.expect("the URL is well formed");
@@ -115,6 +120,36 @@ async fn inside_a_runtime(url: &str) {
             for guard in [ours, theirs] {
                 say("parent releases", guard.release().await);
             }
+        }
+    }
+}
+
+/// The child must neither take the lease nor give it back.
+fn while_retained(url: &str) {
+    let client = LockClient::builder().url(url);
+    let client = client.retain(Duration::from_secs(10)).build();
+    let client = client.expect("the URL is well formed");
+    let visit = || {
+        let guard = client.lock("order:42").acquire_blocking()?;
+        let token = guard.fencing_token().get();
+        guard.release_blocking().map(|()| token)
+    };
+    let token = visit().expect("the lock is free");
+    match fork::fork().expect("there is memory for a child") {
+        Forked::Child => {
+            say("child takes what is retained", visit());
+            runtime().block_on(client.shutdown());
+            drop(client);
+            println!("child drops its client: done");
+        }
+        Forked::Parent { child } => {
+            let ended = fork::ended_well(child).expect("it is our child");
+            println!(
+                "parent's child: {}",
+                if ended { "ended well" } else { "failed" }
+            );
+            say("parent's next turn", visit().map(|next| next - token));
+            runtime().block_on(client.shutdown());
         }
     }
 }

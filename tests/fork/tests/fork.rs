@@ -69,3 +69,23 @@ fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
         assert_eq!(subscriptions.count(), 1, "{commands:#?}");
     }
 }
+
+/// It is the parent's, which takes it again without a command.
+#[test]
+fn a_child_leaves_a_retained_lease_alone() {
+    let server = RedisServer::start();
+    let arguments = [&*server.url(), "retained"];
+    let mut parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &arguments);
+    for expected in [
+        "child takes what is retained: Shutdown",
+        "child drops its client: done",
+        "parent's child: ended well",
+        "parent's next turn: 1",
+    ] {
+        let line = parent.line(PATIENCE).expect("it does not hang");
+        assert_eq!(line, expected);
+    }
+    assert!(parent.ended(PATIENCE).success());
+    let left: i64 = ask(&mut server.connection(), &["EXISTS", LOCK]);
+    assert_eq!(left, 0);
+}

@@ -41,6 +41,26 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     round.retire(next);
 }
 
+/// kill -9 of a process that retains a lease which nobody has: it lasts as long as a held one.
+pub(super) const KILLED_WHILE_RETAINED: Row =
+    Row::new("killed_while_retained", Class::E, killed_while_retained);
+
+fn killed_while_retained(round: &mut Round<'_>) {
+    let ttl = 2 * TTL;
+    let retain = (ttl / 3).as_millis().to_string();
+    let mut last = round.worker();
+    let answer = last.ask(&round.command("retain", ttl, PATIENCE, &retain), PATIENCE);
+    assert!(answer.starts_with("held "), "{answer}");
+    last.kill9();
+    let ended = Instant::now();
+    let mut next = round.worker();
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, ended, ttl);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(next);
+}
+
 /// kill -9 of a holder that was handed the lock a moment ago, for a ttl that is shorter than the claim
 /// by which it was handed over.
 pub(super) const SERVED_WAITER_KILLED: Row =

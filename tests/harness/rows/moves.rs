@@ -74,6 +74,44 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     round.retire(next);
 }
 
+/// The server that takes over does not have a lock whose lease is retained: no body runs, so exclusion holds.
+pub(super) const NAME_MOVES_WHILE_RETAINED: Row = Row::new(
+    "name_moves_while_retained",
+    Class::E,
+    name_moves_while_retained,
+);
+
+fn name_moves_while_retained(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let mut last = round.worker_at(&proxy.url());
+    let retain = (TTL / 3).as_millis().to_string();
+    let answer = last.ask(&round.command("retain", TTL, PATIENCE, &retain), PATIENCE);
+    assert!(answer.starts_with("held "), "{answer}");
+    let after = RedisServer::start();
+    let moved = Instant::now();
+    proxy.redirect(after.port());
+    proxy.kill_connections();
+    let mut next = round.worker_at(&after.url());
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, moved, Duration::ZERO);
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    // By the next connection: it knows that the first one is gone.
+    assert_eq!(last.ask("cycle elsewhere 1000 20000 1", PATIENCE), "ok");
+    round.ask(&mut last, TTL, PATIENCE);
+    let early = last.line(Duration::from_millis(500));
+    if early.is_some() {
+        intrude(&mut last);
+    }
+    assert_eq!(next.ask("write", PATIENCE), "written");
+    assert_eq!(early, None, "the lease was taken without a question");
+    let released = Instant::now();
+    round.release(&mut next);
+    round.retire(next);
+    enters(round, last, released);
+    // Its own server has the lease still.
+    round.lock.command::<()>(&["FLUSHALL"]);
+}
+
 fn enters(round: &mut Round<'_>, mut worker: Worker, released: Instant) {
     round.granted_next(&worker, released, Duration::from_secs(1));
     round.visit(&mut worker);

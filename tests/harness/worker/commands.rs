@@ -67,6 +67,9 @@ impl<L: Locks> Commands<L> {
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["retain", key, ttl, wait, time] => {
+                self.retain(lock(key, ttl, wait), millis(time)).await
+            }
             ["drop", key, ttl, wait, micros] => {
                 self.drop_after(lock(key, ttl, wait), number(micros)).await
             }
@@ -172,6 +175,16 @@ impl<L: Locks> Commands<L> {
     async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let outcome = self.locks().acquire(key, ttl, wait).await;
         self.keep(key, outcome)
+    }
+
+    /// Acquires and releases, and retains the lease for so long after that.
+    async fn retain(&self, (key, ttl, wait): Lock<'_>, time: Duration) -> String {
+        let outcome = self.locks().acquire_retained(key, ttl, wait, time).await;
+        let words = grant(&outcome);
+        match outcome.map(L::Held::release) {
+            Ok(releasing) => releasing.await.map_or_else(|failed| failed, |()| words),
+            Err(_) => words,
+        }
     }
 
     /// Polls an acquire once, and not again before it is to be finished.

@@ -18,6 +18,18 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         wait: Duration,
     ) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
+    /// The same for a lock that stays with its client for `retain` after its release. Other kinds know no
+    /// such thing.
+    fn acquire_retained(
+        &self,
+        key: &str,
+        ttl: Duration,
+        wait: Duration,
+        _retain: Duration,
+    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
+        self.acquire(key, ttl, wait)
+    }
+
     /// One visit under the lock, as a service would make it. The inner failure is the resource's.
     fn run(
         &self,

@@ -18,6 +18,17 @@ impl Locks for LockClient {
         acquire.await.map_err(|error| words(&error))
     }
 
+    async fn acquire_retained(
+        &self,
+        key: &str,
+        ttl: Duration,
+        wait: Duration,
+        retain: Duration,
+    ) -> Result<LockGuard, String> {
+        let lock = self.lock(key).ttl(ttl).wait(wait).retain(retain);
+        lock.await.map_err(|error| words(&error))
+    }
+
     async fn run(
         &self,
         key: &str,

@@ -30,12 +30,14 @@ pub(crate) enum Breach {
     Bypassed,
     /// A turn began with less than two thirds of its caller's ttl.
     ShortTurn,
+    /// A lease was taken that was retained for longer than it may be.
+    TakenLate,
     /// A script failed and had changed something by then.
     HalfDone,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 13] = [
+    pub(crate) const ALL: [Breach; 14] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -48,6 +50,7 @@ impl Breach {
         Breach::TurnToken,
         Breach::Bypassed,
         Breach::ShortTurn,
+        Breach::TakenLate,
         Breach::HalfDone,
     ];
 }

@@ -71,6 +71,12 @@ impl World {
         actions: &mut Vec<Action>,
     ) {
         let number = episode.number;
+        if hold.body == Body::Over {
+            if hold.retained == 0 && configuration.seeded != Some(Seeded::RetainedForever) {
+                actions.push(Action::EndRetained(id, number));
+            }
+            return;
+        }
         let inside = hold.body == Body::Inside;
         let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked) && hold.turn > 0;
         if !inside && (hold.is_valid() || unchecked) {

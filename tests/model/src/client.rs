@@ -74,6 +74,10 @@ pub(crate) struct Hold {
     pub(crate) turn: u8,
     /// How long ago the grant was; kept up to where it matters.
     pub(crate) since: Ticks,
+    /// For how long the lease is still retained; zero unless it is.
+    pub(crate) retained: Ticks,
+    /// The connection broke since the grant; kept where it matters.
+    pub(crate) torn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +85,8 @@ pub(crate) enum Body {
     /// The lock is had and not handed over.
     Outside,
     Inside,
+    /// It is over, and the lease is retained for the next caller.
+    Over,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -167,6 +173,7 @@ impl Client {
                 Phase::Held(hold) => {
                     hold.deadline = (hold.deadline - 1).max(0);
                     hold.since = (hold.since + 1).min(spell);
+                    hold.retained = (hold.retained - 1).max(0);
                 }
                 Phase::Ending {
                     step: Step::Settle,

@@ -51,6 +51,8 @@ pub struct Configuration {
     pub turns: Token,
     /// A lease is passed on inside a process, and for so long after the grant while others queue.
     pub local_turns: Option<Ticks>,
+    /// A lease that nobody else wants is retained for so long after the body; zero is not at all.
+    pub retain: Ticks,
     /// Every other caller's ttl, the first one's among them if their number is even, is longer by so much.
     pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
@@ -85,6 +87,7 @@ impl Configuration {
             window: self.window,
             turns: self.turns,
             spell: self.local_turns,
+            retain: self.retain,
             claim: self.claim,
             forgets: self.forgets,
             synchronous: self.synchronous,
@@ -162,6 +165,7 @@ impl Breach {
             Breach::TurnToken => "tokens rise with every body",
             Breach::Bypassed => "no process goes before others more often than a grant has tokens",
             Breach::ShortTurn => "a turn has two thirds of its caller's ttl before it",
+            Breach::TakenLate => "what is retained is taken in its time or not at all",
             Breach::HalfDone => "a script that fails changes nothing",
         }
     }

@@ -12,7 +12,7 @@
 //!   and on a real server, and compares answers, announcements and records.
 //! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
 //!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
-//!   clock, release, hand-off to the next in line, settling; and, ahead of the runtime, local turns.
+//!   clock, release, hand-off to the next in line, settling, local turns, and retained leases.
 //! - `network`: one connection for each client, in order both ways. When it is torn down, what it
 //!   had to bring is lost or arrives late, in order.
 //! - `faults`, `strike`: what goes wrong.
@@ -66,10 +66,10 @@
 //! | shutdown with a running sync body | shutdown, shutdown sync |
 //! | restart with and without data | restart, empty restart |
 //! | release by a command that compares and deletes: a waiter in between, lost, doubled, delayed past a teardown, after a failover | deletes, three clients; deletes, lost; deletes, doubled; deletes, torn; deletes, deleted; deletes, failover; deletes, turns |
+//! | a lease is retained: range exhausted, message before, while and after, mixed ttls, attempts, giving up, renewal, crash, loss, a broken connection, shutdown | retained, retained by both, and every other `retained` |
 //! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss in mid-chain | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
 //!
-//! Local turns are ahead of the runtime, which does not pass leases on yet: `conduct::turns` states
-//! the rule, to the letter.
+//! `conduct::turns` states the rule of local turns and of retained leases, to the letter.
 //!
 //! Where no lease can exclude (`Class::Fenced`), what must hold is that tokens rise with every grant
 //! and that the server's holder has the highest token of all who run: a resource that refuses

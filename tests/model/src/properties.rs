@@ -3,7 +3,7 @@
 use stateright::Property;
 
 use crate::audit::Breach;
-use crate::client::{Client, Hold};
+use crate::client::{Body, Client, Hold};
 use crate::configuration::{Class, Configuration};
 use crate::recovery;
 use crate::server::{Lock, Owner, Value};
@@ -17,11 +17,18 @@ pub const DEADLINE: &str = "no holder relies on the lock for longer than the ser
 pub const PHANTOM: &str = "nothing is left of an owner that its client forgot";
 /// Where exclusion cannot be kept, tokens order the holders.
 pub const FENCED: &str = "whoever the server has as holder has the highest token inside";
+/// A lease is retained only as long as nobody is known to wait for it.
+pub const UNWANTED: &str =
+    "what is retained is wanted by nobody else, as far as its client was told";
+/// A lease is retained only as long as its client hears of waiters, and of the server that granted it.
+pub const CONNECTED: &str = "what is retained was granted on the connection that its client has";
 /// Whatever went wrong heals by itself.
 pub const RECOVERY: &str = "without further faults everybody is served and nothing is left";
 
 /// A configuration without exclusion does show what that means.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
+/// A configuration with retained leases does have them, and has them taken.
+pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
 /// A configuration does contain what it says.
 pub(crate) const SEEN: &str = "all that may happen has happened, and everybody is done";
 
@@ -39,6 +46,13 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
             Property::sometimes(UNFENCED, |_, world| !is_exclusive(world)),
         ],
     };
+    if configuration.retain > 0 {
+        properties.push(Property::always(UNWANTED, |_, world| is_unwanted(world)));
+        properties.push(Property::always(CONNECTED, |_, world| is_connected(world)));
+    }
+    if configuration.retain > 0 && configuration.mixed == 0 {
+        properties.push(Property::sometimes(TAKEN, |_, world| is_taken_again(world)));
+    }
     properties.push(Property::sometimes(SEEN, |_, world: &World| {
         world.budget.is_spent() && world.clients.iter().all(Client::is_idle)
     }));
@@ -77,9 +91,23 @@ fn never(breach: Breach) -> Property<Configuration> {
         TurnToken,
         Bypassed,
         ShortTurn,
+        TakenLate,
         HalfDone
     );
     Property::always(breach.rule(), condition)
+}
+
+fn is_unwanted(world: &World) -> bool {
+    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.contended)
+}
+
+fn is_connected(world: &World) -> bool {
+    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.torn)
+}
+
+fn is_taken_again(world: &World) -> bool {
+    let mut holds = holds(world);
+    holds.any(|(_, hold)| hold.body == Body::Over && hold.turn > 0)
 }
 
 fn is_exclusive(world: &World) -> bool {

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 use crate::canonical;
 use crate::client::{Body, Phase, Step};
 use crate::configuration::Configuration;
+use crate::seeded::Seeded;
 use crate::server::{Lock, Mode};
 use crate::world::{Action, World};
 
@@ -57,7 +58,7 @@ fn is_over(world: &World) -> bool {
 /// Everybody does what is due, then time passes.
 fn one_tick(world: &mut World, configuration: &Configuration) {
     let mut polled = Vec::new();
-    while let Some(action) = next(world, &polled) {
+    while let Some(action) = next(world, configuration, &polled) {
         if matches!(action, Action::Poll(..) | Action::EndAgain(..)) {
             polled.push(action);
         }
@@ -67,7 +68,7 @@ fn one_tick(world: &mut World, configuration: &Configuration) {
 }
 
 /// The next thing that is due; each waiter asks once in a tick.
-fn next(world: &World, polled: &[Action]) -> Option<Action> {
+fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Option<Action> {
     for (id, client) in (0..).zip(&world.clients) {
         if !client.link.stray.is_empty() {
             return Some(Action::DeliverStray(id));
@@ -91,6 +92,13 @@ fn next(world: &World, polled: &[Action]) -> Option<Action> {
                 Phase::Ending {
                     step: Step::Settle, ..
                 } if !episode.waiting => Action::EndAgain(id, number),
+                Phase::Held(hold) if hold.body == Body::Over => {
+                    let is_kept = configuration.seeded == Some(Seeded::RetainedForever);
+                    if hold.retained > 0 || is_kept {
+                        continue;
+                    }
+                    Action::EndRetained(id, number)
+                }
                 Phase::Held(hold) if hold.body == Body::Inside && hold.is_valid() => {
                     Action::Finish(id, number)
                 }

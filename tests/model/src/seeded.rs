@@ -51,11 +51,19 @@ pub enum Seeded {
     NamesRemoved,
     /// A place in the queue goes to a caller that asks for another ttl, under the same owner.
     OwnerOfAnotherTtl,
+    /// A retained lease is taken however late the next caller comes.
+    RetainedLate,
+    /// A retained lease stays so when its client is told that somebody waits.
+    RetainedDeaf,
+    /// A retained lease is not ended when its time is over.
+    RetainedForever,
+    /// A lease is retained although its connection broke.
+    RetainedTorn,
 }
 
 impl Seeded {
     /// All of them.
-    pub const ALL: [Seeded; 23] = [
+    pub const ALL: [Seeded; 27] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -79,5 +87,9 @@ impl Seeded {
         Seeded::HeirOrphaned,
         Seeded::NamesRemoved,
         Seeded::OwnerOfAnotherTtl,
+        Seeded::RetainedLate,
+        Seeded::RetainedDeaf,
+        Seeded::RetainedForever,
+        Seeded::RetainedTorn,
     ];
 }

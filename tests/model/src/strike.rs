@@ -20,7 +20,7 @@ const MODES: [Mode; 5] = [
 impl World {
     /// The faults that may come next.
     pub(crate) fn faults(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
-        self.faults_of_clients(actions);
+        self.faults_of_clients(configuration, actions);
         self.faults_of_server(actions);
         if self.mode != Mode::Normal {
             actions.push(Action::Mend);
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    fn faults_of_clients(&self, actions: &mut Vec<Action>) {
+    fn faults_of_clients(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
         let may = |fault| self.budget.allows(fault);
         for (id, client) in (0..).zip(&self.clients).filter(|(_, client)| client.alive) {
             if may(Fault::Try) && client.to_come > 0 {
@@ -48,7 +48,9 @@ impl World {
                 actions.push(Action::Strike(Fault::Shutdown, id));
             }
             let quiet = client.link.up.is_empty() && client.link.down.is_empty();
-            if may(Fault::Tear) && !quiet {
+            // What is held is not retained after that, and what is retained ends.
+            let retains = configuration.retain > 0 && client.holds().next().is_some();
+            if may(Fault::Tear) && (!quiet || retains) {
                 actions.push(Action::Strike(Fault::Tear, id));
             }
             if may(Fault::Lose) {

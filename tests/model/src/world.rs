@@ -43,6 +43,8 @@ pub enum Action {
     Finish(u8, u8),
     /// The deadline is found to have passed.
     Lose(u8, u8),
+    /// The time is over for which a lease is retained.
+    EndRetained(u8, u8),
     /// The lease is renewed, to this.
     Renew(u8, u8, Ticks),
     /// An owner is ended once more.
@@ -122,6 +124,7 @@ impl World {
                 })
             }
             Action::Finish(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
+            Action::EndRetained(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
             Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &terms)),
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);

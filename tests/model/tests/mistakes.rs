@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use lock_model::properties::{DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY};
+use lock_model::properties::{CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNWANTED};
 use lock_model::{Seeded, configurations, explore_for};
 
 const KEPT_PLACE: &str = "a waiter that polls keeps its place";
@@ -12,6 +12,7 @@ const TWO_THIRDS: &str = "a turn has two thirds of its caller's ttl before it";
 const BYPASS: &str = "no process goes before others more often than a grant has tokens";
 const SHORTENED: &str = "no lease is shortened";
 const HALF_DONE: &str = "a script that fails changes nothing";
+const IN_TIME: &str = "what is retained is taken in its time or not at all";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, where it shows, and what it breaks there.
@@ -46,6 +47,14 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::HeirOrphaned, "turns, giving up", PHANTOM),
     (Seeded::NamesRemoved, "migration", HALF_DONE),
     (Seeded::OwnerOfAnotherTtl, "torn, mixed ttls", DEADLINE),
+    (Seeded::RetainedLate, "retained", IN_TIME),
+    (Seeded::RetainedLate, "retained", TWO_THIRDS),
+    (Seeded::RetainedDeaf, "retained", UNWANTED),
+    (Seeded::RetainedForever, "retained", RECOVERY),
+    (Seeded::RetainedTorn, "retained, torn", CONNECTED),
+    (Seeded::TokenReused, "retained", TOKEN_A_BODY),
+    (Seeded::RangeUnbounded, "retained", TOKEN_A_BODY),
+    (Seeded::TurnUnfit, "retained, mixed ttls", TWO_THIRDS),
 ];
 
 #[test]

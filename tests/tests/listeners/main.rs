@@ -35,6 +35,10 @@ impl Subscriber for Listener {
         span.record(&mut told);
         match (span.metadata().name(), told.template.as_str()) {
             ("lock_acquire", "unmade:<id>") => panic!("a listener that fails"),
+            ("lock_hold", "slow:<id>") => {
+                blocks();
+                Id::from_u64(1)
+            }
             ("lock_acquire", "asked:<id>") | ("lock_hold", "held:<id>") => Id::from_u64(BROKEN),
             _ => Id::from_u64(1),
         }
@@ -118,6 +122,12 @@ async fn sleeps(
 ) -> Result<(), LockError> {
     let _stopped = stopped;
     pending().await
+}
+
+#[distributed_lock(key = "slow:<id>", ttl = "300ms", renew = false, client = locks)]
+fn slow(locks: &LockClient, id: u64, begun: &mut bool) -> Result<(), LockError> {
+    *begun = true;
+    Ok(())
 }
 
 #[distributed_lock(key = "unmade:<id>", client = locks)]
@@ -207,4 +217,17 @@ async fn a_body_is_stopped_before_one_that_sleeps_is_told() {
     assert!(started.elapsed() < ms(1400), "{:?}", started.elapsed());
     let lost = soon(call).await.expect("it does not panic");
     assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
+}
+
+#[test]
+fn a_body_that_blocks_does_not_begin_after_one_that_outlasts_its_lease() {
+    listen();
+    let server = RedisServer::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let connected = runtime.block_on(LockClient::connect(&server.url()));
+    let client = connected.unwrap();
+    let mut begun = false;
+    let lost = slow(&client, 1, &mut begun);
+    assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
+    assert!(!begun, "it ran without its lock");
 }

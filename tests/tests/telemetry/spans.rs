@@ -116,3 +116,22 @@ async fn a_hold_whose_lease_passes_on_says_so() {
     let outcomes: Vec<_> = holds.iter().map(|hold| hold.field("outcome")).collect();
     assert_eq!(outcomes, ["passed", "released"]);
 }
+
+#[distributed_lock(key = "kept:<id>", ttl = "600s", retain = "200s", client = locks)]
+async fn kept(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    Ok(())
+}
+
+/// The lease outlives the hold, whose span and figures end with the body.
+#[tokio::test]
+async fn a_hold_whose_lease_is_retained_says_so() {
+    journal::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    kept(&locks, 1).await.unwrap();
+    kept(&locks, 1).await.unwrap();
+    locks.shutdown().await;
+    let holds = told("lock_hold", "kept:<id>");
+    let outcomes: Vec<_> = holds.iter().map(|hold| hold.field("outcome")).collect();
+    assert_eq!(outcomes, ["retained", "retained"]);
+}

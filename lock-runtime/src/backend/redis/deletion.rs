@@ -1,7 +1,8 @@
 //! Release by one command instead of a script, on a server that can compare a value and delete it.
 
-use redis::{Cmd, Value};
+use redis::{RedisError, Value};
 
+use super::command::{self, Word};
 use crate::backend::wire::Ticket;
 use crate::model::record::uncontended;
 use crate::model::token::FencingToken;
@@ -15,9 +16,6 @@ pub(super) enum Deletion {
     DelEx,
 }
 
-/// Room for the text of the command besides the key and the record.
-const ROOM: usize = 16;
-
 impl Deletion {
     /// The command of a server that calls itself `server` and has this version, major and minor.
     pub(super) fn of(server: &str, version: (u32, u32)) -> Option<Deletion> {
@@ -28,17 +26,24 @@ impl Deletion {
         }
     }
 
-    /// Frees `lock` if its record is the one that `ticket` got with `token`, and no waiter has set its
-    /// flag.
-    pub(super) fn command(self, lock: &str, ticket: &Ticket, token: FencingToken) -> Cmd {
-        let record = uncontended(ticket.as_str(), token);
-        let mut command = Cmd::with_capacity(4, lock.len() + record.len() + ROOM);
+    /// Appends the command that frees `lock` if its record is the one that `ticket` got with `token`, and
+    /// no waiter has set its flag.
+    pub(super) fn write(
+        self,
+        output: &mut Vec<u8>,
+        lock: Word<'_>,
+        ticket: &Ticket,
+        token: FencingToken,
+    ) {
+        let record = uncontended(ticket.owner, &ticket.label, token);
+        let record = Word::Text(&record);
         match self {
-            Deletion::DelIfEq => command.arg("DELIFEQ").arg(lock),
-            Deletion::DelEx => command.arg("DELEX").arg(lock).arg("IFEQ"),
-        };
-        command.arg(record);
-        command
+            Deletion::DelIfEq => command::write(output, &[Word::Text("DELIFEQ"), lock, record]),
+            Deletion::DelEx => {
+                let condition = Word::Text("IFEQ");
+                command::write(output, &[Word::Text("DELEX"), lock, condition, record]);
+            }
+        }
     }
 
     /// The answer in the words of `release.lua`. That nothing was deleted may mean a waiter, another holder
@@ -49,6 +54,13 @@ impl Deletion {
             answer => answer,
         }
     }
+}
+
+/// Whether a server that answers so will never do it on this connection: it lacks the command, or its user
+/// the right to it.
+pub(super) fn is_missing(error: &RedisError) -> bool {
+    let detail = error.detail().unwrap_or_default();
+    error.code() == Some("NOPERM") || detail.contains("unknown command")
 }
 
 #[cfg(test)]
@@ -74,12 +86,41 @@ mod tests {
     }
 
     #[test]
+    fn only_a_server_that_cannot_is_not_asked_again() {
+        for (line, expected) in [
+            (
+                "NOPERM this user has no permissions to run the 'delifeq' command",
+                true,
+            ),
+            (
+                "ERR unknown command 'DELEX', with args beginning with: 'k'",
+                true,
+            ),
+            (
+                "WRONGTYPE Operation against a key holding the wrong kind of value",
+                false,
+            ),
+            (
+                "ERR Key should be of string type if conditions are specified",
+                false,
+            ),
+            ("MISCONF Redis is configured to save RDB snapshots", false),
+        ] {
+            let answer = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
+            let error = answer.extract_error().unwrap_err();
+            assert_eq!(is_missing(&error), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn the_whole_record_is_compared() {
         let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let ticket = Ticket::new(owner, "api-7 ship");
+        let ticket = Ticket::new(owner, "api-7 ship".into());
         let words = |deletion: Deletion| {
-            let command = deletion.command("lock:k", &ticket, FencingToken::new(123));
-            let packed = String::from_utf8(command.get_packed_command()).unwrap();
+            let mut packed = Vec::new();
+            let token = FencingToken::new(123);
+            deletion.write(&mut packed, Word::Text("lock:k"), &ticket, token);
+            let packed = String::from_utf8(packed).unwrap();
             let words = packed.split("\r\n").skip(2).step_by(2);
             words.map(str::to_owned).collect::<Vec<_>>()
         };

@@ -3,8 +3,9 @@
 //! A lock that is evicted is held by nobody and by somebody, and only a fencing token helps then.
 //! It is a matter of one setting of the server, so whoever runs it is told, once a process.
 
-use redis::{Cmd, ErrorKind, ServerErrorKind, Value};
+use redis::{ErrorKind, ServerErrorKind, Value};
 
+use super::command::Word;
 use super::once::Once;
 use super::target::Address;
 use crate::telemetry;
@@ -13,13 +14,11 @@ static LOOKED_AT: Once = Once::new();
 
 /// What to ask on the first connection to a server. `INFO` and not `CONFIG GET`: it says all there is to
 /// know, and managed servers and careful users allow it rather.
-pub(super) fn command(server: &Address) -> Option<Cmd> {
+pub(super) fn command(server: &Address) -> Option<[Word<'static>; 2]> {
     if LOOKED_AT.was_said(&server.to_string()) {
         return None;
     }
-    let mut info = redis::cmd("INFO");
-    info.arg("memory");
-    Some(info)
+    Some([Word::Text("INFO"), Word::Text("memory")])
 }
 
 /// Warns of a server that answers so. A user who may not even ask is not told: the check is a service,

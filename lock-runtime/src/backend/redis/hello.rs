@@ -1,7 +1,8 @@
 //! What kind of server this is.
 
-use redis::{Cmd, RedisConnectionInfo, Value};
+use redis::{RedisConnectionInfo, Value};
 
+use super::command::{self, Head, Word};
 use super::deletion::Deletion;
 use super::target::Address;
 use crate::backend::wire::Fault;
@@ -10,14 +11,16 @@ use crate::backend::wire::Fault;
 const OLDEST: (u32, u32) = (6, 2);
 
 /// Says who we are, and asks who the server is. Nobody needs a right to HELLO.
-pub(super) fn command(login: &RedisConnectionInfo) -> Cmd {
-    let mut hello = redis::cmd("HELLO");
-    hello.arg(3);
-    if let Some(password) = login.password() {
-        let user = login.username().unwrap_or("default");
-        hello.arg("AUTH").arg(user).arg(password);
+pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
+    let hello = [Word::Text("HELLO"), Word::Number(3)];
+    match login.password() {
+        Some(password) => {
+            let user = login.username().unwrap_or("default");
+            let login = ["AUTH", user, password].map(Word::Text);
+            Head::new(&hello).write(output, &login);
+        }
+        None => command::write(output, &hello),
     }
-    hello
 }
 
 /// Whether locks can be kept on a server that answers so, and how it compares and deletes, if it can.

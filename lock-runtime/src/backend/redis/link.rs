@@ -12,18 +12,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Pipeline, Value};
+use redis::Value;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
+use super::command::Word;
 use super::deletion::Deletion;
 use super::losses::{Losses, SHORTEST};
 use super::reply::{describe_broken, judge_setup};
 use super::slots::Broken;
 use super::target::Target;
 use super::transport::{Event, OnEvent, Transport};
-use super::{CHANNEL, eviction, hello, socket, tls};
+use super::{CHANNEL, command, eviction, hello, socket, tls};
 use crate::alarm::{Alarms, Elapsed};
 use crate::backend::chain::Incarnation;
 use crate::backend::wire::Fault;
@@ -216,28 +217,29 @@ impl Link {
         }
     }
 
-    /// Sends one command and waits for its answer.
+    /// Sends the command that `write` appends and waits for its answer.
     pub(crate) async fn send(
         &self,
         connection: &Arc<Connection>,
-        command: &Cmd,
+        write: impl FnOnce(&mut Vec<u8>),
         until: Instant,
     ) -> Result<Value, Silence> {
-        let answer = connection.transport.send(command);
+        let answer = connection.transport.send(write);
         let answer = self.alarms().timeout_at(until, answer).await;
         let answer = self.heard(connection, answer)?;
         connection.judge_use(slice::from_ref(&answer));
         Ok(answer)
     }
 
-    /// Sends many commands at once; the answers may hold errors of the server.
+    /// Sends the `count` commands that `write` appends at once; the answers may hold errors of the server.
     pub(crate) async fn send_all(
         &self,
         connection: &Arc<Connection>,
-        commands: &Pipeline,
+        count: usize,
+        write: impl FnOnce(&mut Vec<u8>),
         until: Instant,
     ) -> Result<Vec<Value>, Silence> {
-        let answers = connection.transport.send_all(commands);
+        let answers = connection.transport.send_all(count, write);
         let answers = self.alarms().timeout_at(until, answers).await;
         let answers = self.heard(connection, answers)?;
         connection.judge_use(&answers);
@@ -271,6 +273,15 @@ impl Link {
                 Err(Silence::TimedOut)
             }
         }
+    }
+
+    /// Reads what has come on the connection, if there is one and nobody else does.
+    pub(crate) fn hear(&self) {
+        let connection = match &*self.shared.state() {
+            State::Up(connection) => connection.clone(),
+            State::Down { .. } | State::Connecting(_) => return,
+        };
+        connection.transport.hear();
     }
 
     /// Timers for whoever sends: commands are waited for on their callers' tasks.
@@ -444,21 +455,25 @@ impl Shared {
             heard: Mutex::new(Instant::now()),
         };
         // All travel together: the looks at the server take no time of their own.
-        let greeting = connection.transport.send(&hello::command(login));
-        let mut setup = Pipeline::new();
+        let hello = |output: &mut Vec<u8>| hello::write(output, login);
+        let greeting = connection.transport.send(hello);
+        let mut setup = Vec::new();
         if login.db() != 0 {
-            setup.cmd("SELECT").arg(login.db());
+            setup.push([Word::Text("SELECT"), Word::Number(login.db())]);
         }
-        for name in &names {
+        let channel = |name: &ProcessId| format!("{CHANNEL}{}", name.as_str());
+        let channels: Vec<_> = names.iter().map(channel).collect();
+        for channel in &channels {
             // One each, since an error is an answer to one.
-            let channel = format!("{CHANNEL}{}", name.as_str());
-            setup.cmd("SUBSCRIBE").arg(channel);
+            setup.push([Word::Text("SUBSCRIBE"), Word::Text(channel)]);
         }
         let steps = setup.len();
-        if let Some(look) = eviction::command(address) {
-            setup.add_command(look);
-        }
-        let answers = connection.transport.send_all(&setup);
+        setup.extend(eviction::command(address));
+        let answers = connection.transport.send_all(setup.len(), |output| {
+            for command in &setup {
+                command::write(output, command);
+            }
+        });
 
         let broken = |broken: Broken| self.broken_setup(&broken.error);
         let refused = |error: redis::RedisError| judge_setup(&error, login.password());

@@ -1,7 +1,9 @@
 //! One Redis or Valkey server. Nothing outside this folder knows the client library.
 
 mod addresses;
+mod blocking;
 mod codec;
+mod command;
 mod deletion;
 mod eviction;
 mod hello;
@@ -19,15 +21,16 @@ mod tls;
 mod transport;
 mod window;
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, RedisWrite, Value};
+use redis::Value;
 
+pub(crate) use blocking::block_on;
 pub(crate) use link::{OnConnect, OnSignal, Signal};
 pub(crate) use target::Target;
 
+use self::command::{Word, write};
 use self::deletion::Deletion;
 use self::link::{Connection, Link, Silence};
 use self::losses::SHORTEST;
@@ -80,15 +83,12 @@ impl Server {
         }
     }
 
-    /// Runs a script for one owner, or, on a connection for which `instead` has one, the command that does
-    /// the same. `note` is told of every connection it is about to be sent on, and `Sent` carries the time
-    /// before the sending that was answered.
+    /// Runs a script for one owner. `note` is told of every connection it is about to be sent on, and
+    /// `Sent` carries the time before the sending that was answered.
     async fn run(
         &self,
         window: &Window,
-        lua: &Lua,
-        arguments: impl Fn(&mut Cmd),
-        instead: impl Fn(&Connection) -> Option<Cmd>,
+        call: &Call<'_>,
         mut note: impl FnMut(Step<'_>),
     ) -> Result<Sent<Value>, Fault> {
         let until = self.link.until();
@@ -102,22 +102,20 @@ impl Server {
                 place
             }
         };
-        let (mut whole, mut unsent) = (false, 0);
+        let (mut whole, mut unsent, mut by_script) = (false, 0, false);
         loop {
-            let command = instead(&connection);
-            let is_script = command.is_none();
-            let call = command.unwrap_or_else(|| {
-                let mut call = if whole {
-                    lua.by_source()
-                } else {
-                    lua.by_digest()
-                };
-                arguments(&mut call);
-                call
-            });
+            let holder = call.holder.filter(|_| !by_script);
+            let deletion = holder.zip(connection.deletion());
+            let is_script = deletion.is_none();
+            let write = |output: &mut Vec<u8>| match deletion {
+                Some(((ticket, token), deletion)) => {
+                    deletion.write(output, call.words[0], ticket, token);
+                }
+                None => call.script.write(output, whole, call.words),
+            };
             note(Step::Sending(&connection));
             let at = CLOCK.now();
-            let value = match self.link.send(&connection, &call, until).await {
+            let value = match self.link.send(&connection, write, until).await {
                 Ok(value) if is_script => value,
                 Ok(value) => Deletion::answer(value),
                 Err(Silence::Unsent) => {
@@ -132,7 +130,12 @@ impl Server {
                 Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
                     // If the script is refused as well, that is what the caller is told.
-                    Some(Fault::Refused(_)) if !is_script => connection.refused_deletion(),
+                    Some(Fault::Refused(_)) if !is_script => {
+                        by_script = true;
+                        if deletion::is_missing(&error) {
+                            connection.refused_deletion();
+                        }
+                    }
                     None if !whole => whole = true,
                     None => {
                         return Err(Fault::unavailable("the server forgets its scripts"));
@@ -187,20 +190,16 @@ impl Server {
         whole: bool,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
-        let mut pipeline = redis::Pipeline::with_capacity(renewals.len());
-        for (index, renewal) in renewals.iter().enumerate() {
-            let mut call = if whole && index == 0 {
-                RENEW.by_source()
-            } else {
-                RENEW.by_digest()
-            };
-            renewal.arguments(&mut call);
-            pipeline.add_command(call);
-        }
+        let write = |output: &mut Vec<u8>| {
+            for (index, renewal) in renewals.iter().enumerate() {
+                RENEW.write(output, whole && index == 0, &renewal.words());
+            }
+        };
+        let count = renewals.len();
         let mut unsent = 0;
         let (at, sent) = loop {
             let at = CLOCK.now();
-            match self.link.send_all(connection, &pipeline, until).await {
+            match self.link.send_all(connection, count, write, until).await {
                 Err(Silence::Unsent) => match self.reconnection(&mut unsent, until).await {
                     Ok(another) => *connection = another,
                     Err(fault) => break (at, Err(fault)),
@@ -234,22 +233,42 @@ enum Step<'a> {
     Answered(&'a Connection),
 }
 
-impl Renewal {
-    fn arguments(&self, call: &mut Cmd) {
-        call.arg(&*self.lock)
-            .arg(self.owner.as_str())
-            .arg(millis(self.extension.ttl));
+/// A call of a script.
+struct Call<'a> {
+    script: &'a Lua,
+    /// Its keys and arguments. The lock is the first.
+    words: &'a [Word<'a>],
+    /// The holder's entry and token, for a release: a server that compares and deletes needs no script.
+    holder: Option<(&'a Ticket, FencingToken)>,
+}
+
+impl<'a> Call<'a> {
+    fn new(script: &'a Lua, words: &'a [Word<'a>]) -> Call<'a> {
+        Call {
+            script,
+            words,
+            holder: None,
+        }
     }
 }
 
-fn all_keys(call: &mut Cmd, names: &RecordNames) {
-    call.arg(&*names.lock);
-    for name in [names.fence(), names.queue()] {
-        let mut writer = call.writer_for_next_arg();
-        for part in name.parts() {
-            writer.write_all(part.as_bytes()).expect("it is memory");
-        }
+impl Renewal {
+    fn words(&self) -> [Word<'_>; 3] {
+        [
+            Word::Text(&self.lock),
+            Word::Text(self.owner.as_str()),
+            Word::Number(millis(self.extension.ttl)),
+        ]
     }
+}
+
+/// The keys of the scripts that need all records of a lock.
+fn keys(names: &RecordNames) -> [Word<'_>; 3] {
+    [
+        Word::Text(&names.lock),
+        Word::Name(names.fence()),
+        Word::Name(names.queue()),
+    ]
 }
 
 impl Wire for Server {
@@ -262,18 +281,15 @@ impl Wire for Server {
         queue: bool,
     ) -> Result<Sent<Acquired>, Fault> {
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
-        let arguments = |call: &mut Cmd| {
-            all_keys(call, names);
-            call.arg(ticket.as_str()).arg(signed);
-        };
+        let [lock, fence, line] = keys(names);
+        let words = [lock, fence, line, Word::Entry(ticket), Word::Number(signed)];
+        let call = Call::new(&ACQUIRE, &words);
         let note = |step: Step<'_>| match step {
             Step::Sending(on) => chain.sending(on.incarnation, ttl, queue),
             Step::Unsent(on) => chain.unsent(on.incarnation),
             Step::Answered(on) => chain.answered(on.incarnation),
         };
-        let sent = self
-            .run(&self.acquiring, &ACQUIRE, arguments, |_| None, note)
-            .await?;
+        let sent = self.run(&self.acquiring, &call, note).await?;
         let answer = script::acquired(sent.answer)?;
         Ok(Sent {
             at: sent.at,
@@ -318,17 +334,16 @@ impl Wire for Server {
         names: &RecordNames,
         token: FencingToken,
     ) -> Result<Ended, Fault> {
-        let arguments = |call: &mut Cmd| {
-            call.arg(&*names.lock).arg(ticket.owner.as_str());
+        let call = Call {
+            script: &RELEASE,
+            words: &[Word::Text(&names.lock), Word::Text(ticket.owner.as_str())],
+            holder: Some((ticket, token)),
         };
-        let deletion = |on: &Connection| Some(on.deletion()?.command(&names.lock, ticket, token));
         let note = |step: Step<'_>| match step {
             Step::Sending(on) => chain.ending(on.incarnation),
             Step::Unsent(_) | Step::Answered(_) => chain.ending_is_known(),
         };
-        let sent = self
-            .run(&self.ending, &RELEASE, arguments, deletion, note)
-            .await?;
+        let sent = self.run(&self.ending, &call, note).await?;
         script::released(&sent.answer)
     }
 
@@ -339,14 +354,16 @@ impl Wire for Server {
         names: &RecordNames,
         mut heir: Option<Heir<'_>>,
     ) -> Result<Sent<Ended>, Fault> {
-        let heirs_arguments = heir.as_ref().map(|heir| (heir.ticket, millis(heir.ttl)));
-        let arguments = |call: &mut Cmd| {
-            all_keys(call, names);
-            call.arg(ticket.as_str());
-            if let Some((ticket, ttl)) = &heirs_arguments {
-                call.arg(ticket.as_str()).arg(*ttl);
+        let [lock, fence, line] = keys(names);
+        let mut words = [lock, fence, line, Word::Entry(ticket), lock, lock];
+        let words = match &heir {
+            Some(heir) => {
+                (words[4], words[5]) = (Word::Entry(heir.ticket), Word::Number(millis(heir.ttl)));
+                &words[..]
             }
+            None => &words[..4],
         };
+        let call = Call::new(&END, words);
         let note = |step: Step<'_>| match step {
             Step::Sending(on) => {
                 chain.ending(on.incarnation);
@@ -367,9 +384,7 @@ impl Wire for Server {
                 }
             }
         };
-        let sent = self
-            .run(&self.ending, &END, arguments, |_| None, note)
-            .await?;
+        let sent = self.run(&self.ending, &call, note).await?;
         let answer = script::ended(&sent.answer)?;
         Ok(Sent {
             at: sent.at,
@@ -377,12 +392,20 @@ impl Wire for Server {
         })
     }
 
+    fn hear(&self) {
+        self.link.hear();
+    }
+
     async fn ping(&self) -> Result<(), Fault> {
         let until = self.link.until();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link
-            .send(&connection, &redis::cmd("PING"), until)
+            .send(
+                &connection,
+                |output| write(output, &[Word::Text("PING")]),
+                until,
+            )
             .await;
         let answer = answer.map_err(|silence| self.unanswered(silence))?;
         match answer.extract_error() {

@@ -1,7 +1,8 @@
 //! Who reads from a connection.
 //!
 //! Each runtime that sends on it has a task that reads for all and writes what was sent meanwhile: so a
-//! command and its answer cross no threads. The background reads what nobody else does: while commands
+//! command and its answer cross no threads. A thread that blocks reads itself
+//! ([`blocking`](super::blocking)). The background reads what nobody else does: while commands
 //! come from elsewhere, when no runtime has sent for a while, and when a command is not answered for a
 //! while, since a runtime may be blocked and its task not be polled.
 
@@ -24,7 +25,7 @@ use super::socket::Socket;
 use super::transport::Transport;
 use crate::shield::shielded;
 
-/// The background begins to read when no runtime has sent for so long, or a command has been under way
+/// The background begins to read when nobody who reads has sent for so long, or a command has been under way
 /// for so long. Short against the time for a command, a second; long against a round trip in a data
 /// centre.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
@@ -38,6 +39,8 @@ const REST: Duration = Duration::from_secs(1);
 pub(super) enum Sender {
     /// A task on a runtime that reads.
     Reader(Id),
+    /// A thread that blocks until it is answered.
+    Thread,
     Background,
     /// A thread whose answers are read by others.
     Elsewhere,
@@ -47,6 +50,8 @@ pub(super) enum Sender {
 pub(super) enum Reads<'a> {
     /// The reader of a runtime, to be woken by this.
     Reader(Id, &'a Waker),
+    /// A thread that blocks until it is answered.
+    Thread,
     Background,
     /// A thread that is about to send.
     Sender,
@@ -57,7 +62,7 @@ impl Sender {
     pub(super) fn reader(&self) -> Option<Id> {
         match self {
             Sender::Reader(id) => Some(*id),
-            Sender::Background | Sender::Elsewhere => None,
+            Sender::Thread | Sender::Background | Sender::Elsewhere => None,
         }
     }
 }

@@ -3,25 +3,17 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use redis::{Cmd, Script, Value};
+use redis::{Script, Value};
 
+use super::command::{Head, Word};
 use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
 use crate::model::record::{Grant, Holder};
 
-/// A script with the digest that the server knows it by.
+/// A script: the words that its calls begin with.
 pub(super) struct Lua {
-    source: &'static str,
-    digest: String,
-    /// How many keys it takes.
-    keys: usize,
+    by_digest: Head,
+    by_source: Head,
 }
-
-/// The most arguments that a script takes.
-const ARGUMENTS: usize = 3;
-
-/// Room for the text of most calls besides the script's, so that putting one together does not move
-/// it about.
-const ROOM: usize = 208;
 
 pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
     Lua::new(
@@ -45,30 +37,26 @@ pub(super) static RELEASE: LazyLock<Lua> =
     LazyLock::new(|| Lua::new(include_str!("lua/release.lua"), 1));
 
 impl Lua {
-    fn new(source: &'static str, keys: usize) -> Lua {
-        let digest = Script::new(source).get_hash().to_owned();
+    fn new(source: &'static str, keys: i64) -> Lua {
+        let head = |command, script| {
+            Head::new(&[Word::Text(command), Word::Text(script), Word::Number(keys)])
+        };
         Lua {
-            source,
-            digest,
-            keys,
+            by_digest: head("EVALSHA", Script::new(source).get_hash()),
+            by_source: head("EVAL", source),
         }
     }
 
-    /// The call by digest: short, and refused with NOSCRIPT by a server that has not seen it.
-    pub(super) fn by_digest(&self) -> Cmd {
-        self.call("EVALSHA", &self.digest)
-    }
-
-    /// The call with the whole text, after which the server knows the digest.
-    pub(super) fn by_source(&self) -> Cmd {
-        self.call("EVAL", self.source)
-    }
-
-    fn call(&self, command: &str, script: &str) -> Cmd {
-        let words = 3 + self.keys + ARGUMENTS;
-        let mut call = Cmd::with_capacity(words, script.len() + ROOM);
-        call.arg(command).arg(script).arg(self.keys);
-        call
+    /// Appends a call with these keys and arguments: by digest, which is short, and refused with NOSCRIPT
+    /// by a server that has not seen the script; or, if `whole`, with its text, after which the server
+    /// knows it.
+    pub(super) fn write(&self, output: &mut Vec<u8>, whole: bool, words: &[Word<'_>]) {
+        let head = if whole {
+            &self.by_source
+        } else {
+            &self.by_digest
+        };
+        head.write(output, words);
     }
 }
 

@@ -92,6 +92,11 @@ impl Slots {
         self.0.push_back(slot);
     }
 
+    /// Whether there are commands whose senders have no runtime that reads.
+    pub(super) fn are_left(&self) -> bool {
+        self.0.iter().any(|slot| slot.reader.is_none())
+    }
+
     /// For how long the first command has been under way.
     pub(super) fn age(&self) -> Option<Duration> {
         self.0.front().map(|slot| slot.sent.elapsed())

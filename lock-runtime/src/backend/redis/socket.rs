@@ -3,10 +3,14 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown};
 #[cfg(unix)]
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags};
 use tokio::net::TcpStream;
 
 use super::addresses;
@@ -70,6 +74,85 @@ impl Write for &Socket {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// What wakes a thread that waits for a socket to become readable.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(super) struct Bell {
+    socket: Socket,
+    rings: UnixStream,
+    rung: UnixStream,
+}
+
+#[cfg(unix)]
+impl Bell {
+    /// For a socket. `None` if no file descriptor is left.
+    pub(super) fn new(socket: &Socket) -> Option<Bell> {
+        let (rings, rung) = UnixStream::pair().ok()?;
+        rings.set_nonblocking(true).ok()?;
+        rung.set_nonblocking(true).ok()?;
+        let socket = socket.try_clone().ok()?;
+        Some(Bell {
+            socket,
+            rings,
+            rung,
+        })
+    }
+
+    pub(super) fn ring(&self) {
+        // If there is no room, it has been rung.
+        let _ = (&self.rings).write(&[0]);
+    }
+
+    /// Waits until the socket is readable, or this is rung. Whether the socket is.
+    ///
+    /// # Errors
+    ///
+    /// The system does not let a thread wait for a socket, or has no memory for it.
+    pub(super) fn wait_or_readable(&self) -> io::Result<bool> {
+        let mut awaited = [
+            PollFd::new(&self.socket, PollFlags::IN),
+            PollFd::new(&self.rung, PollFlags::IN),
+        ];
+        match rustix::event::poll(&mut awaited, None) {
+            Err(rustix::io::Errno::INTR) => return Ok(false),
+            polled => polled?,
+        };
+        let [socket, rung] = awaited.map(|it| !it.revents().is_empty());
+        if rung {
+            let _ = (&self.rung).read(&mut [0; 64]);
+        }
+        Ok(socket)
+    }
+}
+
+/// Elsewhere threads do not read.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(super) struct Bell;
+
+#[cfg(not(unix))]
+impl Bell {
+    pub(super) fn new(_socket: &Socket) -> Option<Bell> {
+        None
+    }
+
+    pub(super) fn ring(&self) {}
+
+    pub(super) fn wait_or_readable(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Tcp(stream) => stream.as_fd(),
+            Socket::Unix(stream) => stream.as_fd(),
+        }
     }
 }
 

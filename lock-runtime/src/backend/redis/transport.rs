@@ -14,15 +14,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Pipeline, PushKind, Value};
+use redis::{PushKind, Value};
+use smallvec::SmallVec;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::Notify;
 
+use super::blocking::{self, Threads};
 use super::pipe::Pipe;
 use super::reader::{self, LOOK, Readers, Reads, Sender};
 use super::slots::{Answer, Broken, Reply, Slot, Slots};
-use super::socket::Socket;
+use super::socket::{Bell, Socket};
 use super::tls::Session;
+use crate::fork::lock_unless_forked;
 use crate::keeper::Keeper;
 use crate::shield::shielded;
 
@@ -57,9 +60,10 @@ struct Io {
     /// Commands that were given to the pipe and not answered.
     slots: Slots,
     readers: Readers,
+    threads: Threads,
     /// Whether the background reads.
     background_reads: bool,
-    /// Commands that were sent from runtimes that read.
+    /// Commands that were sent from runtimes and threads that read.
     sent_by_readers: u64,
     /// When anything was sent or received.
     active: Instant,
@@ -72,7 +76,8 @@ struct News {
     ended: bool,
     /// The background has to look at what it has to do.
     changed: bool,
-    answered: Vec<(Slot, Value)>,
+    /// Mostly one, which needs no memory of its own.
+    answered: SmallVec<[(Slot, Value); 1]>,
     failed: Vec<(Reply, Broken)>,
     messages: Vec<Vec<Value>>,
     wakers: Vec<Waker>,
@@ -93,6 +98,7 @@ impl Transport {
                 pipe: Pipe::new(socket, session),
                 slots: Slots::default(),
                 readers: Readers::default(),
+                threads: Threads::default(),
                 background_reads: true,
                 sent_by_readers: 0,
                 active: Instant::now(),
@@ -108,18 +114,21 @@ impl Transport {
         Some(transport)
     }
 
-    /// Sends a command.
-    pub(super) fn send(self: &Arc<Transport>, command: &Cmd) -> Answer<Value> {
+    /// Sends the command that `write` appends.
+    pub(super) fn send(self: &Arc<Transport>, write: impl FnOnce(&mut Vec<u8>)) -> Answer<Value> {
         let (reply, answer) = Reply::one();
-        self.submit(reply, |output| command.write_packed_command(output));
+        self.submit(reply, write);
         answer
     }
 
-    /// Sends some commands together, so that nothing comes between them.
-    pub(super) fn send_all(self: &Arc<Transport>, commands: &Pipeline) -> Answer<Vec<Value>> {
-        let (reply, answers) = Reply::many(commands.len());
-        let commands = commands.get_packed_pipeline();
-        self.submit(reply, |output| output.extend_from_slice(&commands));
+    /// Sends the `count` commands that `write` appends, so that nothing comes between them.
+    pub(super) fn send_all(
+        self: &Arc<Transport>,
+        count: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Answer<Vec<Value>> {
+        let (reply, answers) = Reply::many(count);
+        self.submit(reply, write);
         answers
     }
 
@@ -131,7 +140,7 @@ impl Transport {
         let (mut io, sender) = self.io_for_sender(now);
         let mut news = News::default();
         let is_first = io.slots.is_empty();
-        if is_first && now.saturating_duration_since(io.active) >= IDLE {
+        if io.is_idle(now) {
             io.receive(Reads::Sender, &mut news);
         }
         io.active = now;
@@ -148,11 +157,11 @@ impl Transport {
             });
             match sender {
                 _ if is_first => io.flush(&mut news),
-                Sender::Elsewhere => io.flush(&mut news),
+                Sender::Thread | Sender::Elsewhere => io.flush(&mut news),
                 Sender::Reader(id) => news.wakers.extend(io.readers.waker(id)),
                 Sender::Background => news.changed = true,
             }
-            news.changed |= io.share_reading(&sender);
+            news.changed |= io.share_reading(&sender, now);
         }
         drop(io);
         self.publish(news);
@@ -160,6 +169,9 @@ impl Transport {
 
     /// The mutex, and who sends: a runtime has its reader from its first command on.
     fn io_for_sender(self: &Arc<Transport>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
+        if self.callers_read && blocking::sends_on(self) {
+            return (self.io(), Sender::Thread);
+        }
         let runtime = match Handle::try_current() {
             Ok(runtime) if runtime.id() == self.keeper.id() => {
                 return (self.io(), Sender::Background);
@@ -182,6 +194,21 @@ impl Transport {
             false => Sender::Elsewhere,
         };
         (io, sender)
+    }
+
+    /// Reads what nobody has read so far, if anything may have come: a thread that was busy with something
+    /// else, as runtimes are that have one thread, has heard of no message meanwhile.
+    pub(super) fn hear(&self) {
+        let now = Instant::now();
+        let mut io = self.io();
+        let is_due = io.is_idle(now);
+        if is_due {
+            io.active = now;
+        }
+        drop(io);
+        if is_due {
+            self.receive(Reads::Sender);
+        }
     }
 
     /// Reads and writes what there is, for all. Whether the connection goes on.
@@ -223,12 +250,12 @@ impl Transport {
         reads.then(|| io.pipe.is_full())
     }
 
-    /// How many commands were sent from runtimes that read.
+    /// How many commands were sent from runtimes and threads that read.
     pub(super) fn sent_by_readers(&self) -> u64 {
         self.io().sent_by_readers
     }
 
-    /// Has the background read if no runtime has sent since `sent` was counted, or a command has been
+    /// Has the background read if nobody who reads has sent since `sent` was counted, or a command has been
     /// under way for too long.
     pub(super) fn look(&self, sent: u64) {
         let mut io = self.io();
@@ -249,6 +276,50 @@ impl Transport {
         io.background_reads = true;
         drop(io);
         self.changed.notify_one();
+    }
+
+    /// A thread sends that blocks until it is answered.
+    pub(super) fn thread_comes(&self) {
+        self.io().threads.comes();
+    }
+
+    /// It is answered, or does not wait for that. What it leaves behind is read by the background.
+    pub(super) fn thread_goes(&self) {
+        let Some(mut io) = self.io_unless_forked() else {
+            return;
+        };
+        let is_left = (io.threads.goes() || io.slots.are_left()) && !io.background_reads;
+        io.background_reads |= is_left;
+        drop(io);
+        if is_left {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Has a thread read for all, with a bell that wakes it, unless another one does.
+    pub(super) fn lead(&self) -> Option<Arc<Bell>> {
+        // Others' code may have forked this process since the thread has sent.
+        self.keeper.check_process().ok()?;
+        let mut io = self.io();
+        if io.ended.is_some() {
+            return None;
+        }
+        let Io { threads, pipe, .. } = &mut *io;
+        let bell = threads.lead(|| Bell::new(pipe.socket()));
+        let is_left = !threads.are_led() && !io.background_reads;
+        io.background_reads |= is_left;
+        drop(io);
+        if is_left {
+            self.changed.notify_one();
+        }
+        bell
+    }
+
+    /// It reads no more. If it was not able to wait for the socket, no other thread tries to.
+    pub(super) fn stop_leading(&self, is_able: bool) {
+        if let Some(mut io) = self.io_unless_forked() {
+            io.threads.stop_leading(is_able);
+        }
     }
 
     /// Ends it: whatever the system has not sent is not sent any more. In a forked child nothing is done.
@@ -288,20 +359,34 @@ impl Transport {
         }
     }
 
+    /// For those who may be in a forked child, in which nobody would ever give the mutex back.
+    fn io_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
+        lock_unless_forked(&self.io, self.keeper.process())
+    }
+
     fn io(&self) -> MutexGuard<'_, Io> {
         self.io.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Io {
+    /// Whether nothing is under way, and nothing has happened for a while.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.slots.is_empty() && now.saturating_duration_since(self.active) >= IDLE
+    }
+
     /// The background reads unless the sender's runtime does. Whether it has to be told.
-    fn share_reading(&mut self, sender: &Sender) -> bool {
+    fn share_reading(&mut self, sender: &Sender, now: Instant) -> bool {
         let by_background = match sender {
             Sender::Reader(_) => {
                 self.sent_by_readers += 1;
                 self.pipe.is_full()
             }
-            Sender::Background | Sender::Elsewhere => true,
+            Sender::Thread if self.threads.sends(now) => {
+                self.sent_by_readers += 1;
+                self.pipe.is_full()
+            }
+            Sender::Thread | Sender::Background | Sender::Elsewhere => true,
         };
         let before = mem::replace(&mut self.background_reads, by_background);
         before != by_background || self.pipe.is_full()
@@ -322,6 +407,11 @@ impl Io {
             let _ = self.pipe.fill();
             let _ = self.decode(news);
             self.end(error, news);
+        }
+        // Those who read wait for no room.
+        if self.pipe.is_full() && !self.background_reads {
+            self.background_reads = true;
+            news.changed = true;
         }
     }
 
@@ -385,6 +475,7 @@ impl Io {
             };
             news.failed.push((slot.reply, broken));
         }
+        self.threads.end();
         self.ended = Some(error);
         news.ended = true;
         news.changed = true;

@@ -11,7 +11,7 @@ pub(crate) const LONGEST: usize = 512;
 const FENCE: &str = ":f";
 const QUEUE: &str = ":w";
 
-/// The names of the three records of one lock, all in the same cluster slot.
+/// The names of the three records of one lock, all in the same cluster slot. A clone costs no memory.
 ///
 /// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
 /// a whole, and becomes the tag of its neighbours: `{lock:order:42}:f`.
@@ -67,9 +67,9 @@ impl RecordNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a>(&'a RecordNames, &'static str);
 
-impl Beside<'_> {
+impl<'a> Beside<'a> {
     /// What it consists of, for those who write it for every command.
-    pub(crate) fn parts(&self) -> [&str; 4] {
+    pub(crate) fn parts(self) -> [&'a str; 4] {
         let Beside(RecordNames { lock, tagged }, suffix) = self;
         match tagged {
             true => ["", lock, "", suffix],

@@ -17,7 +17,7 @@
 
 mod any;
 mod ours;
-mod raw;
+pub(crate) mod raw;
 mod rslock;
 
 pub(crate) use any::{Any, Kind};
@@ -27,7 +27,8 @@ pub(crate) use raw::Raw;
 use std::time::Duration;
 
 /// The lease that all of them take; only a crash would see its end.
-pub(crate) const TTL: Duration = Duration::from_secs(30);
+pub(crate) const TTL: Duration = Duration::from_millis(TTL_MILLIS);
+pub(crate) const TTL_MILLIS: u64 = 30_000;
 
 /// A wait that no measurement sees the end of.
 pub(crate) const WAIT: Duration = Duration::from_secs(120);

@@ -2,16 +2,40 @@
 
 use std::sync::Arc;
 
-use redis::Script;
 use redis::aio::MultiplexedConnection;
+use redis::{Cmd, Script, ScriptInvocation};
 
-use super::{Contestant, TTL};
+use super::{Contestant, TTL_MILLIS};
 
 /// Compare-and-delete, as everybody has it.
 const UNLOCK: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 const OWNER: &str = "somebody";
+
+/// The name of its lock.
+pub(crate) fn name(key: &str) -> String {
+    format!("raw:{key}")
+}
+
+/// Takes the lock of this name.
+pub(crate) fn lock(name: &str) -> Cmd {
+    let mut set = redis::cmd("SET");
+    set.arg(name).arg(OWNER).arg("NX");
+    set.arg("PX").arg(TTL_MILLIS);
+    set
+}
+
+pub(crate) fn unlock_script() -> Script {
+    Script::new(UNLOCK)
+}
+
+/// Gives it back, by the [script](unlock_script).
+pub(crate) fn unlock<'a>(script: &'a Script, name: &str) -> ScriptInvocation<'a> {
+    let mut unlock = script.prepare_invoke();
+    unlock.key(name).arg(OWNER);
+    unlock
+}
 
 /// It lives on the runtime of its caller, and so does its connection.
 #[derive(Clone)]
@@ -26,7 +50,7 @@ impl Raw {
         let connection = client.get_multiplexed_async_connection().await;
         Raw {
             connection: connection.expect("the server accepts connections"),
-            unlock: Arc::new(Script::new(UNLOCK)),
+            unlock: Arc::new(unlock_script()),
         }
     }
 }
@@ -35,24 +59,19 @@ impl Contestant for Raw {
     type Held = String;
 
     async fn acquire(&self, key: &str) -> String {
-        let key = format!("raw:{key}");
-        let mut set = redis::cmd("SET");
-        set.arg(&key).arg(OWNER).arg("NX").arg("PX");
-        set.arg(u64::try_from(TTL.as_millis()).expect("it is short"));
+        let name = name(key);
         let mut connection = self.connection.clone();
-        let answer: Option<String> = set
+        let answer: Option<String> = lock(&name)
             .query_async(&mut connection)
             .await
             .expect("the server answers");
         assert!(answer.is_some(), "the lock is free");
-        key
+        name
     }
 
-    async fn release(&self, key: String) {
-        let mut unlock = self.unlock.prepare_invoke();
-        unlock.key(key).arg(OWNER);
+    async fn release(&self, name: String) {
         let mut connection = self.connection.clone();
-        let freed: i64 = unlock
+        let freed: i64 = unlock(&self.unlock, &name)
             .invoke_async(&mut connection)
             .await
             .expect("the server answers");

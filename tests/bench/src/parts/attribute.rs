@@ -66,6 +66,11 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
             .shown(format!("{:.0} ({attribute:.0})", attribute - hand)),
         format!("{hand:.0}"),
     );
+    findings.figure(
+        "attribute, allocations of a cycle, the guard's and the key included",
+        Value::new(Goal::AtMost(12.0), attribute.round()).shown(format!("{attribute:.0}")),
+        format!("{hand:.0} (a guard)"),
+    );
     nested(findings, &server);
 }
 

@@ -31,6 +31,9 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
         time(findings, &server, setting, flavour);
     }
     if !setting.beside {
+        for flavour in Flavour::ALL {
+            beside_rslock(findings, &server, setting, flavour);
+        }
         peers(findings, &server, setting);
     }
 }
@@ -117,7 +120,7 @@ fn time(findings: &mut Findings, server: &RedisServer, setting: Setting, flavour
             "uncontended cycle, p50 to the floor, {} runtime",
             flavour.name()
         ),
-        Value::new(Goal::AtMost(1.25), pair.ratio).of(Short(pair.ours)),
+        Value::new(Goal::AtMost(1.1), pair.ratio).of(Short(pair.ours)),
         Short(pair.floor),
     );
     if !setting.beside && flavour == Flavour::CurrentThread {
@@ -125,6 +128,29 @@ fn time(findings: &mut Findings, server: &RedisServer, setting: Setting, flavour
         findings.contestant(Kind::InOrder.name(), COLUMN, Number(pair.ratio));
         findings.contestant(Kind::Ours.name(), COLUMN, Number(pair.ratio));
     }
+}
+
+/// Ours and the peer's in the same run: neither ratio to the floor says how they compare.
+fn beside_rslock(
+    findings: &mut Findings,
+    server: &RedisServer,
+    setting: Setting,
+    flavour: Flavour,
+) {
+    let url = server.url();
+    let pair = flavour.run(async move {
+        let ours = Cycle(Ours::connect(&url).await, KEY);
+        let peer = Cycle(Kind::Rslock.connect(&url).await, KEY);
+        pair(setting.effort.rounds, setting.effort.cycles, ours, peer).await
+    });
+    findings.figure(
+        &format!(
+            "uncontended cycle, p50 to rslock's, {} runtime",
+            flavour.name()
+        ),
+        Value::new(Goal::AtMost(1.03), pair.ratio).of(Short(pair.ours)),
+        format_args!("{} (rslock)", Short(pair.floor)),
+    );
 }
 
 /// The row of the floor among the contestants.

@@ -27,7 +27,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let (ours, pings) = handoffs(Kind::Ours, effort.handoffs);
     findings.figure(
         "release to the waiter's confirmed grant, p50 to a PING",
-        Value::new(Goal::AtMost(2.5), ratio(ours.median(), pings.median()))
+        Value::new(Goal::AtMost(5.0), ratio(ours.median(), pings.median()))
             .of(Short(ours.median())),
         Short(pings.median()),
     );

@@ -1,6 +1,7 @@
 //! What is measured: a file for each part, whose figures need the same scene.
 
 mod attribute;
+mod callers;
 mod contest;
 mod crash;
 mod crowd;
@@ -9,10 +10,15 @@ mod cycle;
 mod growth;
 mod handoff;
 mod held;
+mod instructions;
 mod network;
 mod processes;
+mod retained;
+mod server;
 mod spread;
 mod transfers;
+
+pub(crate) use instructions::{CYCLES, cycles};
 
 use crate::effort::Effort;
 use crate::findings::Findings;
@@ -21,8 +27,12 @@ use crate::findings::Findings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Cycle,
+    Callers,
     Network,
+    Server,
+    Instructions,
     Attribute,
+    Retained,
     Spread,
     Transfers,
     Processes,
@@ -43,10 +53,14 @@ pub(crate) struct Setting {
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 12] = [
+    pub(crate) const ALL: &[Part] = &[
         Part::Cycle,
+        Part::Callers,
         Part::Network,
+        Part::Server,
+        Part::Instructions,
         Part::Attribute,
+        Part::Retained,
         Part::Spread,
         Part::Transfers,
         Part::Processes,
@@ -61,8 +75,12 @@ impl Part {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Part::Cycle => "cycle",
+            Part::Callers => "callers",
             Part::Network => "network",
+            Part::Server => "server",
+            Part::Instructions => "instructions",
             Part::Attribute => "attribute",
+            Part::Retained => "retained",
             Part::Spread => "spread",
             Part::Transfers => "transfers",
             Part::Processes => "processes",
@@ -76,14 +94,20 @@ impl Part {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Part> {
-        Part::ALL.into_iter().find(|part| part.name() == name)
+        Part::ALL.iter().copied().find(|part| part.name() == name)
     }
 
     /// Whether it changes with the number of cores, so that it is worth measuring on all of them, too.
     pub(crate) fn is_put_beside(self) -> bool {
         !matches!(
             self,
-            Part::Curve | Part::Crash | Part::Crowd | Part::Held | Part::Growth
+            Part::Server
+                | Part::Instructions
+                | Part::Curve
+                | Part::Crash
+                | Part::Crowd
+                | Part::Held
+                | Part::Growth
         )
     }
 
@@ -95,8 +119,12 @@ impl Part {
     pub(crate) fn measure(self, findings: &mut Findings, setting: Setting) {
         let measure = match self {
             Part::Cycle => cycle::measure,
+            Part::Callers => callers::measure,
             Part::Network => network::measure,
+            Part::Server => server::measure,
+            Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
+            Part::Retained => retained::measure,
             Part::Spread => spread::measure,
             Part::Transfers => transfers::measure,
             Part::Processes => processes::measure,

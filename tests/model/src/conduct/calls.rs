@@ -11,6 +11,9 @@ impl Client {
     pub(crate) fn arrive(&mut self, terms: &Terms) -> Sent {
         self.to_come -= 1;
         let ttl = terms.ttls[usize::from(self.to_come % 2)];
+        if self.take_retained(ttl, terms)? {
+            return Ok(());
+        }
         if self.headed {
             self.line.push(ttl);
             return Ok(());
@@ -22,6 +25,9 @@ impl Client {
 
     /// A caller that does not wait comes.
     pub(crate) fn try_once(&mut self, terms: &Terms) -> Sent {
+        if self.take_retained(terms.ttls[0], terms)? {
+            return Ok(());
+        }
         let heads = !self.headed;
         self.headed = true;
         let index = self.begin(terms.ttls[0], heads, true);

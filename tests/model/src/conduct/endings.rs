@@ -126,11 +126,17 @@ impl Client {
             episode.chain.torn();
             if let Phase::Held(hold) = &mut episode.phase {
                 hold.renewing = false;
+                hold.torn = terms.retain > 0;
             }
         }
         // Those that wait now: what is sent because of it goes over the next connection.
         let waiting = self.episodes.iter().filter(|episode| episode.waiting);
         let waiting: Vec<u8> = waiting.map(|episode| episode.number).collect();
+        let retained = self.retained();
+        if let Some(index) = retained.filter(|_| terms.seeded != Some(Seeded::RetainedTorn)) {
+            // The next connection may lead to a server that knows nothing of the lease.
+            self.give_back(index, terms)?;
+        }
         for number in waiting {
             self.unanswered(number, terms)?;
         }

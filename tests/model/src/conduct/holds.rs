@@ -17,6 +17,8 @@ impl Client {
             renewing: false,
             turn: 0,
             since: 0,
+            retained: 0,
+            torn: false,
         }
     }
 
@@ -86,7 +88,7 @@ impl Client {
         let Phase::Held(hold) = self.episodes[index].phase else {
             unreachable!("only a hold is given back");
         };
-        if self.take_turn(index, terms)? {
+        if self.take_turn(index, terms)? || self.retain(index, terms) {
             return Ok(());
         }
         let next = self.line.first().copied();

@@ -6,7 +6,7 @@ mod holds;
 mod turns;
 
 use crate::audit::Breach;
-use crate::client::{Client, Episode, Phase};
+use crate::client::{Body, Client, Episode, Phase};
 use crate::network::{Down, Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Ticks, Token};
@@ -24,6 +24,8 @@ pub(crate) struct Terms {
     /// For how long after a grant a lease is passed on inside a process while others queue; `None`
     /// is not at all.
     pub(crate) spell: Option<Ticks>,
+    /// For how long a lease that nobody else wants is retained; zero is not at all.
+    pub(crate) retain: Ticks,
     /// Announcements of owners that ended are ignored.
     pub(crate) forgets: bool,
     /// Bodies that nothing can stop.
@@ -105,6 +107,9 @@ impl Client {
         if let Phase::Held(hold) = &mut self.episodes[index].phase {
             // Somebody queues behind it.
             hold.contended = true;
+            if hold.body == Body::Over && terms.seeded != Some(Seeded::RetainedDeaf) {
+                return self.give_back(index, terms);
+            }
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Local turns: a lease goes from one caller of a process to the next without a command. The
-//! runtime does not do this yet; what follows is what it has to do, and what the model does.
+//! Local turns: a lease goes from one caller of a process to the next without a command.
+//! What follows is what the runtime does, and what the model does.
 //!
 //! # The rule
 //!
@@ -41,11 +41,45 @@
 //! earlier turn lengthens the lease of the present one, unless that is lost by then. "Not yours"
 //! loses the lock for whoever has it when the answer is read.
 //!
+//! # Retained leases
+//!
+//! A caller may ask for its lease to be *retained* for a while after its body. Then there is a hold that
+//! no caller has, and its line has a head and nobody behind it.
+//!
+//! 5. **When.** A body is over, rule 3 has no next one since nobody is in line, and all of these are
+//!    true, or the lease is given back as it would be otherwise:
+//!    - the lease is not lost, and no renewal of it is under way or went unanswered;
+//!    - its client has had one connection since it has the lease, and what it knows of the lease comes from
+//!      that one: messages may be missed in between, and the next one may lead to a server that does not
+//!      know the lease;
+//!    - turn + 1 < N, so that there is a token for the next one;
+//!    - nobody queues in Redis, by the last answer and by every message since: what others want is
+//!      never retained, be the grant as young as it may;
+//!    - more than two thirds of its ttl are left.
+//!
+//!    A hold that no body began under is not retained, nor one that is given back because it was lost,
+//!    or because its client ends. The call whose body is over succeeds by the deadline alone, as in 3.
+//! 6. **How long.** For the time that its last caller asked for, or until only two thirds of its ttl are
+//!    left, if that is sooner: after that nobody may have it. A retained lease is not renewed.
+//! 7. **Who takes it.** The next caller of the key in the same client, whether it would wait or not, if
+//!    the time of 6 is not over, and by rule 2. It is a turn like any other, by rule 3, and what
+//!    becomes of the lease then is up to this caller. If it may not, the owner is ended, and the caller
+//!    heads the line with an owner of its own, whose first command follows that end on the same
+//!    connection.
+//! 8. **What ends it.** The time of 6; a message that somebody queues; a connection that breaks, since
+//!    messages may be missed, and since the next one may lead to a server that does not know the lease;
+//!    the answer "not yours"; the end of the client. The owner is ended at once, and the turn of the line
+//!    goes on: a caller that comes meanwhile stands behind it, and is named in that end or begins anew.
+//!
+//! A message comes before the body is over, and then rule 5 gives the lease back; or after that, and
+//! then rule 8 does. A message that is lost costs others the time of 6.
+//!
 //! # What holds then
 //!
 //! One body runs at a time, inside a process and across them. Tokens rise with every body. The head
 //! of the queue, if it lives, waits for no more than N bodies of another process. The model is
-//! explored with N of 2 and 3; `configurations::turns` lists what it meets.
+//! explored with N of 2 and 3; `configurations::turns` and `configurations::retained` list what it
+//! meets.
 
 use super::Terms;
 use crate::audit::Breach;
@@ -59,28 +93,88 @@ impl Client {
         let Some(&ttl) = self.line.first() else {
             return Ok(false);
         };
-        let episode = &mut self.episodes[index];
-        let Phase::Held(hold) = &mut episode.phase else {
+        let Phase::Held(hold) = &self.episodes[index].phase else {
             return Ok(false);
         };
-        if !episode.heads || !may_pass(hold, episode.ttl, ttl, terms) {
+        let heads = self.episodes[index].heads;
+        if !heads || !may_pass(hold, self.episodes[index].ttl, ttl, terms) {
             return Ok(false);
         }
+        self.line.remove(0);
+        self.pass_to(index, ttl, terms)?;
+        Ok(true)
+    }
+
+    /// The lease goes to another caller as it is.
+    fn pass_to(&mut self, index: usize, ttl: Ticks, terms: &Terms) -> Result<(), Breach> {
+        let episode = &mut self.episodes[index];
+        let Phase::Held(hold) = &mut episode.phase else {
+            unreachable!("only a hold is passed on");
+        };
         hold.turn += 1;
         if terms.seeded != Some(Seeded::TokenReused) {
             hold.token += 1;
         }
-        hold.body = Body::Outside;
+        (hold.body, hold.retained) = (Body::Outside, 0);
         if terms.seeded == Some(Seeded::LeaseFromTurn) {
             hold.deadline = ttl;
         }
         episode.ttl = ttl;
         let is_short = 3 * hold.deadline < 2 * ttl && terms.seeded != Some(Seeded::TurnUnchecked);
-        self.line.remove(0);
         if is_short {
             return Err(Breach::ShortTurn);
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Retains the lease of a body that is over for the next caller, if it may be.
+    pub(super) fn retain(&mut self, index: usize, terms: &Terms) -> bool {
+        let episode = &mut self.episodes[index];
+        let Phase::Held(hold) = &mut episode.phase else {
+            return false;
+        };
+        let is_last = hold.body == Body::Inside && episode.heads && self.line.is_empty();
+        let is_torn = hold.torn && !is_seeded(terms, Seeded::RetainedTorn);
+        let is_sure = hold.is_valid() && !hold.renewing && !is_torn;
+        let has_token =
+            Token::from(hold.turn) + 1 < terms.turns || is_seeded(terms, Seeded::RangeUnbounded);
+        // What is left above two thirds, rounded down.
+        let room = (3 * hold.deadline - 2 * episode.ttl).div_euclid(3);
+        let time = terms.retain.min(room);
+        if !is_last || !is_sure || !has_token || hold.contended || time <= 0 {
+            return false;
+        }
+        (hold.body, hold.retained) = (Body::Over, time);
+        true
+    }
+
+    /// The lease that is retained.
+    pub(super) fn retained(&self) -> Option<usize> {
+        let is_over = |hold: &Hold| hold.body == Body::Over;
+        let mut episodes = self.episodes.iter();
+        episodes.position(|episode| episode.hold().is_some_and(is_over))
+    }
+
+    /// A caller comes: it takes the lease that is retained, or ends it.
+    pub(super) fn take_retained(&mut self, ttl: Ticks, terms: &Terms) -> Result<bool, Breach> {
+        let Some(index) = self.retained() else {
+            return Ok(false);
+        };
+        let episode = &self.episodes[index];
+        let hold = *episode.hold().expect("it is retained");
+        let is_late = hold.retained == 0;
+        let may = !is_late && may_pass(&hold, episode.ttl, ttl, terms);
+        if may || is_seeded(terms, Seeded::RetainedLate) {
+            self.pass_to(index, ttl, terms)?;
+            return if is_late {
+                Err(Breach::TakenLate)
+            } else {
+                Ok(true)
+            };
+        }
+        (self.episodes[index].heads, self.headed) = (false, false);
+        self.give_back(index, terms)?;
+        Ok(false)
     }
 }
 
@@ -89,11 +183,15 @@ fn may_pass(hold: &Hold, ttl: Ticks, next: Ticks, terms: &Terms) -> bool {
     let Some(spell) = terms.spell else {
         return false;
     };
-    let is = |mistake| terms.seeded == Some(mistake);
+    let is = |mistake| is_seeded(terms, mistake);
     let is_held = hold.is_valid();
     let fits = next == ttl && 3 * hold.deadline >= 2 * ttl;
     let is_held = is_held && (fits || is(Seeded::TurnUnfit)) || is(Seeded::TurnUnchecked);
     let has_token = Token::from(hold.turn) + 1 < terms.turns || is(Seeded::RangeUnbounded);
     let is_fair = !hold.contended || hold.since < spell;
     is_held && has_token && is_fair
+}
+
+fn is_seeded(terms: &Terms, mistake: Seeded) -> bool {
+    terms.seeded == Some(mistake)
 }

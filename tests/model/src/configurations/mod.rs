@@ -6,6 +6,7 @@ mod network;
 mod outsiders;
 mod processes;
 mod releases;
+mod retained;
 mod server;
 mod turns;
 
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Configuration> {
         outsiders::all(),
         turns::all(),
         releases::all(),
+        retained::all(),
     ]
     .concat()
 }
@@ -55,6 +57,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         window: 3,
         turns: 2,
         local_turns: None,
+        retain: 0,
         mixed: 0,
         short_renewal: None,
         publish_counts: true,

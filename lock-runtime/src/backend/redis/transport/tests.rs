@@ -3,13 +3,15 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
-use std::thread::{JoinHandle, spawn};
+use std::thread::{self, JoinHandle, spawn};
 
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 
+use super::super::blocking::block_on;
 use super::super::codec;
+use super::super::command::{self, Word};
 use super::*;
-use crate::keeper::block_on;
 
 /// A transport and its peer.
 fn connected(on_event: OnEvent) -> (Arc<Transport>, TcpStream) {
@@ -25,15 +27,13 @@ fn deaf() -> OnEvent {
     Box::new(|_| {})
 }
 
-fn ping(text: impl redis::ToRedisArgs) -> Cmd {
-    let mut ping = redis::cmd("PING");
-    ping.arg(text);
-    ping
+fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
+    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)])
 }
 
 /// Far more than two sockets take.
-fn large() -> Cmd {
-    ping(vec![0_u8; 16 << 20])
+fn large(output: &mut Vec<u8>) {
+    ping(&"x".repeat(16 << 20))(output);
 }
 
 /// Answers each PING with what it says, after a message, until the connection ends.
@@ -66,12 +66,11 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
 async fn echoes(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
-        let others = [ping("a"), ping("b")];
-        let mut pipeline = Pipeline::new();
-        for other in others {
-            pipeline.add_command(other);
-        }
-        let (one, many) = (transport.send(&ping(&text)), transport.send_all(&pipeline));
+        let others = |output: &mut Vec<u8>| {
+            ping("a")(output);
+            ping("b")(output);
+        };
+        let (one, many) = (transport.send(ping(&text)), transport.send_all(2, others));
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
         let many = many.await.unwrap().unwrap();
@@ -125,7 +124,7 @@ fn what_does_not_fit_is_written_when_there_is_room() {
         let (transport, peer) = connected(deaf());
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let inside = is_inside.then(|| runtime.enter());
-        let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+        let (one, other) = (transport.send(large), transport.send(ping("x")));
         drop(inside);
         assert!(transport.io().pipe.is_full());
         let peer = answer_after(peer);
@@ -141,7 +140,8 @@ fn what_does_not_fit_is_written_when_there_is_room() {
 fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
     spawn(move || {
         let mut all = Vec::new();
-        let end = ping("x").get_packed_command();
+        let mut end = Vec::new();
+        ping("x")(&mut end);
         let mut chunk = vec![0; 1 << 20];
         while !all.ends_with(&end) {
             let count = peer.read(&mut chunk).unwrap();
@@ -156,11 +156,11 @@ fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
 #[test]
 fn a_command_of_which_nothing_was_written_is_known_to_be_unsent() {
     let (transport, peer) = connected(deaf());
-    let (one, other) = (transport.send(&large()), transport.send(&ping("x")));
+    let (one, other) = (transport.send(large), transport.send(ping("x")));
     drop(peer);
     assert!(!block_on(one).unwrap().unwrap_err().unsent);
     assert!(block_on(other).unwrap().unwrap_err().unsent);
-    let late = transport.send(&ping("x"));
+    let late = transport.send(ping("x"));
     assert!(block_on(late).unwrap().unwrap_err().unsent);
 }
 
@@ -178,9 +178,9 @@ fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
     drop(peer);
     let started = Instant::now();
     while started.elapsed() < 10 * IDLE {
-        std::thread::yield_now();
+        thread::yield_now();
     }
-    let answer = transport.send(&ping("x"));
+    let answer = transport.send(ping("x"));
     drop(go_on);
     assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
@@ -213,4 +213,194 @@ fn a_listener_that_panics_takes_no_answer_with_it() {
     block_on(echoes(transport.clone(), 0));
     transport.close("it is over");
     peer.join().unwrap();
+}
+
+/// Asks, and waits for the answer in this thread.
+fn pong(transport: &Arc<Transport>) {
+    block_on(async {
+        let pong = transport.send(ping("x")).await.unwrap().unwrap();
+        assert_eq!(pong, Value::BulkString(b"x".to_vec()));
+    });
+}
+
+#[test]
+fn a_thread_that_blocks_reads_its_answer_itself() {
+    for is_inside in [false, true] {
+        let (transport, peer) = connected(deaf());
+        let peer = echo(peer);
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let inside = is_inside.then(|| runtime.enter());
+        for _ in 0..100 {
+            pong(&transport);
+        }
+        drop(inside);
+        assert_eq!(transport.background_reads(), None);
+        transport.close("it is over");
+        peer.join().unwrap();
+    }
+}
+
+#[test]
+fn a_thread_that_blocks_hears_of_messages_itself() {
+    let (told, hears) = mpsc::channel();
+    let (go_on, goes_on) = oneshot::channel();
+    let go_on = Mutex::new(Some(go_on));
+    let on_event = move |event: Event<'_>| {
+        if let Event::Message(b"second") = event {
+            told.send(thread::current().id()).unwrap();
+            go_on.lock().unwrap().take().unwrap().send(()).unwrap();
+        }
+    };
+    let (transport, mut peer) = connected(Box::new(on_event));
+    let (waits, is_waiting) = mpsc::channel();
+    let peer = spawn(move || {
+        let mut chunk = [0; 1024];
+        assert!(peer.read(&mut chunk).unwrap() > 0);
+        peer.write_all(b":1\r\n").unwrap();
+        is_waiting.recv().unwrap();
+        let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
+        peer.write_all(message).unwrap();
+        peer
+    });
+    block_on(async {
+        transport.send(ping("x")).await.unwrap().unwrap();
+        waits.send(()).unwrap();
+        goes_on.await.unwrap();
+    });
+    // Unless this thread was kept from running for so long that the background looked after it.
+    let heard_by = hears.recv().unwrap();
+    let background = transport
+        .keeper
+        .clone()
+        .spawn(async { thread::current().id() });
+    let background = block_on(background.unwrap()).unwrap();
+    assert!([thread::current().id(), background].contains(&heard_by));
+    transport.close("it is over");
+    drop(peer.join().unwrap());
+}
+
+/// A thread that reads, and has nothing to wait for but this.
+fn reads_until(transport: &Arc<Transport>, goes_on: oneshot::Receiver<()>) -> JoinHandle<()> {
+    let (waits, is_waiting) = mpsc::channel();
+    let reader = {
+        let transport = transport.clone();
+        spawn(move || {
+            block_on(async {
+                transport.send(ping("x")).await.unwrap().unwrap();
+                waits.send(()).unwrap();
+                goes_on.await.unwrap();
+            });
+        })
+    };
+    is_waiting.recv().unwrap();
+    while !transport.io().threads.are_led() {
+        thread::yield_now();
+    }
+    reader
+}
+
+#[test]
+fn a_thread_that_reads_is_woken_by_others() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    let (go_on, goes_on) = oneshot::channel();
+    let reader = reads_until(&transport, goes_on);
+    go_on.send(()).unwrap();
+    reader.join().unwrap();
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_ceases_to_read_leaves_that_to_the_background() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    let (go_on, goes_on) = oneshot::channel();
+    let other = reads_until(&transport, goes_on);
+    // This one finds that the other one reads, and the background reads for both.
+    pong(&transport);
+    assert!(transport.background_reads().is_some());
+    // What is left to one of the two is the background's again once the other one goes.
+    transport.io().background_reads = false;
+    block_on(async {
+        assert!(super::super::blocking::sends_on(&transport));
+    });
+    assert!(transport.background_reads().is_some());
+    go_on.send(()).unwrap();
+    other.join().unwrap();
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_reads_is_told_of_the_end() {
+    let (transport, mut peer) = connected(deaf());
+    let reader = {
+        let transport = transport.clone();
+        spawn(move || {
+            let answer = block_on(async { transport.send(ping("x")).await });
+            answer.unwrap().unwrap_err()
+        })
+    };
+    let mut chunk = [0; 1024];
+    assert!(peer.read(&mut chunk).unwrap() > 0);
+    while !transport.io().threads.are_led() {
+        thread::yield_now();
+    }
+    transport.close("it is over");
+    assert!(!reader.join().unwrap().unsent);
+    assert!(transport.lead().is_none());
+}
+
+#[test]
+fn what_a_thread_does_not_wait_for_is_left_to_the_background() {
+    let (transport, peer) = connected(deaf());
+    block_on(async { drop(transport.send(ping("x"))) });
+    assert!(transport.background_reads().is_some());
+    transport.close("it is over");
+    drop(peer);
+}
+
+#[test]
+fn where_threads_cannot_wait_for_the_socket_none_tries_again() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    pong(&transport);
+    assert!(transport.lead().is_some());
+    transport.stop_leading(false);
+    pong(&transport);
+    assert!(transport.background_reads().is_some());
+    assert!(transport.lead().is_none());
+    transport.close("it is over");
+    peer.join().unwrap();
+}
+
+/// Nobody reads: the background was told to leave that to others.
+#[test]
+fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
+    let (told, hears) = mpsc::channel();
+    let on_event = move |event: Event<'_>| {
+        if let Event::Message(b"second") = event {
+            told.send(thread::current().id()).unwrap();
+        }
+    };
+    let (transport, mut peer) = connected(Box::new(on_event));
+    let (blocks, blocked) = mpsc::channel();
+    let (go_on, told_to) = mpsc::channel::<()>();
+    transport.keeper.spawn(async move {
+        blocks.send(()).unwrap();
+        let _ = told_to.recv();
+    });
+    blocked.recv().unwrap();
+    let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
+    peer.write_all(message).unwrap();
+    let heard_by = loop {
+        transport.hear();
+        if let Ok(thread) = hears.try_recv() {
+            break thread;
+        }
+    };
+    assert_eq!(heard_by, thread::current().id());
+    drop(go_on);
+    transport.close("it is over");
 }

@@ -1,0 +1,112 @@
+//! Commands, written to a connection's output as they are sent: RESP arrays of bulk strings.
+//!
+//! The client library collects the words of a command first and copies them from there. Two commands of
+//! each call went that way, which was a tenth of the instructions of a call and four allocations.
+
+use itoa::Buffer;
+
+use crate::backend::wire::Ticket;
+use crate::model::key::Beside;
+
+/// One word of a command.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Word<'a> {
+    Text(&'a str),
+    Number(i64),
+    /// The name of a record beside a lock.
+    Name(Beside<'a>),
+    /// An owner as it stands in a queue.
+    Entry(&'a Ticket),
+}
+
+/// The first words of commands, as they are written.
+pub(super) struct Head {
+    count: usize,
+    bytes: Vec<u8>,
+}
+
+impl Head {
+    pub(super) fn new(words: &[Word<'_>]) -> Head {
+        let mut bytes = Vec::new();
+        write_words(&mut bytes, words);
+        Head {
+            count: words.len(),
+            bytes,
+        }
+    }
+
+    /// Appends the command that consists of this and `words`.
+    pub(super) fn write(&self, output: &mut Vec<u8>, words: &[Word<'_>]) {
+        length(output, b'*', self.count + words.len());
+        output.extend_from_slice(&self.bytes);
+        write_words(output, words);
+    }
+}
+
+/// Appends the command that consists of `words`.
+pub(super) fn write(output: &mut Vec<u8>, words: &[Word<'_>]) {
+    length(output, b'*', words.len());
+    write_words(output, words);
+}
+
+fn write_words(output: &mut Vec<u8>, words: &[Word<'_>]) {
+    for word in words {
+        match word {
+            Word::Text(text) => bulk(output, &[text]),
+            Word::Number(number) => bulk(output, &[Buffer::new().format(*number)]),
+            Word::Name(name) => bulk(output, &name.parts()),
+            Word::Entry(ticket) => bulk(output, &ticket.parts()),
+        }
+    }
+}
+
+fn bulk(output: &mut Vec<u8>, parts: &[&str]) {
+    length(output, b'$', parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        output.extend_from_slice(part.as_bytes());
+    }
+    output.extend_from_slice(b"\r\n");
+}
+
+fn length(output: &mut Vec<u8>, kind: u8, length: usize) {
+    output.push(kind);
+    output.extend_from_slice(Buffer::new().format(length).as_bytes());
+    output.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::key::RecordNames;
+    use crate::model::owner::Owner;
+
+    #[test]
+    fn a_command_is_written_as_the_client_library_writes_it() {
+        let head = Head::new(&[Word::Text("EVALSHA"), Word::Text(""), Word::Number(3)]);
+        let names = RecordNames::of_lock("lock:Bücher".to_owned()).unwrap();
+        let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        let ticket = Ticket::new(owner, "api-7 ship".into());
+        let rest = [
+            Word::Text(&names.lock),
+            Word::Name(names.fence()),
+            Word::Entry(&ticket),
+            Word::Number(i64::MIN),
+        ];
+        let mut output = b"before".to_vec();
+        head.write(&mut output, &rest);
+        write(&mut output, &[Word::Text("PING")]);
+        let mut same = redis::cmd("EVALSHA");
+        same.arg("").arg(3).arg("lock:Bücher");
+        same.arg("{lock:Bücher}:f");
+        same.arg("abcdefghABCDEFGH012345 api-7 ship").arg(i64::MIN);
+        assert_eq!(
+            output,
+            [
+                b"before",
+                &same.get_packed_command()[..],
+                &redis::cmd("PING").get_packed_command()
+            ]
+            .concat()
+        );
+    }
+}
