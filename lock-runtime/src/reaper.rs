@@ -73,17 +73,22 @@ pub(crate) fn release_unheard<W: Wire>(remote: &Arc<Remote<W>>, mut tenure: Tenu
     if tenure.heads_line && remote.lines().end_if_empty(&tenure.episode.names.lock) {
         tenure.heads_line = false;
     }
-    let mut giving = giving_back(remote, tenure, None);
-    let mut context = Context::from_waker(Waker::noop());
-    if giving.as_mut().poll(&mut context).is_pending() {
-        remote.spawn(giving);
-    }
+    begin_here(remote, giving_back(remote, tenure, None));
     Released::Unheard
 }
 
-/// Gives a lease back that was retained, in the background.
+/// Gives a lease back that was retained. Never blocks. With a connection the command is sent when this
+/// returns: a waiter has asked for the lock, and should not have to wait for another thread to wake up.
 pub(crate) fn end_retained<W: Wire>(remote: &Arc<Remote<W>>, tenure: Tenure) {
-    remote.spawn(giving_back(remote, tenure, None));
+    begin_here(remote, giving_back(remote, tenure, None));
+}
+
+/// Does the first step here, and leaves the rest to the background.
+fn begin_here<W: Wire>(remote: &Remote<W>, mut task: Task) {
+    let mut context = Context::from_waker(Waker::noop());
+    if task.as_mut().poll(&mut context).is_pending() {
+        remote.spawn(task);
+    }
 }
 
 /// Gives a lock back, tells whoever waits for it how that went, and calls the next in line.
