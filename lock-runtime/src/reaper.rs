@@ -19,7 +19,7 @@ use crate::backend::Released;
 use crate::backend::chain::Chain;
 use crate::backend::wire::{Ended, Fault, Heir, Sent, Wire};
 use crate::errand::Task;
-use crate::model::key::RecordNames;
+use crate::model::key::{LockName, RecordNames};
 use crate::model::owner::Owner;
 use crate::model::token::FencingToken;
 use crate::random;
@@ -300,7 +300,7 @@ async fn bequeath<W: Wire>(
 /// The turn of a line, passed on when this is dropped.
 struct Baton<'a, W: Wire> {
     remote: &'a Arc<Remote<W>>,
-    lock: Arc<str>,
+    lock: LockName,
 }
 
 impl<W: Wire> Drop for Baton<'_, W> {

@@ -18,7 +18,7 @@ use crate::errand::{Errand, Runner, Task};
 use crate::error::{LockError, LockErrorKind};
 use crate::hold::{Hold, Loss};
 use crate::keeper::Keeper;
-use crate::model::key::RecordNames;
+use crate::model::key::{LockName, RecordNames};
 use crate::model::lease::Lease;
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
@@ -150,7 +150,7 @@ impl<W: Wire> Remote<W> {
     }
 
     /// Notes what is known at the head of a line, and tells those in it whose time is up.
-    pub(crate) fn announce(&self, lock: &str, news: News) {
+    pub(crate) fn announce(&self, lock: &LockName, news: News) {
         let mut lines = self.lines();
         let mut now = None;
         let has_time = |seat: &Seat<W>| *now.get_or_insert_with(Instant::now) < seat.until;
@@ -181,7 +181,7 @@ impl<W: Wire> Remote<W> {
     }
 
     /// Makes the next one in a line its head, and acts for it.
-    pub(crate) fn pass_turn(self: &Arc<Self>, lock: &str, turn: Turn) {
+    pub(crate) fn pass_turn(self: &Arc<Self>, lock: &LockName, turn: Turn) {
         let (seat, news) = loop {
             let mut lines = self.lines();
             let Some(seat) = lines.call(lock) else {

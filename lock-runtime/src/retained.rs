@@ -6,10 +6,10 @@
 //! the lease or ends it. What makes it doubtful, a connection that breaks, ends its time.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use foldhash::HashMap;
 
+use crate::model::key::{ByLock, LockName};
 use crate::model::moment::Moment;
 use crate::model::owner::{Acquisition, Owner};
 use crate::roster::{Entry, Tenure};
@@ -17,9 +17,9 @@ use crate::roster::{Entry, Tenure};
 /// The retained leases of a client.
 #[derive(Debug, Default)]
 pub(crate) struct RetainedLeases {
-    by_lock: HashMap<Arc<str>, RetainedLease>,
+    by_lock: ByLock<RetainedLease>,
     /// The locks of the owners that messages and answers name.
-    locks: HashMap<Acquisition, Arc<str>>,
+    locks: HashMap<Acquisition, LockName>,
     /// Each lease by the moment in which its time is over.
     agenda: BTreeSet<(Moment, Acquisition)>,
     /// The client ends: no lease is retained any more.
@@ -49,13 +49,13 @@ impl RetainedLeases {
     }
 
     /// The lease of a lock, and until when it is retained.
-    pub(crate) fn get(&self, lock: &str) -> Option<(&Tenure, Moment)> {
+    pub(crate) fn get(&self, lock: &LockName) -> Option<(&Tenure, Moment)> {
         let lease = self.by_lock.get(lock)?;
         Some((&lease.entry.tenure, lease.until))
     }
 
     /// Takes the lease of a lock out, for its next caller.
-    pub(crate) fn take(&mut self, lock: &str) -> Option<Box<Entry>> {
+    pub(crate) fn take(&mut self, lock: &LockName) -> Option<Box<Entry>> {
         let RetainedLease { entry, until } = self.by_lock.remove(lock)?;
         let acquisition = entry.tenure.episode.ticket.owner.acquisition();
         self.locks.remove(&acquisition);
@@ -64,7 +64,7 @@ impl RetainedLeases {
     }
 
     /// Takes the lease of a lock out, to be ended.
-    pub(crate) fn remove(&mut self, lock: &str) -> Option<Tenure> {
+    pub(crate) fn remove(&mut self, lock: &LockName) -> Option<Tenure> {
         self.take(lock).map(|entry| entry.tenure)
     }
 

@@ -9,6 +9,7 @@ use foldhash::HashMap;
 use crate::backend::Request;
 use crate::backend::wire::{Renewal, Sent};
 use crate::hold::Hold;
+use crate::model::key::LockName;
 use crate::model::lease::{Due, Extension, Lease, Terms};
 use crate::model::moment::Moment;
 use crate::model::owner::{Acquisition, Owner};
@@ -187,7 +188,7 @@ impl Roster {
     }
 
     /// The lock whose line this holder heads.
-    pub(crate) fn line(&mut self, hold: &Hold) -> Option<Arc<str>> {
+    pub(crate) fn line(&mut self, hold: &Hold) -> Option<LockName> {
         let tenure = &self.entry(hold)?.tenure;
         (tenure.heads_line).then(|| tenure.episode.names.lock.clone())
     }
@@ -244,7 +245,7 @@ impl Roster {
         turns: u32,
         now: Moment,
     ) -> Option<Arc<Hold>> {
-        let lock = &*request.names.lock;
+        let lock = &request.names.lock;
         let (tenure, until) = self.retained.get(lock)?;
         if now >= until || !tenure.may_pass(&request.terms, turns, now) {
             return None;
@@ -397,7 +398,7 @@ impl Roster {
 
     /// The hold is lost: it needs no attention any more. It is for the caller to say so to its holder,
     /// and to give the line that it headed, if it did, its turn.
-    pub(crate) fn lost(&mut self, owner: Owner) -> Option<(Arc<Hold>, Option<Arc<str>>)> {
+    pub(crate) fn lost(&mut self, owner: Owner) -> Option<(Arc<Hold>, Option<LockName>)> {
         self.unschedule(owner);
         let tenure = &mut self.entries.get_mut(&owner.acquisition())?.tenure;
         let heads_line = std::mem::take(&mut tenure.heads_line);

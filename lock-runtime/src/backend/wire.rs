@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::chain::Chain;
 use crate::error::{LockError, LockErrorKind};
-use crate::model::key::RecordNames;
+use crate::model::key::{LockName, RecordNames};
 use crate::model::lease::Extension;
 use crate::model::moment::Moment;
 use crate::model::owner::Owner;
@@ -145,7 +145,7 @@ impl Ticket {
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     pub(crate) owner: Owner,
-    pub(crate) lock: Arc<str>,
+    pub(crate) lock: LockName,
     pub(crate) extension: Extension,
 }
 

@@ -3,9 +3,10 @@
 //! A lock has a line while one of this client's callers competes for it or holds it; that one is
 //! at its head, and the rest wait behind it. When the head is done, it hands the turn to the next.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+
+use crate::model::key::{ByLock, LockName};
 
 /// A place behind the head of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) struct Place(u64);
 /// known at the head.
 #[derive(Debug)]
 pub(crate) struct Lines<S, N> {
-    lines: HashMap<Arc<str>, Line<S, N>>,
+    lines: ByLock<Line<S, N>>,
     next: u64,
 }
 
@@ -36,7 +37,7 @@ struct Line<S, N> {
 impl<S, N> Default for Lines<S, N> {
     fn default() -> Self {
         Lines {
-            lines: HashMap::new(),
+            lines: ByLock::default(),
             next: 0,
         }
     }
@@ -44,7 +45,7 @@ impl<S, N> Default for Lines<S, N> {
 
 impl<S, N: Clone> Lines<S, N> {
     /// Becomes the head of an empty line; else says where to wait behind its head.
-    pub(crate) fn head(&mut self, lock: &Arc<str>) -> Option<Tail<'_, S>> {
+    pub(crate) fn head(&mut self, lock: &LockName) -> Option<Tail<'_, S>> {
         match self.lines.entry(lock.clone()) {
             Entry::Occupied(line) => Some(Tail {
                 places: &mut line.into_mut().places,
@@ -62,26 +63,26 @@ impl<S, N: Clone> Lines<S, N> {
     }
 
     /// Gives a place up. `None` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &str, place: Place) -> Option<S> {
+    pub(crate) fn leave(&mut self, lock: &LockName, place: Place) -> Option<S> {
         let places = self.lines.get_mut(lock)?.places.as_mut()?;
         let index = places.binary_search_by_key(&place.0, |(place, _)| place.0);
         places.remove(index.ok()?).map(|(_, seat)| seat)
     }
 
     /// What is known at the head.
-    pub(crate) fn news(&self, lock: &str) -> Option<N> {
+    pub(crate) fn news(&self, lock: &LockName) -> Option<N> {
         self.lines.get(lock)?.news.clone()
     }
 
     /// Somebody in line has no more time, and stays to hear what will be known at the head.
-    pub(crate) fn stay(&mut self, lock: &str) {
+    pub(crate) fn stay(&mut self, lock: &LockName) {
         if let Some(line) = self.lines.get_mut(lock) {
             line.is_awaited = true;
         }
     }
 
     /// Changes what is known at the head.
-    pub(crate) fn update(&mut self, lock: &str, news: Option<N>) {
+    pub(crate) fn update(&mut self, lock: &LockName, news: Option<N>) {
         if let Some(line) = self.lines.get_mut(lock) {
             line.news = news;
         }
@@ -90,7 +91,7 @@ impl<S, N: Clone> Lines<S, N> {
     /// Notes what is known at the head, and takes those out of the line who wait for nothing else.
     pub(crate) fn announce(
         &mut self,
-        lock: &str,
+        lock: &LockName,
         news: &N,
         mut has_time: impl FnMut(&S) -> bool,
     ) -> Vec<S> {
@@ -111,7 +112,7 @@ impl<S, N: Clone> Lines<S, N> {
     }
 
     /// Who is next.
-    pub(crate) fn peek(&self, lock: &str) -> Option<&S> {
+    pub(crate) fn peek(&self, lock: &LockName) -> Option<&S> {
         let places = self.lines.get(lock)?.places.as_ref()?;
         places.front().map(|(_, seat)| seat)
     }
@@ -119,7 +120,7 @@ impl<S, N: Clone> Lines<S, N> {
     /// Makes the next one the head if `may` lets it, and answers with what that says.
     pub(crate) fn call_if<T>(
         &mut self,
-        lock: &str,
+        lock: &LockName,
         may: impl FnOnce(&S) -> Option<T>,
     ) -> Option<(S, T)> {
         let places = self.lines.get_mut(lock)?.places.as_mut()?;
@@ -130,7 +131,7 @@ impl<S, N: Clone> Lines<S, N> {
     }
 
     /// Makes the next one the head. With nobody left the line is gone.
-    pub(crate) fn call(&mut self, lock: &str) -> Option<S> {
+    pub(crate) fn call(&mut self, lock: &LockName) -> Option<S> {
         // Out and in again, since mostly nobody is left, and hashing a name twice costs more.
         let (lock, mut line) = self.lines.remove_entry(lock)?;
         let (_, seat) = line.places.as_mut()?.pop_front()?;
@@ -139,7 +140,7 @@ impl<S, N: Clone> Lines<S, N> {
     }
 
     /// Ends a line that nobody waits in. `false` if somebody does.
-    pub(crate) fn end_if_empty(&mut self, lock: &str) -> bool {
+    pub(crate) fn end_if_empty(&mut self, lock: &LockName) -> bool {
         let is_empty = self.peek(lock).is_none();
         if is_empty {
             self.lines.remove(lock);
@@ -169,13 +170,18 @@ impl<S> Tail<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::key::RecordNames;
 
-    fn lines() -> (Lines<u8, &'static str>, Arc<str>) {
-        (Lines::default(), "k".into())
+    fn name(lock: &str) -> LockName {
+        RecordNames::of_lock(lock.to_owned()).unwrap().lock
+    }
+
+    fn lines() -> (Lines<u8, &'static str>, LockName) {
+        (Lines::default(), name("k"))
     }
 
     fn join(lines: &mut Lines<u8, &'static str>, seat: u8) -> Place {
-        lines.head(&"k".into()).expect("there is a head").join(seat)
+        lines.head(&name("k")).expect("there is a head").join(seat)
     }
 
     #[test]
@@ -183,7 +189,7 @@ mod tests {
         let (mut lines, k) = lines();
         assert!(lines.head(&k).is_none());
         assert!(lines.head(&k).is_some());
-        assert!(lines.head(&"other".into()).is_none());
+        assert!(lines.head(&name("other")).is_none());
     }
 
     #[test]

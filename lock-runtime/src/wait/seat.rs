@@ -9,6 +9,7 @@ use crate::backend::wire::Wire;
 use crate::backend::{Delivery, Request};
 use crate::errand::{Errand, Runner};
 use crate::error::LockError;
+use crate::model::key::LockName;
 use crate::reaper;
 use crate::remote::Remote;
 use crate::wait::line::Place;
@@ -34,7 +35,7 @@ pub(crate) struct Seat<W: Wire> {
 /// The caller of a seat. It gives its place up when this is dropped.
 pub(crate) struct Seated<W: Wire> {
     remote: Arc<Remote<W>>,
-    lock: Arc<str>,
+    lock: LockName,
     place: Option<Place>,
     outcome: oneshot::Receiver<Outcome<W>>,
     runner: Runner,

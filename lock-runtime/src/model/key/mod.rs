@@ -7,7 +7,7 @@ mod problem;
 mod writer;
 
 pub use lock_key::LockKey;
-pub(crate) use names::{Beside, RecordNames};
+pub(crate) use names::{Beside, ByLock, LockName, RecordNames};
 pub use part::KeyPart;
 pub(crate) use problem::KeyProblem;
 pub use writer::KeyWriter;

@@ -1,7 +1,10 @@
 //! Where a lock's records live.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 use super::{KeyProblem, LockKey};
 
@@ -21,9 +24,71 @@ const QUEUE: &str = ":w";
 /// work for a user called `f`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordNames {
-    pub(crate) lock: Arc<str>,
+    pub(crate) lock: LockName,
     /// Whether the lock's name has a hash tag.
     tagged: bool,
+}
+
+/// The name of a lock's record, with its hash: a call looks it up six times.
+///
+/// The hash is std's, with keys of this process, since names may be chosen by strangers.
+#[derive(Clone, Debug)]
+pub(crate) struct LockName {
+    text: Arc<str>,
+    hash: u64,
+}
+
+/// Keeps what is kept by the names of locks, and does not hash them again.
+pub(crate) type ByLock<T> = HashMap<LockName, T, BuildHasherDefault<KnownHash>>;
+
+impl LockName {
+    fn new(text: &str) -> LockName {
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        LockName {
+            text: text.into(),
+            hash: KEYS.hash_one(text),
+        }
+    }
+}
+
+impl Deref for LockName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq for LockName {
+    fn eq(&self, other: &LockName) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for LockName {}
+
+impl Hash for LockName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// The hash that a [`LockName`] brings.
+#[derive(Default)]
+pub(crate) struct KnownHash(u64);
+
+impl Hasher for KnownHash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a name brings its hash as a number")
+    }
 }
 
 impl RecordNames {
@@ -49,7 +114,7 @@ impl RecordNames {
             refuse_reserved(&name)?;
         }
         Ok(RecordNames {
-            lock: name.into(),
+            lock: LockName::new(&name),
             tagged,
         })
     }
@@ -147,6 +212,19 @@ mod tests {
         assert_eq!(slot("123456789"), 0x31C3);
         assert_eq!(slot("foo"), 12182);
         assert_eq!(slot("{foo}.x"), 12182);
+    }
+
+    #[test]
+    fn names_are_looked_up_by_their_text() {
+        let lock = |key: &str| names(key).unwrap().lock;
+        let mut locks = ByLock::default();
+        for number in 0..100 {
+            assert_eq!(locks.insert(lock(&number.to_string()), number), None);
+        }
+        for number in 0..100 {
+            assert_eq!(locks.get(&lock(&number.to_string())), Some(&number));
+        }
+        assert_eq!(locks.remove(&lock("another")), None);
     }
 
     #[test]
