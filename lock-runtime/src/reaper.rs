@@ -386,6 +386,5 @@ pub(crate) fn end_again<W: Wire>(remote: &Arc<Remote<W>>, owner: Owner, lock: &[
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
     };
-    let names = Arc::new(names);
     drop(end(remote, remote.episode_again(owner, &names)));
 }
