@@ -1,7 +1,7 @@
 //! One thread a process that owns what must outlive the caller's runtime.
 //!
 //! Renewals, the release of dropped guards and answers that arrive after their caller is gone live
-//! here, and connections while nobody else drives them: a body that blocks its own runtime is still
+//! here, and it reads from connections while nobody else does: a body that blocks its own runtime is still
 //! renewed, a guard dropped while a runtime shuts down is still released, and one client serves a new
 //! runtime in every test.
 //! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.

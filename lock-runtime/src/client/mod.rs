@@ -24,9 +24,9 @@ use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
 ///
-/// One a process is enough. It has one connection a server, made by a background thread, so it works
-/// from any runtime and from none. The runtime that it was made in drives that connection while it
-/// uses locks, so there a call does not change threads; make it in the one that uses it most.
+/// One a process is enough. It has one connection to its server, made by a background thread, so it works
+/// from any runtime and from none. Each runtime that uses locks reads from that connection itself, as does
+/// a thread that blocks for a call, so a call does not change threads.
 ///
 /// # Examples
 ///
