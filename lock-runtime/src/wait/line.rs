@@ -132,11 +132,12 @@ impl<S, N: Clone> Lines<S, N> {
 
     /// Makes the next one the head. With nobody left the line is gone.
     pub(crate) fn call(&mut self, lock: &LockName) -> Option<S> {
-        // Out and in again, since mostly nobody is left, and hashing a name twice costs more.
-        let (lock, mut line) = self.lines.remove_entry(lock)?;
-        let (_, seat) = line.places.as_mut()?.pop_front()?;
-        self.lines.insert(lock, line);
-        Some(seat)
+        let places = self.lines.get_mut(lock)?.places.as_mut();
+        let seat = places.and_then(|places| places.pop_front());
+        if seat.is_none() {
+            self.lines.remove(lock);
+        }
+        seat.map(|(_, seat)| seat)
     }
 
     /// Ends a line that nobody waits in. `false` if somebody does.
