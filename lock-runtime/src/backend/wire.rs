@@ -199,6 +199,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Takes in the messages that have come. What they say is told before this returns.
     fn hear(&self);
 
+    /// Has messages read from now on, although nothing is sent: what is retained is ended by one.
+    fn listen(&self);
+
     /// Makes sure that the server answers.
     fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
 }

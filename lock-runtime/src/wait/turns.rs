@@ -49,6 +49,7 @@ pub(crate) fn hand_on<W: Wire>(
             return None;
         }
         drop((lines, roster));
+        remote.wire().listen();
         remote.look_if_needed();
         return Some(Released::Retained);
     };

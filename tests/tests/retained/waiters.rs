@@ -52,6 +52,28 @@ fn a_waiter_elsewhere_has_it_from_a_runtime_that_stands_still() {
     drop((guard, ours));
 }
 
+/// The thread that had it last reads nothing any more.
+#[test]
+fn a_waiter_elsewhere_has_it_from_a_thread_that_blocked() {
+    let server = RedisServer::start();
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    };
+    let ours = runtime().block_on(connected(&server));
+    let guard = retaining(&ours).acquire_blocking().unwrap();
+    let token = guard.fencing_token();
+    guard.release_blocking().unwrap();
+    let asked = Instant::now();
+    let guard = runtime().block_on(async {
+        let other = connected(&server).await;
+        other.lock(KEY).wait(LONG).await.unwrap()
+    });
+    assert!(asked.elapsed() < RETAIN / 2);
+    assert!(guard.fencing_token() > token);
+    drop((guard, ours));
+}
+
 /// The one who retained it last waits behind them.
 #[tokio::test]
 async fn clients_that_both_retain_it_have_it_by_turns() {

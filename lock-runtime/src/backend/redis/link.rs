@@ -277,11 +277,23 @@ impl Link {
 
     /// Reads what has come on the connection, if there is one and nobody else does.
     pub(crate) fn hear(&self) {
-        let connection = match &*self.shared.state() {
-            State::Up(connection) => connection.clone(),
-            State::Down { .. } | State::Connecting(_) => return,
-        };
-        connection.transport.hear();
+        if let Some(connection) = self.current() {
+            connection.transport.hear();
+        }
+    }
+
+    /// Has messages read from now on, although nothing is sent.
+    pub(crate) fn listen(&self) {
+        if let Some(connection) = self.current() {
+            connection.transport.listen();
+        }
+    }
+
+    fn current(&self) -> Option<Arc<Connection>> {
+        match &*self.shared.state() {
+            State::Up(connection) => Some(connection.clone()),
+            State::Down { .. } | State::Connecting(_) => None,
+        }
     }
 
     /// Timers for whoever sends: commands are waited for on their callers' tasks.

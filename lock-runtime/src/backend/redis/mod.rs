@@ -396,6 +396,10 @@ impl Wire for Server {
         self.link.hear();
     }
 
+    fn listen(&self) {
+        self.link.listen();
+    }
+
     async fn ping(&self) -> Result<(), Fault> {
         let until = self.link.until();
         let connection = self.link.connection(until).await?;

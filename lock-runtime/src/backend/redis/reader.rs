@@ -95,6 +95,11 @@ impl Readers {
         is_new
     }
 
+    /// Whether there is a task that reads, on whatever runtime.
+    pub(super) fn are_there(&self) -> bool {
+        self.0.iter().any(|entry| entry.is_able)
+    }
+
     /// There is no task on this runtime.
     pub(super) fn is_unable(&mut self, runtime: Id) {
         if let Some(entry) = self.entry(runtime) {

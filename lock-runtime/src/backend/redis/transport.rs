@@ -211,6 +211,17 @@ impl Transport {
         }
     }
 
+    /// Has messages read although nothing is sent: by the background, unless a runtime reads.
+    pub(super) fn listen(&self) {
+        let mut io = self.io();
+        let is_left = !io.background_reads && !io.readers.are_there();
+        io.background_reads |= is_left;
+        drop(io);
+        if is_left {
+            self.changed.notify_one();
+        }
+    }
+
     /// Reads and writes what there is, for all. Whether the connection goes on.
     pub(super) fn receive(&self, reads: Reads<'_>) -> bool {
         self.serve(|io, news| io.receive(reads, news))

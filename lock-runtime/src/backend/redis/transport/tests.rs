@@ -404,3 +404,22 @@ fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
     drop(go_on);
     transport.close("it is over");
 }
+
+#[test]
+fn messages_are_read_for_a_thread_that_has_gone() {
+    let (transport, peer) = connected(deaf());
+    let peer = echo(peer);
+    pong(&transport);
+    assert!(transport.background_reads().is_none());
+    transport.listen();
+    assert!(transport.background_reads().is_some());
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let answer = runtime.block_on(async { transport.send(ping("x")).await });
+    assert!(answer.unwrap().is_ok());
+    // The runtime reads.
+    transport.io().background_reads = false;
+    transport.listen();
+    assert!(transport.background_reads().is_none());
+    transport.close("it is over");
+    peer.join().unwrap();
+}
