@@ -47,6 +47,19 @@ fn name_moves(round: &mut Round<'_>) {
     round.retire(holder);
 }
 
+/// A server takes over that does not have the lock, and grants it to another worker.
+fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServer, Worker) {
+    let after = RedisServer::start();
+    let moved = Instant::now();
+    proxy.redirect(after.port());
+    proxy.kill_connections();
+    let mut next = round.worker_at(&after.url());
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, moved, Duration::ZERO);
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    (after, next)
+}
+
 /// The server that takes over does not have the lock at all.
 pub(super) const NAME_MOVES_WITHOUT_LOCK: Row =
     Row::new("name_moves_without_lock", Class::F, name_moves_without_lock);
@@ -57,14 +70,7 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     let mut holder = round.hold(holder, TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let renewal = Instant::now() + TTL / 12;
-    let after = RedisServer::start();
-    let moved = Instant::now();
-    proxy.redirect(after.port());
-    proxy.kill_connections();
-    let mut next = round.worker_at(&after.url());
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, moved, Duration::ZERO);
-    assert_eq!(next.ask("look", PATIENCE), "looked");
+    let (_after, mut next) = granted_by_another_server(round, &proxy);
     holder.ask("write", PATIENCE);
     assert_eq!(next.ask("write", PATIENCE), "written");
     round.told(&mut holder, renewal);
@@ -87,14 +93,7 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     let retain = (TTL / 3).as_millis().to_string();
     let answer = last.ask(&round.command("retain", TTL, PATIENCE, &retain), PATIENCE);
     assert!(answer.starts_with("held "), "{answer}");
-    let after = RedisServer::start();
-    let moved = Instant::now();
-    proxy.redirect(after.port());
-    proxy.kill_connections();
-    let mut next = round.worker_at(&after.url());
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, moved, Duration::ZERO);
-    assert_eq!(next.ask("look", PATIENCE), "looked");
+    let (_after, mut next) = granted_by_another_server(round, &proxy);
     // By the next connection: it knows that the first one is gone.
     assert_eq!(last.ask("cycle elsewhere 1000 20000 1", PATIENCE), "ok");
     round.ask(&mut last, TTL, PATIENCE);
