@@ -135,6 +135,7 @@ async fn a_process_that_is_killed_leaves_it_to_its_ttl() {
     assert!(answer.starts_with("held "), "{answer}");
     let token: u64 = answer["held ".len()..].parse().unwrap();
     worker.kill9();
+    assert!(exists(&mut server.connection()));
     let guard = connected(&server).await.lock(KEY).wait(LONG).await;
     let guard = guard.unwrap();
     assert!(guard.fencing_token().get() > token);

@@ -253,6 +253,14 @@ fn a_thread_that_blocks_hears_of_messages_itself() {
     };
     let (transport, mut peer) = connected(Box::new(on_event));
     let (waits, is_waiting) = mpsc::channel();
+    // The background does not look, unless this fails.
+    let (blocks, blocked) = mpsc::channel();
+    let (relieve, relieved) = mpsc::channel::<()>();
+    transport.keeper.spawn(async move {
+        blocks.send(()).unwrap();
+        let _ = relieved.recv_timeout(Duration::from_secs(20));
+    });
+    blocked.recv().unwrap();
     let peer = spawn(move || {
         let mut chunk = [0; 1024];
         assert!(peer.read(&mut chunk).unwrap() > 0);
@@ -267,14 +275,8 @@ fn a_thread_that_blocks_hears_of_messages_itself() {
         waits.send(()).unwrap();
         goes_on.await.unwrap();
     });
-    // Unless this thread was kept from running for so long that the background looked after it.
-    let heard_by = hears.recv().unwrap();
-    let background = transport
-        .keeper
-        .clone()
-        .spawn(async { thread::current().id() });
-    let background = block_on(background.unwrap()).unwrap();
-    assert!([thread::current().id(), background].contains(&heard_by));
+    drop(relieve);
+    assert_eq!(hears.recv().unwrap(), thread::current().id());
     transport.close("it is over");
     drop(peer.join().unwrap());
 }
@@ -422,4 +424,18 @@ fn messages_are_read_for_a_thread_that_has_gone() {
     assert!(transport.background_reads().is_none());
     transport.close("it is over");
     peer.join().unwrap();
+}
+
+#[test]
+fn those_who_read_leave_waiting_for_room_to_the_background() {
+    let (transport, peer) = connected(deaf());
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let inside = runtime.enter();
+    let _answers = (transport.send(ping("x")), transport.send(large));
+    drop(inside);
+    assert_eq!(transport.background_reads(), None);
+    transport.flush(Reads::Thread);
+    assert_eq!(transport.background_reads(), Some(true));
+    transport.close("it is over");
+    drop(peer);
 }
