@@ -104,52 +104,31 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[doc(hidden)]
-#[path = "private/mod.rs"]
+#[path = "macro_support/mod.rs"]
 pub mod __private;
-mod acquire;
-mod alarm;
 mod backend;
-#[cfg(feature = "tls")]
-mod certificates;
+mod background;
+mod call_tree;
 mod client;
-mod clock;
+mod config;
 pub mod docs;
-mod engine;
-mod errand;
 mod error;
-mod fork;
-mod gate;
-mod guard;
-mod held;
-mod hold;
-mod holds;
-mod keeper;
-mod labels;
-mod model;
-mod options;
-mod random;
-mod reaper;
-mod remote;
-mod retained;
-mod roster;
-mod shield;
-mod tally;
+mod key;
+mod lease;
 mod telemetry;
-pub mod testing;
-mod wait;
-mod watchdog;
 
-use __private as private;
+use __private as macro_support;
 
-pub use acquire::Acquire;
+#[doc(hidden)]
+pub use background::background_tasks as __background_tasks;
+pub use call_tree::{InCurrentHold, in_current_hold};
+pub use client::acquire::Acquire;
+pub use client::guard::LockGuard;
+pub use client::testing;
 pub use client::{LockClient, LockClientBuilder};
 pub use error::{LockError, LockErrorKind};
-pub use guard::LockGuard;
-pub use holds::{InCurrentHold, in_current_hold};
-#[doc(hidden)]
-pub use keeper::background_tasks as __background_tasks;
-pub use model::key::{KeyPart, KeyWriter, LockKey};
-pub use model::token::FencingToken;
+pub use key::{KeyPart, KeyWriter, LockKey};
+pub use lease::fencing_token::FencingToken;
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("attribute.md")]

@@ -1,24 +1,26 @@
 //! Where locks are kept.
 //!
 //! A [`Backend`] speaks of holds. [`memory`] is one: it keeps locks in this process. Servers are
-//! reached through a [`wire::Wire`], which speaks of commands; what makes a backend of a wire,
-//! waiting and renewing and settling what went unanswered, is above this module and the same for
-//! all of them.
+//! reached through a [`wire::Wire`], which speaks of commands. What makes a backend of a wire, waiting and
+//! renewing and settling what went unanswered, is [`remote`].
 
-pub(crate) mod chain;
+pub(crate) mod admission;
+pub(crate) mod any;
 pub(crate) mod memory;
+pub(crate) mod owned_lease;
 pub(crate) mod redis;
+pub(crate) mod remote;
 pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::background::clock::Clock;
 use crate::error::LockError;
-use crate::hold::Hold;
-use crate::model::key::{LockKey, RecordNames};
-use crate::model::lease::Terms;
+use crate::key::{LockKey, RecordNames};
+use crate::lease::Hold;
+use crate::lease::schedule::Terms;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]

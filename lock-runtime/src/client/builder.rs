@@ -4,9 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::LockClient;
-use crate::engine::Engine;
+use crate::backend::any::Engine;
+use crate::config::{Options, bounded_wait, clean_label};
 use crate::error::LockError;
-use crate::options::{Options, bounded_wait, clean_label};
 
 /// Settings of a [`LockClient`].
 ///

@@ -1,6 +1,10 @@
 //! A client: where the locks are, and what is taken for granted.
 
+pub(crate) mod acquire;
 mod builder;
+pub(crate) mod guard;
+pub(crate) mod holder_labels;
+pub mod testing;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -11,15 +15,15 @@ use std::time::Duration;
 
 pub use builder::LockClientBuilder;
 
-use crate::acquire::Acquire;
+use crate::backend::admission::Gate;
+use crate::backend::any::Engine;
 use crate::backend::memory::Memory;
-use crate::engine::Engine;
+use crate::client::acquire::Acquire;
+use crate::client::holder_labels::Labels;
+use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
-use crate::gate::Gate;
-use crate::hold::Loss;
-use crate::labels::Labels;
-use crate::model::key::LockKey;
-use crate::options::Options;
+use crate::key::LockKey;
+use crate::lease::Loss;
 use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
@@ -108,7 +112,7 @@ impl LockClient {
     }
 
     /// A client whose locks live in this process: for programs of one process, and for
-    /// [tests](crate::docs::testing), which can have them [busy or lost](crate::testing) on purpose.
+    /// [tests](crate::docs::testing), which can have them [busy or lost](crate::client::testing) on purpose.
     ///
     /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their
     /// caller's runtime and go by its clock, so that paused time works; synchronous ones go by the

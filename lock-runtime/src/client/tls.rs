@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::LockClientBuilder;
-use crate::certificates::{Identity, Pem};
+use crate::config::certificates::{Identity, Pem};
 
 /// # TLS
 ///

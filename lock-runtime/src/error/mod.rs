@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub use kind::LockErrorKind;
 
-use crate::model::key::LockKey;
+use crate::key::LockKey;
 
 /// A failure of a lock, and never of the function that runs under it.
 ///

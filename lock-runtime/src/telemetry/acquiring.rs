@@ -7,10 +7,10 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::{last_of, metrics, millis, number, safely, span};
-use crate::clock::Clock;
+use crate::background::clock::Clock;
+use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
-use crate::hold::Hold;
-use crate::model::moment::Moment;
+use crate::lease::Hold;
 
 /// A call that wants a lock. It has exactly one outcome: dropped without another, it is told as
 /// `dropped`.

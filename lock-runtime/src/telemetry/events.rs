@@ -5,7 +5,7 @@ use std::fmt;
 use super::{metrics, number, safely};
 use crate::backend::wire::Fault;
 use crate::error::LockError;
-use crate::hold::{Hold, Loss};
+use crate::lease::{Hold, Loss};
 
 /// A lock was given back, and the server has not confirmed it; the background goes on asking.
 pub(crate) fn release_unconfirmed(hold: &Hold) {

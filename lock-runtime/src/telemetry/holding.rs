@@ -6,8 +6,8 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::{last_of, metrics, millis, number, safely, span};
-use crate::hold::Hold;
-use crate::model::moment::Moment;
+use crate::background::moment::Moment;
+use crate::lease::Hold;
 
 /// The span of a hold, where everybody who has something to tell of it finds it: the keeper for
 /// one, in whose thread no span of the caller's is current.

@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use tracing::Span;
 
-use crate::model::token::FencingToken;
-use crate::shield::shielded;
+use crate::background::panics::shielded;
+use crate::lease::fencing_token::FencingToken;
 
 // Numbers are told as `i64`, which is all that OpenTelemetry knows: its layer for tracing makes text of
 // other integers, and nobody can ask for a range of those.

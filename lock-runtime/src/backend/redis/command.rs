@@ -6,7 +6,7 @@
 use itoa::Buffer;
 
 use crate::backend::wire::Ticket;
-use crate::model::key::Beside;
+use crate::key::Beside;
 
 /// One word of a command.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ fn length(output: &mut Vec<u8>, kind: u8, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::key::RecordNames;
-    use crate::model::owner::Owner;
+    use crate::key::RecordNames;
+    use crate::lease::owner_id::Owner;
 
     #[test]
     fn a_command_is_written_as_the_client_library_writes_it() {

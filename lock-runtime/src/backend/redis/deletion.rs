@@ -4,8 +4,8 @@ use redis::{RedisError, Value};
 
 use super::command::{self, Word};
 use crate::backend::wire::Ticket;
-use crate::model::record::uncontended;
-use crate::model::token::FencingToken;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::uncontended;
 
 /// A command that deletes a string if it has the value that the caller expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn is_missing(error: &RedisError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::owner::Owner;
+    use crate::lease::owner_id::Owner;
 
     #[test]
     fn servers_have_it_from_some_version_on() {

@@ -4,7 +4,7 @@ use redis::{RedisConnectionInfo, Value};
 
 use super::command::{self, Head, Word};
 use super::deletion::Deletion;
-use super::target::Address;
+use super::url::Address;
 use crate::backend::wire::Fault;
 
 /// The oldest Redis that has the commands that the scripts call.

@@ -19,19 +19,19 @@ use tokio::time::{sleep_until, timeout};
 
 use super::command::Word;
 use super::deletion::Deletion;
+use super::error_reply::{describe_broken, judge_setup};
 use super::losses::{Losses, SHORTEST};
-use super::reply::{describe_broken, judge_setup};
 use super::slots::Broken;
-use super::target::Target;
 use super::transport::{Event, OnEvent, Transport};
-use super::{CHANNEL, command, eviction, hello, socket, tls};
-use crate::alarm::{Alarms, Elapsed};
-use crate::backend::chain::Incarnation;
+use super::url::Target;
+use super::{CHANNEL, command, eviction_check, hello, socket, tls};
 use crate::backend::wire::Fault;
+use crate::backend::wire::outstanding::Incarnation;
+use crate::background::Keeper;
+use crate::background::random;
+use crate::background::timers::{Alarms, Elapsed};
 use crate::error::LockError;
-use crate::keeper::Keeper;
-use crate::model::owner::ProcessId;
-use crate::random;
+use crate::lease::owner_id::ProcessId;
 use crate::telemetry;
 
 /// After this many commands in a row without an answer the connection is taken for dead.
@@ -480,7 +480,7 @@ impl Shared {
             setup.push([Word::Text("SUBSCRIBE"), Word::Text(channel)]);
         }
         let steps = setup.len();
-        setup.extend(eviction::command(address));
+        setup.extend(eviction_check::command(address));
         let answers = connection.transport.send_all(setup.len(), |output| {
             for command in &setup {
                 command::write(output, command);
@@ -503,7 +503,7 @@ impl Shared {
             answer.extract_error().map_err(refused)?;
         }
         if let Some(answer) = answers.next() {
-            eviction::judge(address, answer);
+            eviction_check::judge(address, answer);
         }
         connection.answered();
         Ok(Arc::new(connection))

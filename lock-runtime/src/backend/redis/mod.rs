@@ -4,22 +4,22 @@ mod addresses;
 mod blocking;
 mod codec;
 mod command;
+mod concurrency_limit;
 mod deletion;
-mod eviction;
+mod error_reply;
+mod eviction_check;
 mod hello;
 mod link;
 mod losses;
-mod once;
+mod once_per_server;
 mod pipe;
 mod reader;
-mod reply;
-mod script;
+mod scripts;
 mod slots;
 mod socket;
-mod target;
 mod tls;
 mod transport;
-mod window;
+mod url;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,22 +28,22 @@ use redis::Value;
 
 pub(crate) use blocking::block_on;
 pub(crate) use link::{OnConnect, OnSignal, Signal};
-pub(crate) use target::Target;
+pub(crate) use url::Target;
 
 use self::command::{Word, write};
+use self::concurrency_limit::Window;
 use self::deletion::Deletion;
+use self::error_reply::{Verdict, judge};
 use self::link::{Connection, Link, Silence};
 use self::losses::SHORTEST;
-use self::reply::{Verdict, judge};
-use self::script::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
-use self::window::Window;
-use crate::backend::chain::Chain;
+use self::scripts::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
+use crate::backend::wire::outstanding::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
-use crate::clock::Clock;
-use crate::keeper::Keeper;
-use crate::model::key::RecordNames;
-use crate::model::record::Grant;
-use crate::model::token::FencingToken;
+use crate::background::Keeper;
+use crate::background::clock::Clock;
+use crate::key::RecordNames;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
 
 /// The clock that leases on a server are measured by.
 pub(crate) const CLOCK: Clock = Clock::Boot;
@@ -177,7 +177,7 @@ impl Server {
         match silence {
             Silence::TimedOut => self.link.slow(),
             Silence::Unsent => Fault::unavailable("the connection broke"),
-            Silence::Broken(error) => Fault::unavailable(reply::describe_broken(&error)),
+            Silence::Broken(error) => Fault::unavailable(error_reply::describe_broken(&error)),
         }
     }
 
@@ -210,7 +210,7 @@ impl Server {
         let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => Some(script::renewed(&value).map(|answer| Sent { at, answer })),
+                    Ok(value) => Some(scripts::renewed(&value).map(|answer| Sent { at, answer })),
                     Err(error) => self.judge(connection, &error).map(Err),
                 };
                 return answers.into_iter().map(read).collect();
@@ -290,7 +290,7 @@ impl Wire for Server {
             Step::Answered(on) => chain.answered(on.incarnation),
         };
         let sent = self.run(&self.acquiring, &call, note).await?;
-        let answer = script::acquired(sent.answer)?;
+        let answer = scripts::acquired(sent.answer)?;
         Ok(Sent {
             at: sent.at,
             answer,
@@ -344,7 +344,7 @@ impl Wire for Server {
             Step::Unsent(_) | Step::Answered(_) => chain.ending_is_known(),
         };
         let sent = self.run(&self.ending, &call, note).await?;
-        script::released(&sent.answer)
+        scripts::released(&sent.answer)
     }
 
     async fn end(
@@ -385,7 +385,7 @@ impl Wire for Server {
             }
         };
         let sent = self.run(&self.ending, &call, note).await?;
-        let answer = script::ended(&sent.answer)?;
+        let answer = scripts::ended(&sent.answer)?;
         Ok(Sent {
             at: sent.at,
             answer,

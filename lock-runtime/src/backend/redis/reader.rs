@@ -23,7 +23,7 @@ use tokio::time::sleep;
 
 use super::socket::Socket;
 use super::transport::Transport;
-use crate::shield::shielded;
+use crate::background::panics::shielded;
 
 /// The background begins to read when nobody who reads has sent for so long, or a command has been under way
 /// for so long. Short against the time for a command, a second; long against a round trip in a data

@@ -14,9 +14,9 @@ use rustix::event::{PollFd, PollFlags};
 use tokio::net::TcpStream;
 
 use super::addresses;
-use super::once::Once;
-use super::target::Address;
+use super::once_per_server::Once;
 use super::tls::Session;
+use super::url::Address;
 use crate::backend::wire::Fault;
 use crate::telemetry;
 

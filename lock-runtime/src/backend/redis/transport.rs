@@ -25,9 +25,9 @@ use super::reader::{self, LOOK, Readers, Reads, Sender};
 use super::slots::{Answer, Broken, Reply, Slot, Slots};
 use super::socket::{Bell, Socket};
 use super::tls::Session;
-use crate::fork::lock_unless_forked;
-use crate::keeper::Keeper;
-use crate::shield::shielded;
+use crate::background::Keeper;
+use crate::background::fork::lock_unless_forked;
+use crate::background::panics::shielded;
 
 /// A connection on which nothing is under way, and nothing has happened for so long, is read from before
 /// anything is written: if the server is gone, the command is known to be unsent. Much longer than a call

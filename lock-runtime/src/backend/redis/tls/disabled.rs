@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use tokio::net::TcpStream;
 
 use crate::backend::wire::Fault;
+use crate::config::Options;
 use crate::error::LockError;
-use crate::options::Options;
 
 /// There is none.
 pub(in crate::backend::redis) enum Tls {}

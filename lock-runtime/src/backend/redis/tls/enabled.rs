@@ -9,9 +9,9 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::{Session, failure, settings};
 use crate::backend::wire::Fault;
-use crate::certificates::Certificates;
+use crate::config::Options;
+use crate::config::certificates::Certificates;
 use crate::error::LockError;
-use crate::options::Options;
 use crate::telemetry;
 
 /// How sessions with one server are made.

@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore};
 
-use crate::certificates::{Certificates, Identity, Pem};
+use crate::config::certificates::{Certificates, Identity, Pem};
 
 /// Reads certificates, from files too: it blocks.
 pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> {

@@ -1,0 +1,94 @@
+//! Who may begin, and who has not ended: what a shutdown closes and waits for.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::background::in_flight::{Counted, Tally};
+use crate::background::panics::shielded;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::LockKey;
+
+/// The way into a client.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    closed: AtomicBool,
+    closing: Notify,
+    inside: Tally,
+}
+
+impl Gate {
+    /// Lets one in, until what is returned is dropped.
+    pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
+        // Counted before the gate is looked at, so that a close that runs meanwhile either sees
+        // this one inside or is seen by it.
+        let inside = self.inside.one();
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(refused(key));
+        }
+        Ok(inside)
+    }
+
+    /// Runs `acquire` unless the gate closes meanwhile.
+    pub(crate) fn unless_closed<'a, F>(
+        &'a self,
+        key: &'a LockKey,
+        acquire: F,
+    ) -> UnlessClosed<'a, F> {
+        // Made before the gate is looked at: from then on it misses no close.
+        let closing = self.closing.notified();
+        UnlessClosed {
+            key,
+            is_closed: self.closed.load(Ordering::SeqCst),
+            acquire,
+            closing,
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        shielded(|| self.closing.notify_waiters());
+    }
+
+    /// Completes when nobody is inside.
+    pub(crate) async fn empty(&self) {
+        self.inside.zero().await;
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// The future of [`Gate::unless_closed`]. By hand, since an async function would have room for
+    /// `acquire` twice, and be moved with it.
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct UnlessClosed<'a, F> {
+        key: &'a LockKey,
+        is_closed: bool,
+        #[pin]
+        acquire: F,
+        #[pin]
+        closing: Notified<'a>,
+    }
+}
+
+impl<T, F: Future<Output = Result<T, LockError>>> Future for UnlessClosed<'_, F> {
+    type Output = Result<T, LockError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if *this.is_closed {
+            return Poll::Ready(Err(refused(this.key)));
+        }
+        if let Poll::Ready(acquired) = this.acquire.poll(cx) {
+            return Poll::Ready(acquired);
+        }
+        this.closing.poll(cx).map(|()| Err(refused(this.key)))
+    }
+}
+
+fn refused(key: &LockKey) -> LockError {
+    LockError::new(LockErrorKind::Shutdown).with_key(key)
+}

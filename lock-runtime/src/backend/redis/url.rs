@@ -1,0 +1,267 @@
+//! Which server a URL means.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use redis::{ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo};
+
+use super::tls::{self, Tls};
+use crate::config::Options;
+use crate::error::LockError;
+
+/// A server, and who we are to it. It holds a password: no `Debug`.
+pub(crate) struct Target {
+    pub(super) address: Address,
+    pub(super) login: RedisConnectionInfo,
+}
+
+/// Where a server is. Displayed it names the server, and no user.
+pub(super) enum Address {
+    Tcp {
+        host: String,
+        port: u16,
+        /// `None`: whatever is sent can be read on the way.
+        tls: Option<Tls>,
+    },
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no unix sockets"))]
+    Unix(PathBuf),
+}
+
+impl Target {
+    /// Reads one of
+    ///
+    /// - `redis://[user[:password]@]host[:port][/database]`,
+    /// - `rediss://…`, the same over TLS,
+    /// - `redis+unix:///path[?db=…&user=…&pass=…]`.
+    ///
+    /// User, password and path may be percent-encoded. Errors do not repeat the URL.
+    pub(crate) fn parse(url: &str, options: &Options) -> Result<Target, LockError> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        match scheme.to_ascii_lowercase().as_str() {
+            "redis" | "valkey" if options.require_tls => Err(LockError::invalid_options(
+                "the client requires TLS, and the URL begins with redis:// instead of rediss://",
+            )),
+            "redis" | "valkey" => {
+                tls::refuse_unused(options)?;
+                Target::tcp(rest, |_| Ok(None))
+            }
+            "rediss" | "valkeys" => Target::tcp(rest, |host| Tls::new(host, options).map(Some)),
+            "redis+unix" | "valkey+unix" | "unix" => Target::unix(rest),
+            _ => Err(LockError::invalid_options(
+                "the URL must begin with redis://, rediss://, redis+unix:// or memory://",
+            )),
+        }
+    }
+
+    fn tcp(
+        rest: &str,
+        tls: impl FnOnce(&str) -> Result<Option<Tls>, LockError>,
+    ) -> Result<Target, LockError> {
+        // The client library takes some parameters, ignores the others, and can be told not to
+        // verify certificates. A password with one of these characters would be cut there, too.
+        if rest.contains('?') {
+            return Err(LockError::invalid_options(
+                "a redis:// URL takes no parameters; a `?` in a password is written %3F",
+            ));
+        }
+        if rest.contains('#') {
+            return Err(LockError::invalid_options(
+                "a redis:// URL takes nothing after `#`, and certificates are always verified; \
+                 a `#` in a password is written %23",
+            ));
+        }
+        let (address, login) = read(&format!("redis://{rest}"))
+            .ok_or("the URL must read redis://[user:password@]host[:port][/database]")
+            .map_err(LockError::invalid_options)?;
+        let ConnectionAddr::Tcp(host, port) = address else {
+            return Err(LockError::invalid_options("the URL must name a host"));
+        };
+        let tls = tls(&host)?;
+        Ok(Target {
+            address: Address::Tcp { host, port, tls },
+            login,
+        })
+    }
+
+    #[cfg(unix)]
+    fn unix(rest: &str) -> Result<Target, LockError> {
+        let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
+            let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if !["db", "user", "pass"].contains(&name) {
+                return Err(LockError::invalid_options(
+                    "a redis+unix:// URL takes the parameters db, user and pass alone",
+                ));
+            }
+        }
+        // A plus is itself here, as it is in a redis:// URL, and not the space of a form.
+        let parameters = parameters.replace('+', "%2B");
+        match read(&format!("redis+unix://{path}?{parameters}")) {
+            Some((ConnectionAddr::Unix(path), login)) if !rest.contains('#') => Ok(Target {
+                address: Address::Unix(path),
+                login,
+            }),
+            _ => Err(LockError::invalid_options(
+                "the URL must read redis+unix:///path, and may go on ?db=0&user=…&pass=…",
+            )),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn unix(_rest: &str) -> Result<Target, LockError> {
+        Err(LockError::invalid_options(
+            "there are no unix sockets on this system",
+        ))
+    }
+}
+
+impl Address {
+    /// What a server may have meant that closed the connection while it was set up.
+    pub(super) fn hint_if_closed(&self) -> &'static str {
+        match self {
+            Address::Tcp { tls: None, .. } => ", a port for TLS needs rediss://",
+            _ => "",
+        }
+    }
+
+    /// What may be wrong if it does not get as far as that.
+    pub(super) fn hint_if_silent(&self) -> &'static str {
+        match self {
+            Address::Tcp { tls: Some(_), .. } => ", a port without TLS needs redis://",
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Address::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
+            Address::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What a URL without TLS says; `None` if it cannot be read.
+fn read(url: &str) -> Option<(ConnectionAddr, RedisConnectionInfo)> {
+    let info = url.into_connection_info().ok()?;
+    // Pushes need RESP3. CLIENT SETINFO is spared: a minimal ACL does not allow it.
+    let mut login = info
+        .redis_settings()
+        .clone()
+        .set_protocol(ProtocolVersion::RESP3)
+        .set_skip_set_lib_name();
+    if login.db() < 0 {
+        return None;
+    }
+    if login.username().is_some() && login.password().is_none() {
+        // Without a password the client library would not name the user either, and the server
+        // would take us for its default one.
+        login = login.set_password("");
+    }
+    Some((info.addr().clone(), login))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<Target, LockError> {
+        Target::parse(url, &Options::default())
+    }
+
+    fn refusal(url: &str) -> String {
+        let error = parse(url).err().expect(url);
+        format!("{error} {error:?}")
+    }
+
+    #[test]
+    fn a_url_names_host_port_user_and_database() {
+        let target = parse("redis://app:s3cret@10.0.0.7:6380/3").unwrap();
+        assert_eq!(target.address.to_string(), "10.0.0.7:6380");
+        assert_eq!(target.login.username(), Some("app"));
+        assert_eq!(target.login.password(), Some("s3cret"));
+        assert_eq!(target.login.db(), 3);
+        let target = parse("REDIS://[::1]").unwrap();
+        assert_eq!(target.address.to_string(), "[::1]:6379");
+        assert_eq!(
+            (target.login.username(), target.login.password()),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn user_and_password_are_decoded() {
+        let target = parse("redis://a%40b:%23%3F%2F+%25%C3%A9@host").unwrap();
+        assert_eq!(target.login.username(), Some("a@b"));
+        assert_eq!(target.login.password(), Some("#?/+%é"));
+    }
+
+    #[test]
+    fn a_user_without_a_password_is_named_to_the_server() {
+        let target = parse("redis://app@host").unwrap();
+        assert_eq!(target.login.username(), Some("app"));
+        assert_eq!(target.login.password(), Some(""));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_unix_url_names_path_user_and_database() {
+        let url = "redis+unix:///run/my%20redis.sock?db=2&user=app&pass=a%26b+c";
+        let target = parse(url).unwrap();
+        assert_eq!(target.address.to_string(), "/run/my redis.sock");
+        assert_eq!(target.login.username(), Some("app"));
+        assert_eq!(target.login.password(), Some("a&b+c"));
+        assert_eq!(target.login.db(), 2);
+    }
+
+    #[test]
+    fn a_wrong_url_is_refused_without_repeating_its_password() {
+        for url in [
+            "redis://app:s3cret@host:port",
+            "http://app:s3cret@host",
+            "s3cret",
+            "redis://app:s3cret@host/database",
+            "redis://app:s3cret@host/-1",
+            "redis://app:s3cret@",
+            "redis://host?s3cret=1",
+            "redis://app:s3cret#@host",
+            "rediss://app:s3cret@host#insecure",
+            "redis+unix://s3cret/run/redis.sock",
+            "redis+unix:///run/redis.sock?password=s3cret",
+            "redis+unix:///run/redis.sock?pass=s3cret&db=-1",
+            "redis+unix:///run/redis.sock?pass=s3cret#",
+        ] {
+            let error = refusal(url);
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_says_what_is_wrong() {
+        assert!(refusal("redis://host?timeout=5").contains("no parameters"));
+        assert!(refusal("rediss://host#insecure").contains("always verified"));
+        assert!(refusal("tcp://host").contains("must begin with redis://"));
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[test]
+    fn a_tls_url_without_tls_names_the_feature() {
+        assert!(refusal("rediss://host").contains("the feature `tls`"));
+    }
+
+    #[test]
+    fn requiring_tls_refuses_plain_tcp_wherever_it_goes() {
+        let strict = Options {
+            require_tls: true,
+            ..Options::default()
+        };
+        for url in ["redis://127.0.0.1", "redis://host", "valkey://host"] {
+            let error = Target::parse(url, &strict).err().expect(url);
+            assert!(error.to_string().contains("requires TLS"), "{error}");
+        }
+        #[cfg(unix)]
+        assert!(Target::parse("redis+unix:///run/redis.sock", &strict).is_ok());
+    }
+}

@@ -1,0 +1,164 @@
+//! When to ask again.
+
+use std::time::Duration;
+
+use crate::backend::wire::Waiting;
+use crate::lease::record::Holder;
+
+/// A waiter asks at least this often. It counts as alive for ten times as long.
+pub(crate) const LONGEST: Duration = Duration::from_millis(600);
+
+/// A foreign holder hands nothing on, so it is asked after more often, up to this.
+const FOREIGN: Duration = Duration::from_millis(200);
+
+/// At first it is asked after as often as those do who try again and again beside us: while a lock goes
+/// from one of them to the other it is free for no longer than that.
+const FOREIGN_AT_FIRST: Duration = Duration::from_millis(3);
+
+/// So many callers of a client may do so; with more, each of them begins more slowly.
+const QUICK: usize = 64;
+
+/// Those behind the head ask later, so that it is the first to ask.
+const PER_PLACE: Duration = Duration::from_millis(20);
+
+/// When a waiter asks again.
+#[derive(Debug, Default)]
+pub(crate) struct PollInterval {
+    /// The foreign holder that was found last, and how often in a row.
+    foreign: Option<(u64, u32)>,
+}
+
+impl PollInterval {
+    /// The time until the next poll after this answer, for one of so many `callers`; `jitter` is between 0
+    /// and 1.
+    pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
+        let turn = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
+        let ceiling = match waiting.holder {
+            Holder::Foreign(holder) => {
+                let before = self.foreign.filter(|&(other, _)| other == holder);
+                let polls = before.map_or(0, |(_, polls)| polls);
+                self.foreign = Some((holder, polls.saturating_add(1)));
+                let crowd = u32::try_from(callers / QUICK).unwrap_or(u32::MAX).max(1);
+                let first = FOREIGN_AT_FIRST.saturating_mul(crowd);
+                let pause = first
+                    .saturating_mul(1 << polls.min(10))
+                    .saturating_add(turn);
+                pause
+                    .min(FOREIGN)
+                    .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
+            }
+            Holder::Ours(_) => {
+                self.foreign = None;
+                LONGEST
+            }
+        };
+        let remaining = waiting.remaining.unwrap_or(Duration::MAX);
+        remaining
+            .saturating_add(Duration::from_millis(1))
+            .saturating_add(turn)
+            .min(ceiling)
+    }
+}
+
+/// The time until an attempt after `failures` that were not answered; `jitter` is between 0 and 1.
+pub(crate) fn backoff(failures: u32, jitter: f64) -> Duration {
+    let ceiling = Duration::from_millis(10).saturating_mul(1 << failures.min(5));
+    ceiling.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn waiting(remaining: Option<u64>, position: u32, holder: Holder) -> Waiting {
+        Waiting {
+            remaining: remaining.map(ms),
+            position,
+            holder,
+        }
+    }
+
+    fn ours() -> Holder {
+        Holder::Ours(String::new())
+    }
+
+    fn first_poll(remaining: Option<u64>, position: u32, holder: Holder) -> Duration {
+        PollInterval::default().after(&waiting(remaining, position, holder), 1, 0.5)
+    }
+
+    #[test]
+    fn the_head_asks_as_soon_as_the_lease_can_be_over() {
+        assert_eq!(first_poll(Some(250), 1, ours()), ms(251));
+        assert_eq!(
+            first_poll(Some(0), 1, ours()),
+            ms(1),
+            "0 is seen while K exists"
+        );
+    }
+
+    #[test]
+    fn those_behind_ask_later_and_all_ask_within_600_ms() {
+        assert_eq!(first_poll(Some(250), 3, ours()), ms(291));
+        assert_eq!(first_poll(Some(250), 1_000_000, ours()), ms(600));
+        assert_eq!(first_poll(Some(30_000), 1, ours()), ms(600));
+        assert_eq!(first_poll(None, 1, ours()), ms(600));
+    }
+
+    #[test]
+    fn a_foreign_holder_is_asked_after_soon_and_then_every_200_ms_or_so() {
+        for jitter in [0.0, 0.3, 1.0] {
+            let mut polls = PollInterval::default();
+            let mut pauses = (0..20).map(|_| {
+                let held = waiting(None, 1, Holder::Foreign(7));
+                polls.after(&held, 1, jitter)
+            });
+            let first = pauses.next().unwrap();
+            assert!((ms(2)..=ms(4)).contains(&first), "{first:?}");
+            let last = pauses.last().unwrap();
+            assert!((ms(150)..=ms(250)).contains(&last), "{last:?}");
+        }
+        assert_eq!(first_poll(Some(0), 1, Holder::Foreign(7)), ms(1));
+    }
+
+    #[test]
+    fn a_foreign_lock_that_changes_hands_is_asked_after_soon_again() {
+        let mut polls = PollInterval::default();
+        for _ in 0..9 {
+            polls.after(&waiting(None, 1, Holder::Foreign(7)), 1, 0.5);
+        }
+        let again = polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
+        assert!(again <= ms(4), "{again:?}");
+        for _ in 0..9 {
+            polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
+        }
+        polls.after(&waiting(None, 1, ours()), 1, 0.5);
+        let back = polls.after(&waiting(None, 1, Holder::Foreign(8)), 1, 0.5);
+        assert!(back <= ms(4), "{back:?}");
+    }
+
+    #[test]
+    fn many_callers_ask_no_more_often_than_few() {
+        let held = waiting(None, 1, Holder::Foreign(7));
+        let first = |callers| PollInterval::default().after(&held, callers, 0.5);
+        assert_eq!(first(1), first(QUICK));
+        assert!(first(20 * QUICK) > ms(40));
+        assert!(first(usize::MAX) <= ms(250));
+    }
+
+    #[test]
+    fn of_a_foreign_lock_the_head_asks_more_often_than_those_behind() {
+        assert!(first_poll(None, 2, Holder::Foreign(7)) > ms(15));
+        assert!(first_poll(None, 1_000, Holder::Foreign(7)) <= ms(250));
+    }
+
+    #[test]
+    fn attempts_after_failures_spread_out_to_a_third_of_a_second() {
+        assert!(backoff(0, 1.0) <= ms(10));
+        assert!(backoff(3, 0.0) >= ms(40));
+        assert!(backoff(u32::MAX, 1.0) <= ms(320));
+    }
+}

@@ -1,0 +1,206 @@
+//! Renews leases, and says when one is lost.
+//!
+//! Loss is declared by the local clock or by the server's word that somebody else has the lock. A
+//! renewal that fails or goes unanswered proves nothing: the lease is then *unknown*, and asked
+//! for again and again until its deadline. What falls due together goes out together.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::backend::remote::Remote;
+use crate::backend::remote::reaper;
+use crate::backend::wire::{Fault, Renewal, Sent, Wire};
+use crate::background::moment::Moment;
+use crate::background::random;
+use crate::error::LockError;
+use crate::lease::record::Grant;
+use crate::lease::schedule::TICK;
+use crate::lease::{Hold, Loss};
+use crate::telemetry;
+
+/// Timers stand still while the machine sleeps and leases do not, so none is slept on for longer.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+/// Renewals in one pipeline, and holds that are looked at in one go: enough to spare round trips, and
+/// few enough that whoever takes or gives back a lock meanwhile waits for a part of a millisecond, on
+/// the roster here and behind them at the server.
+const BATCH: usize = 64;
+
+/// Looks after the holds of a client for as long as there is one. `sooner` says that something is
+/// due before what was planned, or that the client is gone.
+pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
+    let mut pace = Pace::default();
+    while let Some(pause) = remote.upgrade().map(|remote| look(&remote, &mut pace)) {
+        if pause == Some(Duration::ZERO) {
+            tokio::task::yield_now().await;
+            continue;
+        }
+        tokio::select! {
+            biased;
+            () = sooner.notified() => {}
+            () = tokio::time::sleep(pause.unwrap_or(Duration::MAX)) => {}
+        }
+    }
+}
+
+/// Does what is due, or as much of it as is done in one go, and says how long nothing else will be;
+/// `None` if nothing is held.
+fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
+    let now = remote.now();
+    let mut roster = remote.roster();
+    let expired = roster.retained.remove_expired(now);
+    let agenda = roster.due(now + TICK, BATCH);
+    let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
+    roster.plan(planned);
+    drop(roster);
+    for tenure in expired {
+        reaper::release_unheard(remote, tenure);
+    }
+    for owner in agenda.lost {
+        remote.lost(owner, None);
+    }
+    for (hold, failures) in agenda.overdue {
+        telemetry::renewal_overdue(&hold, failures);
+    }
+    if !agenda.renewals.is_empty() {
+        let pause = pace.pause(now, agenda.renewals.len());
+        let renewing = remote.clone();
+        remote.spawn(async move {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            renew(&renewing, agenda.renewals).await;
+        });
+    }
+    planned.map(|planned| planned.since(now))
+}
+
+/// When batches of renewals are sent that all fell due at once, as after an outage: not faster than a
+/// server carries them out. A release that is sent meanwhile then waits for one of them, and not for
+/// a hundred. What is due evenly never waits.
+#[derive(Debug, Default)]
+struct Pace {
+    /// When the server has done what it was sent, as far as renewals go.
+    free: Option<Moment>,
+}
+
+impl Pace {
+    /// What a renewal takes a server, which does some 250 000 a second.
+    const RENEWAL: Duration = Duration::from_micros(4);
+
+    /// Timers know nothing shorter.
+    const SHORTEST: Duration = Duration::from_millis(1);
+
+    /// How long to wait with the next `renewals`.
+    fn pause(&mut self, now: Moment, renewals: usize) -> Duration {
+        let start = self.free.map_or(now, |free| free.max(now));
+        let renewals = u32::try_from(renewals).unwrap_or(u32::MAX);
+        self.free = Some(start + Self::RENEWAL.saturating_mul(renewals));
+        Some(start.since(now))
+            .filter(|&pause| pause >= Self::SHORTEST)
+            .unwrap_or_default()
+    }
+}
+
+async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
+    // Since they fell due a release may have been sent: what follows it would do no harm, nor any good.
+    remote.roster().retain_held(&mut renewals);
+    if renewals.is_empty() {
+        return;
+    }
+    let results = remote.wire().renew(&renewals).await;
+    for (renewal, result) in renewals.iter().zip(results) {
+        note(remote, renewal, result);
+    }
+    if remote.roster().may_ask() {
+        remote.look_sooner();
+    }
+}
+
+/// Renews one lease out of turn, and says what came of it.
+pub(crate) async fn renew_now<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    hold: &Hold,
+) -> Result<(), LockError> {
+    let Some(renewal) = remote.roster().renewal(hold.owner, remote.now()) else {
+        return Err(hold.lost_error(Loss::Expired));
+    };
+    let renewals = [renewal];
+    let result = remote.wire().renew(&renewals).await.pop();
+    let result = result.unwrap_or_else(|| Err(Fault::unavailable("no answer")));
+    let outcome = match &result {
+        Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
+        Ok(_) => Ok(()),
+    };
+    note(remote, &renewals[0], result);
+    match hold.loss() {
+        Some(loss) => Err(hold.lost_error(loss)),
+        None => outcome,
+    }
+}
+
+fn note<W: Wire>(
+    remote: &Arc<Remote<W>>,
+    renewal: &Renewal,
+    result: Result<Sent<Option<Grant>>, Fault>,
+) {
+    match result {
+        Ok(Sent {
+            at,
+            answer: Some(answer),
+        }) => {
+            let confirmation = Sent { at, answer };
+            let mut roster = remote.roster();
+            let renewed = roster.confirmed(renewal.owner, renewal.extension, confirmation);
+            drop(roster);
+            if let Some(hold) = renewed {
+                telemetry::renewed(&hold);
+            }
+        }
+        Ok(Sent { answer: None, .. }) => remote.lost(renewal.owner, Some(Loss::NotOurs)),
+        Err(fault) => {
+            let now = remote.now();
+            let mut roster = remote.roster();
+            let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
+            drop(roster);
+            // It is due again before what the watchdog planned.
+            remote.look_sooner();
+            if let Some((hold, failures)) = unanswered {
+                telemetry::renewal_failed(&hold, &fault, failures);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_falls_due_at_once_is_sent_no_faster_than_it_is_done() {
+        let now = Moment::from_nanos(1_000_000_000);
+        let mut pace = Pace::default();
+        let batch = Pace::RENEWAL * BATCH as u32;
+        for number in 0..1_000 {
+            let (pause, done) = (pace.pause(now, BATCH), batch * number);
+            let is_short = pause.is_zero() && done < Pace::SHORTEST;
+            assert!(
+                pause == done || is_short,
+                "{pause:?} after {number} batches"
+            );
+        }
+        assert_eq!(pace.pause(now + batch * 1_000, BATCH), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_is_due_evenly_never_waits() {
+        let mut now = Moment::from_nanos(1_000_000_000);
+        let mut pace = Pace::default();
+        for _ in 0..1_000 {
+            assert_eq!(pace.pause(now, 20), Duration::ZERO);
+            now = now + TICK;
+        }
+    }
+}

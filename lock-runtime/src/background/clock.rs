@@ -1,0 +1,87 @@
+//! The two clocks by which leases are measured.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use crate::background::moment::Moment;
+
+/// Which clock a backend measures leases by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Runs on while the machine sleeps, as the server's clock does: without that, a laptop that
+    /// was shut for an hour would believe in an hour-old lease.
+    Boot,
+    /// tokio's, which tests can pause. Outside a runtime it is the real one.
+    Tokio,
+    /// The real one, also inside a runtime whose time is paused; it has the zero of tokio's.
+    Real,
+}
+
+impl Clock {
+    pub(crate) fn now(self) -> Moment {
+        match self {
+            Clock::Boot => boot_now(),
+            Clock::Tokio => since_zero(tokio::time::Instant::now().into_std()),
+            Clock::Real => since_zero(Instant::now()),
+        }
+    }
+}
+
+fn since_zero(now: Instant) -> Moment {
+    // A clock that was paused before this is first read stands a little behind the real one, so zero
+    // lies well before now.
+    static ZERO: LazyLock<Instant> = LazyLock::new(|| {
+        let now = Instant::now();
+        now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
+    });
+    Moment::from_nanos(0) + now.saturating_duration_since(*ZERO)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn boot_now() -> Moment {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let nanos = u32::try_from(now.tv_nsec).unwrap_or(0);
+    Moment::from_nanos(0) + Duration::new(seconds, nanos)
+}
+
+/// Elsewhere the standard library's clock is the best that can be had without unsafe code. It
+/// counts suspend on Windows; on macOS it stands still while the machine sleeps.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn boot_now() -> Moment {
+    static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
+    Moment::from_nanos(0) + ZERO.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_clock_runs_backwards() {
+        for clock in [Clock::Boot, Clock::Tokio, Clock::Real] {
+            let first = clock.now();
+            assert!(clock.now() >= first);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_tokio_clock_follows_paused_time() {
+        let before = Clock::Tokio.now();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(Clock::Tokio.now().since(before), Duration::from_secs(3600));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_real_clock_does_not() {
+        let before = Clock::Real.now();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert!(Clock::Real.now().since(before) < Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn outside_a_runtime_both_are_the_same() {
+        let moments = [Clock::Real, Clock::Tokio, Clock::Real].map(Clock::now);
+        assert!(moments.is_sorted(), "{moments:?}");
+    }
+}

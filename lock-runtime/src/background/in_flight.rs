@@ -1,0 +1,54 @@
+//! How much is under way, for those who wait until nothing is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+
+use crate::background::panics::shielded;
+
+/// Counts what has begun and not ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally(Arc<Count>);
+
+#[derive(Debug, Default)]
+struct Count {
+    number: AtomicUsize,
+    zero: Notify,
+}
+
+impl Tally {
+    /// Counts one, until what is returned is dropped.
+    pub(crate) fn one(&self) -> Counted {
+        self.0.number.fetch_add(1, Ordering::SeqCst);
+        Counted(self.0.clone())
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.0.number.load(Ordering::SeqCst)
+    }
+
+    /// Completes when nothing is counted.
+    pub(crate) async fn zero(&self) {
+        loop {
+            // Made before the number is read: from then on it misses no notification.
+            let zero = self.0.zero.notified();
+            if self.number() == 0 {
+                return;
+            }
+            zero.await;
+        }
+    }
+}
+
+/// One that is counted.
+#[derive(Debug)]
+pub(crate) struct Counted(Arc<Count>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if self.0.number.fetch_sub(1, Ordering::SeqCst) == 1 {
+            shielded(|| self.0.zero.notify_waiters());
+        }
+    }
+}

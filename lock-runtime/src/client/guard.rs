@@ -1,0 +1,196 @@
+//! A lock that is held.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::call_tree::Frame;
+use crate::client::LockClient;
+use crate::error::LockError;
+use crate::lease::Share;
+use crate::lease::fencing_token::FencingToken;
+use crate::macro_support::body::{self, OnLost};
+
+/// A share in a lock that this process holds.
+///
+/// The lock is given back when the last guard, body and carried future that share it are gone. A
+/// guard that is dropped gives it back in the background, at once and without blocking, also while
+/// it unwinds from a panic or its runtime shuts down; [`release`](LockGuard::release) does so
+/// too and says how that went. A process that exits right after a drop leaves the lock to its ttl.
+///
+/// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid),
+/// [`lost`](LockGuard::lost) and the result of `release` tell; the
+/// [fencing token](LockGuard::fencing_token) protects the resource where they come too late.
+/// [`run`](LockGuard::run) stops a body by itself.
+#[must_use = "the lock is given back as soon as the guard is dropped"]
+#[clippy::has_significant_drop]
+pub struct LockGuard {
+    client: LockClient,
+    /// Goes before the frame, so that whoever sees the lock free sees no sharer.
+    share: Share,
+    frame: Arc<Frame>,
+}
+
+impl LockGuard {
+    pub(crate) fn new(client: LockClient, frame: Arc<Frame>) -> LockGuard {
+        let share = frame.share();
+        LockGuard {
+            client,
+            share,
+            frame,
+        }
+    }
+
+    pub(crate) fn client(&self) -> &LockClient {
+        &self.client
+    }
+
+    pub(crate) fn frame(&self) -> &Arc<Frame> {
+        &self.frame
+    }
+
+    /// The key, without the client's prefix.
+    pub fn key(&self) -> &str {
+        self.frame.held().key.as_str()
+    }
+
+    /// The number to send along with every write; see [`FencingToken`]. A nested guard has the
+    /// token of the outermost one.
+    pub fn fencing_token(&self) -> FencingToken {
+        self.frame.held().token
+    }
+
+    /// How long the lock may still be relied on without another renewal; zero once it is lost.
+    ///
+    /// It is measured from before the request that the server confirmed, less a margin for the
+    /// difference of the two clocks, so it is shorter than the ttl that Redis shows.
+    pub fn remaining(&self) -> Duration {
+        self.frame.held().remaining()
+    }
+
+    /// Whether the lock may still be relied on: nothing disproved it and its deadline has not
+    /// passed. It asks a clock, not the server; for that see [`renew`](LockGuard::renew).
+    pub fn is_valid(&self) -> bool {
+        self.frame.held().loss().is_none()
+    }
+
+    /// Completes when the lock is lost, and never if it is not.
+    ///
+    /// # Cancel safety
+    ///
+    /// May be dropped and asked for again at any time.
+    pub async fn lost(&self) {
+        self.frame.held().lost().await;
+    }
+
+    /// How many guards, bodies and carried futures share this hold.
+    pub fn hold_count(&self) -> usize {
+        self.frame.held().sharers()
+    }
+
+    /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to
+    /// what `max_hold` leaves of it.
+    ///
+    /// # Errors
+    ///
+    /// `Lost` if it is not ours any more; `Unavailable` if the server did not answer, and `Rejected` if
+    /// it refused to: the lease then runs on as it was. `Shutdown` in a forked child.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the lease extended or as it was.
+    pub async fn renew(&self) -> Result<(), LockError> {
+        self.frame.held().renew().await
+    }
+
+    /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the
+    /// lock instead of waiting for it. When the lock is lost, `future` is dropped at its current
+    /// await. The guard stays held afterwards.
+    ///
+    /// # Errors
+    ///
+    /// `Lost`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the returned future drops `future`.
+    pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
+        let future = pin!(Some(future));
+        let output = body::drive(self, OnLost::Cancel, future).await?;
+        match self.frame.held().loss() {
+            None => Ok(output),
+            Some(loss) => Err(self.frame.held().lost_error(loss)),
+        }
+    }
+
+    /// Gives the lock back, and says whether it was held until now.
+    ///
+    /// If others share the hold, it lives on until the last of them has gone, and `Ok` only means
+    /// that it was not lost so far.
+    ///
+    /// # Errors
+    ///
+    /// `Lost` if the deadline has passed or the server says that the lock was not ours any more. A
+    /// release that is not answered in time is not an error: the lock was held until this call,
+    /// and the release goes on in the background.
+    ///
+    /// # Cancel safety
+    ///
+    /// Once polled, the lock is given back even if the future is dropped.
+    pub async fn release(self) -> Result<(), LockError> {
+        match self.ending() {
+            Ending::Last(held) => {
+                let ended = held.now();
+                held.release(ended).await
+            }
+            Ending::Shared(outcome) => outcome,
+        }
+    }
+
+    /// As [`release`](LockGuard::release), blocking the thread for at most a second.
+    ///
+    /// # Errors
+    ///
+    /// As [`release`](LockGuard::release).
+    pub fn release_blocking(self) -> Result<(), LockError> {
+        match self.ending() {
+            Ending::Last(held) => {
+                let ended = held.now();
+                held.release_blocking(ended)
+            }
+            Ending::Shared(outcome) => outcome,
+        }
+    }
+
+    fn ending(self) -> Ending {
+        let shared = self.frame.clone();
+        let valid = || match shared.held().loss() {
+            None => Ok(()),
+            Some(loss) => Err(shared.held().lost_error(loss)),
+        };
+        let outcome = valid();
+        drop((shared, self.share));
+        match self.frame.into_last() {
+            Some(held) => Ending::Last(held),
+            None => Ending::Shared(outcome),
+        }
+    }
+}
+
+/// What is left to do when a guard ends.
+enum Ending {
+    Last(crate::backend::owned_lease::Held),
+    Shared(Result<(), LockError>),
+}
+
+impl fmt::Debug for LockGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockGuard")
+            .field("key", &self.key())
+            .field("fencing_token", &self.fencing_token())
+            .field("remaining", &self.remaining())
+            .field("is_valid", &self.is_valid())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,213 @@
+//! The settings of a client, checked where they are given.
+
+#[cfg(feature = "tls")]
+pub(crate) mod certificates;
+
+use std::time::Duration;
+
+use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::schedule::{MAX_TTL, MIN_TTL};
+
+/// How long a lease lasts where nothing else is said.
+pub(crate) const DEFAULT_TTL: Duration = Duration::from_secs(30);
+
+/// How long an acquisition waits where nothing else is said.
+pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+
+/// How long one attempt to reach the server may take.
+pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The callers that one grant of the server can serve: it owns so many tokens.
+pub(crate) const TURNS: u32 = FencingToken::STEP;
+
+/// The shortest time for which a lease is retained: timers know nothing shorter.
+const MIN_RETAIN: Duration = Duration::from_millis(1);
+
+/// Longer waits than this are as good as this: it keeps sums of times within range.
+const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// What a client falls back to, and what it says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) prefix: String,
+    pub(crate) ttl: Duration,
+    pub(crate) wait: Duration,
+    /// The service's name in the eyes of others; `None` for no label at all.
+    pub(crate) label: Option<String>,
+    pub(crate) command_timeout: Duration,
+    pub(crate) require_tls: bool,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: crate::config::certificates::Certificates,
+    pub(crate) shutdown_grace: Duration,
+    /// How many callers in a row may have one grant of the server; 1 to [`TURNS`].
+    pub(crate) local_turns: u32,
+    /// For how long a lease that nobody else wants stays after the body; zero is not at all.
+    pub(crate) retain: Duration,
+    /// Whether a release waits for its answer.
+    pub(crate) await_release: bool,
+    /// Whether the connection never leaves the background thread.
+    pub(crate) background_only: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            prefix: "lock:".to_owned(),
+            ttl: DEFAULT_TTL,
+            wait: DEFAULT_WAIT,
+            label: Some(default_label()),
+            command_timeout: DEFAULT_COMMAND_TIMEOUT,
+            require_tls: false,
+            #[cfg(feature = "tls")]
+            certificates: Default::default(),
+            shutdown_grace: DEFAULT_TTL,
+            local_turns: TURNS,
+            retain: Duration::ZERO,
+            await_release: true,
+            background_only: false,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), LockError> {
+        check_ttl(self.ttl)?;
+        check_retain(self.retain, self.ttl)?;
+        if self.prefix.contains(['{', '}']) {
+            return Err(LockError::invalid_options(
+                "a prefix must not contain `{` or `}`: it would decide the slot of every key",
+            ));
+        }
+        if self.prefix.len() > 128 {
+            return Err(LockError::invalid_options(
+                "a prefix must not be longer than 128 bytes",
+            ));
+        }
+        if self.command_timeout < Duration::from_millis(10) {
+            return Err(LockError::invalid_options(
+                "a command_timeout must be at least 10 ms",
+            ));
+        }
+        if !(1..=TURNS).contains(&self.local_turns) {
+            return Err(LockError::invalid_options(format!(
+                "local_turns must be between 1 and {TURNS}, not {}",
+                self.local_turns
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a ttl outside 20 ms to 24 h.
+pub(crate) fn check_ttl(ttl: Duration) -> Result<(), LockError> {
+    if (MIN_TTL..=MAX_TTL).contains(&ttl) {
+        return Ok(());
+    }
+    Err(LockError::invalid_options(format!(
+        "a ttl must be between 20 ms and 24 h, not {ttl:?}"
+    )))
+}
+
+/// Refuses a max_hold that no lease fits in.
+pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
+    if max_hold >= MIN_TTL {
+        return Ok(());
+    }
+    Err(LockError::invalid_options(format!(
+        "a max_hold must be at least 20 ms, not {max_hold:?}"
+    )))
+}
+
+/// Refuses to retain a lease for less than 1 ms, or for more than the third of its ttl after which no
+/// caller may have it.
+pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockError> {
+    if retain.is_zero() || (MIN_RETAIN..=ttl / 3).contains(&retain) {
+        return Ok(());
+    }
+    Err(LockError::invalid_options(format!(
+        "retain must be between 1 ms and a third of the ttl, {:?}, not {retain:?}",
+        ttl / 3
+    )))
+}
+
+/// A wait that can be added to any moment.
+pub(crate) fn bounded_wait(wait: Duration) -> Duration {
+    wait.min(MAX_WAIT)
+}
+
+/// A label as it is stored: short, on one line.
+pub(crate) fn clean_label(label: &str) -> String {
+    label
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(64)
+        .collect()
+}
+
+/// `program@host`, as far as they are known.
+fn default_label() -> String {
+    let program = std::env::current_exe().ok();
+    let program = program
+        .as_deref()
+        .and_then(|path| path.file_stem())
+        .map_or_else(|| "unknown".into(), |name| name.to_string_lossy());
+    #[cfg(unix)]
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
+    clean_label(&format!("{program}@{host}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::LockErrorKind;
+
+    #[test]
+    fn the_defaults_pass_their_own_check() {
+        Options::default().check().unwrap();
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_with_a_reason() {
+        let refuse = |change: fn(&mut Options), reason: &str| {
+            let mut options = Options::default();
+            change(&mut options);
+            let error = options.check().unwrap_err();
+            assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
+            assert!(error.to_string().contains(reason), "{error}");
+        };
+        refuse(|o| o.ttl = Duration::from_millis(19), "20 ms");
+        refuse(|o| o.ttl = MAX_TTL + Duration::from_nanos(1), "24 h");
+        refuse(|o| o.prefix = "{a}".to_owned(), "slot");
+        refuse(|o| o.prefix = "x".repeat(129), "128 bytes");
+        refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
+        refuse(|o| o.local_turns = 0, "between 1 and 16");
+        refuse(|o| o.local_turns = 17, "between 1 and 16");
+        refuse(|o| o.retain = Duration::from_micros(999), "1 ms");
+        refuse(
+            |o| o.retain = o.ttl / 3 + Duration::from_nanos(1),
+            "a third",
+        );
+        assert!(check_max_hold(Duration::from_millis(19)).is_err());
+    }
+
+    #[test]
+    fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
+        let ttl = Duration::from_secs(3);
+        for retain in [0, 1, 1000].map(Duration::from_millis) {
+            check_retain(retain, ttl).unwrap();
+        }
+        check_retain(Duration::from_millis(1001), ttl).unwrap_err();
+    }
+
+    #[test]
+    fn a_label_has_no_control_characters_and_is_short() {
+        assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
+        assert_eq!(clean_label(&"é".repeat(65)), "é".repeat(64));
+    }
+}

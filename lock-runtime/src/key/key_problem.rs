@@ -1,0 +1,63 @@
+//! What makes a key unusable.
+
+use std::fmt;
+
+use super::record_names::LONGEST;
+
+/// Why a key cannot be locked. Each reads as the end of a sentence that starts with the key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KeyProblem {
+    Empty,
+    TooLong {
+        bytes: usize,
+    },
+    EmptyValue {
+        placeholder: Option<&'static str>,
+    },
+    Unprintable {
+        placeholder: Option<&'static str>,
+    },
+    EmptyTag,
+    CloseWithoutTag,
+    ReservedSuffix(&'static str),
+    /// Text, not a template, that holds this `<placeholder>`.
+    Template(Box<str>),
+}
+
+impl fmt::Display for KeyProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyProblem::Empty => f.write_str("the key is empty"),
+            KeyProblem::TooLong { bytes } => write!(
+                f,
+                "the key is {bytes} bytes long, and {LONGEST} are allowed; lock on a shorter identifier or on a hash"
+            ),
+            KeyProblem::EmptyValue {
+                placeholder: Some(name),
+            } => write!(f, "the value of `<{name}>` in the key is empty"),
+            KeyProblem::EmptyValue { placeholder: None } => {
+                f.write_str("a value in the key is empty")
+            }
+            KeyProblem::Unprintable {
+                placeholder: Some(name),
+            } => write!(f, "the value of `<{name}>` in the key could not be formatted"),
+            KeyProblem::Unprintable { placeholder: None } => {
+                f.write_str("a value in the key could not be formatted")
+            }
+            KeyProblem::EmptyTag => f.write_str(
+                "the key has an empty hash tag `{}`, which Redis Cluster ignores; write something between the braces",
+            ),
+            KeyProblem::CloseWithoutTag => f.write_str(
+                "the key has a `}` without a hash tag before it; write `{tag}`, or leave the brace out",
+            ),
+            KeyProblem::ReservedSuffix(suffix) => write!(
+                f,
+                "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
+            ),
+            KeyProblem::Template(name) => write!(
+                f,
+                "the key holds `<{name}>` as text, since only a string literal is a template; write the literal in the attribute, or build a `String` if the text is meant"
+            ),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Puts a key together from text and values.
+
+use std::fmt::{self, Write};
+
+use super::record_names::is_reserved;
+use super::{KeyPart, KeyProblem, LockKey, is_kept};
+
+/// Writes values into a key so that different values never give the same text.
+///
+/// A value keeps `A-Z a-z 0-9 - _ . @ +` and everything that is not ASCII; every other byte becomes
+/// `%XX`. So a separator such as `:` or `/` between two values cannot come from the values.
+///
+/// The attribute uses one for its template. Use it yourself where a key is built by hand, and in
+/// implementations of [`KeyPart`].
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::KeyWriter;
+///
+/// let mut key = KeyWriter::new();
+/// key.text("user:").part("eve:admin").text(":order:").part(&42);
+/// assert_eq!(key.finish().as_str(), "user:eve%3Aadmin:order:42");
+/// ```
+pub struct KeyWriter {
+    text: String,
+    problem: Option<KeyProblem>,
+    /// The placeholder that is being written, for messages.
+    placeholder: Option<&'static str>,
+    /// How many `part` calls are open: inside one, nothing is verbatim.
+    depth: usize,
+    /// Where the last value begins.
+    value: usize,
+}
+
+impl KeyWriter {
+    /// An empty key.
+    pub fn new() -> KeyWriter {
+        KeyWriter {
+            // Most keys fit, so that writing one allocates once.
+            text: String::with_capacity(48),
+            problem: None,
+            placeholder: None,
+            depth: 0,
+            value: 0,
+        }
+    }
+
+    /// Writes the author's own text as it is.
+    ///
+    /// Inside an implementation of [`KeyPart`] this escapes like [`write_str`](Self::write_str): a
+    /// value must not be able to write a separator.
+    pub fn text(&mut self, text: &str) -> &mut KeyWriter {
+        if self.depth == 0 {
+            self.text.push_str(text);
+        } else {
+            self.write_str(text);
+        }
+        self
+    }
+
+    /// Writes a value, escaped.
+    ///
+    /// A value that writes nothing at all is remembered, and acquiring the key fails with
+    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must
+    /// not lock on behalf of all the others.
+    pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
+        self.part_dyn(&value);
+        self
+    }
+
+    /// One copy for all types of values: it would be code in every locked function.
+    fn part_dyn(&mut self, value: &dyn KeyPart) {
+        let start = self.text.len();
+        self.depth += 1;
+        value.write_to(self);
+        self.depth -= 1;
+        self.value = start;
+        if self.text.len() == start {
+            self.problem.get_or_insert(KeyProblem::EmptyValue {
+                placeholder: self.placeholder,
+            });
+        }
+    }
+
+    /// Like [`part`](Self::part), with the placeholder's source text for messages.
+    pub(crate) fn placeholder(&mut self, name: &'static str, value: &dyn KeyPart) {
+        self.placeholder = Some(name);
+        self.part_dyn(value);
+        self.placeholder = None;
+    }
+
+    /// Writes a piece of a value, escaped.
+    pub fn write_str(&mut self, value: &str) {
+        let mut kept = 0;
+        for (at, byte) in value.bytes().enumerate() {
+            if is_kept(byte) {
+                continue;
+            }
+            // An escaped byte is ASCII, hence both ends are character boundaries.
+            self.text.push_str(&value[kept..at]);
+            self.push_escaped(byte);
+            kept = at + 1;
+        }
+        self.text.push_str(&value[kept..]);
+    }
+
+    /// Writes formatted text as a piece of a value, escaped, so that `write!(writer, "{}", id)`
+    /// works without an import and without a `String` in between.
+    pub fn write_fmt(&mut self, value: fmt::Arguments<'_>) {
+        struct Escaping<'a>(&'a mut KeyWriter);
+
+        impl Write for Escaping<'_> {
+            fn write_str(&mut self, piece: &str) -> fmt::Result {
+                self.0.write_str(piece);
+                Ok(())
+            }
+        }
+
+        if Escaping(self).write_fmt(value).is_err() {
+            // Writing into the key cannot fail, so the value's own `Display` gave up half-way.
+            self.problem.get_or_insert(KeyProblem::Unprintable {
+                placeholder: self.placeholder,
+            });
+        }
+    }
+
+    /// The key. Its problems are reported when a lock is acquired with it.
+    ///
+    /// With a hash tag, a key may not end in `:f` or `:w`, where records beside a lock are. If its
+    /// last value makes it end so, that letter is escaped: `{order}:%66`.
+    pub fn finish(mut self) -> LockKey {
+        let ends_in_value = self.value > 0 && self.value + 1 == self.text.len();
+        if ends_in_value && is_reserved(&self.text) {
+            let letter = self.text.pop().expect("the value is one letter");
+            // It is ASCII, or the value would be longer.
+            self.push_escaped(letter as u8);
+        }
+        LockKey::new(self.text, self.problem)
+    }
+
+    fn push_escaped(&mut self, byte: u8) {
+        const HEX: [char; 16] = [
+            '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
+        ];
+        self.text.push('%');
+        self.text.push(HEX[usize::from(byte >> 4)]);
+        self.text.push(HEX[usize::from(byte & 0xF)]);
+    }
+}
+
+impl Default for KeyWriter {
+    fn default() -> KeyWriter {
+        KeyWriter::new()
+    }
+}
+
+impl fmt::Debug for KeyWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyWriter")
+            .field("text", &self.text)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn part<P: KeyPart + ?Sized>(value: &P) -> String {
+        let mut key = KeyWriter::new();
+        key.part(value);
+        key.finish().as_str().to_owned()
+    }
+
+    #[test]
+    fn text_is_verbatim_and_values_are_escaped() {
+        let mut key = KeyWriter::new();
+        key.text("a:/%{ ").part("a:/%{ ");
+        assert_eq!(key.finish().as_str(), "a:/%{ a%3A%2F%25%7B%20");
+    }
+
+    #[test]
+    fn no_value_makes_a_key_end_like_a_record_beside_a_lock() {
+        let key = |text: &str, value: &str| {
+            let mut key = KeyWriter::new();
+            key.text(text).part(value);
+            key.finish().as_str().to_owned()
+        };
+        assert_eq!(key("{order}:", "f"), "{order}:%66");
+        assert_eq!(key("{order}:", "w"), "{order}:%77");
+        // Where it cannot be taken for one, it stays.
+        assert_eq!(key("{order}:", "g"), "{order}:g");
+        assert_eq!(key("{order}:", "ff"), "{order}:ff");
+        assert_eq!(key("{order}-", "f"), "{order}-f");
+        assert_eq!(key("user:", "f"), "user:f");
+        let mut text_after = KeyWriter::new();
+        text_after.text("{order}:").part("f").text(":stock");
+        assert_eq!(text_after.finish().as_str(), "{order}:f:stock");
+        let mut text = KeyWriter::new();
+        text.text("{order}:f");
+        assert_eq!(text.finish().as_str(), "{order}:f", "the author's own");
+    }
+
+    #[test]
+    fn kept_bytes_and_everything_beyond_ascii_stay() {
+        let kept = "AZaz09-_.@+é漢🦀";
+        assert_eq!(part(kept), kept);
+        assert_eq!(part("\0\x7f<>"), "%00%7F%3C%3E");
+        assert_eq!(part("é:漢:"), "é%3A漢%3A");
+    }
+
+    #[test]
+    fn every_other_byte_is_escaped_in_upper_case() {
+        // The macro crate's template checks rely on this list, and hold the same one.
+        const KEPT: &str = "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+        for letter in (0..=0x7f_u8).map(char::from) {
+            let expected = if KEPT.contains(letter) {
+                letter.to_string()
+            } else {
+                format!("%{:02X}", u32::from(letter))
+            };
+            assert_eq!(part(&letter), expected);
+        }
+    }
+
+    /// Values chosen to collide in any encoding that joins carelessly: separators, escapes of
+    /// separators, halves of escapes.
+    const AWKWARD: [&str; 16] = [
+        "a", "b", "ab", ":", "a:", ":b", "a:b", "%", "%3A", "%3a", "3A", "%25", "%253A", "/", "é",
+        "\0",
+    ];
+
+    #[test]
+    fn pairs_of_values_never_meet() {
+        for separators in [
+            ["", ":", ""],
+            ["x", "-:", "y"],
+            ["{", "}:", ""],
+            ["", "/", "-"],
+        ] {
+            let mut seen = HashMap::new();
+            for left in AWKWARD {
+                for right in AWKWARD {
+                    let mut key = KeyWriter::new();
+                    key.text(separators[0])
+                        .part(left)
+                        .text(separators[1])
+                        .part(right)
+                        .text(separators[2]);
+                    let text = key.finish().as_str().to_owned();
+                    if let Some(other) = seen.insert(text.clone(), (left, right)) {
+                        panic!("{other:?} and {:?} are both `{text}`", (left, right));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_value_is_remembered_by_its_placeholder() {
+        let mut key = KeyWriter::new();
+        key.text("order:");
+        key.placeholder("order.id", &"");
+        assert_eq!(
+            key.finish().problem(),
+            Some(&KeyProblem::EmptyValue {
+                placeholder: Some("order.id")
+            })
+        );
+
+        let mut key = KeyWriter::new();
+        key.placeholder("id", &"42");
+        key.part(&String::new());
+        assert_eq!(
+            key.finish().problem(),
+            Some(&KeyProblem::EmptyValue { placeholder: None })
+        );
+    }
+
+    #[test]
+    fn a_value_cannot_write_a_separator() {
+        struct Forger;
+        impl KeyPart for Forger {
+            fn write_to(&self, key: &mut KeyWriter) {
+                key.text("1:").part(":2");
+            }
+        }
+        assert_eq!(part(&Forger), "1%3A%3A2");
+    }
+
+    #[test]
+    fn formatting_needs_no_import_and_reports_a_broken_display() {
+        mod outside {
+            pub(super) struct Broken;
+            impl std::fmt::Display for Broken {
+                fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    Err(std::fmt::Error)
+                }
+            }
+        }
+        let mut key = KeyWriter::new();
+        let shard = 4;
+        write!(key, "{shard}:{}", shard + 1);
+        assert_eq!(key.finish().as_str(), "4%3A5");
+
+        let mut key = KeyWriter::new();
+        write!(key, "{}", outside::Broken);
+        assert_eq!(
+            key.finish().problem(),
+            Some(&KeyProblem::Unprintable { placeholder: None })
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! What stands in Redis under a lock's key: `owner(22) flag(1) token(16) label`.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use super::fencing_token::FencingToken;
+use super::owner_id::Owner;
+
+/// What the server says to whoever holds the lock: the record's flag and token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// Somebody queues for the lock: it is given back by hand-off.
+    pub(crate) contended: bool,
+    pub(crate) token: FencingToken,
+}
+
+impl Grant {
+    /// Reads `flag(1) token(16)`.
+    pub(crate) fn parse(text: &[u8]) -> Option<Grant> {
+        let (&flag, digits) = text.split_first()?;
+        let contended = match flag {
+            b' ' => false,
+            b'+' => true,
+            _ => return None,
+        };
+        if digits.len() != FencingToken::DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+        Some(Grant {
+            contended,
+            token: FencingToken::new(number),
+        })
+    }
+}
+
+/// The record of a lock for which nobody queues.
+pub(crate) fn uncontended(owner: Owner, label: &str, token: FencingToken) -> String {
+    let (digits, token) = (FencingToken::DIGITS, token.get());
+    format!("{} {token:0digits$} {label}", owner.as_str())
+}
+
+/// What is shown of a label, in bytes. Ours are shorter, but anybody may write the record.
+const LONGEST_LABEL: usize = 512;
+
+/// Whoever stands in the way, as far as the record tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// A client of this crate, with its label, which may be empty.
+    Ours(String),
+    /// Something else that locks with `SET NX PX`; the number tells one value from another.
+    Foreign(u64),
+}
+
+impl Holder {
+    /// Reads the value found under a lock's key.
+    pub(crate) fn parse(value: &[u8]) -> Holder {
+        const LABEL: usize = Owner::LEN + 1 + FencingToken::DIGITS;
+        match value.split_at_checked(LABEL) {
+            Some((head, label))
+                if label.first() == Some(&b' ')
+                    && Owner::parse_prefix(head).is_some()
+                    && Grant::parse(&head[Owner::LEN..]).is_some() =>
+            {
+                let label = &label[1..];
+                let label = &label[..label.len().min(LONGEST_LABEL)];
+                Holder::Ours(String::from_utf8_lossy(label).into_owned())
+            }
+            _ => {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(value);
+                Holder::Foreign(hasher.finish())
+            }
+        }
+    }
+
+    /// The holder in words, for an error.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
+            Holder::Ours(label) => label.escape_debug().to_string(),
+            Holder::Foreign(_) => "a client that is not lock-runtime".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str = "abcdefghABCDEFGH012345+0001234567890123 api-7 (pid 4121) ship";
+
+    #[test]
+    fn a_grant_is_a_flag_and_sixteen_digits() {
+        let grant = Grant::parse(b"+0001234567890123").unwrap();
+        assert!(grant.contended);
+        assert_eq!(grant.token.get(), 1_234_567_890_123);
+        assert!(!Grant::parse(b" 0001234567890123").unwrap().contended);
+        for wrong in [
+            &b"-0001234567890123"[..],
+            b"+123",
+            b"+000123456789012x",
+            b"",
+            b"++001234567890123",
+        ] {
+            assert_eq!(Grant::parse(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_uncontended_record_is_the_one_that_scripts_write() {
+        let owner = Owner::parse_prefix(RECORD.as_bytes()).unwrap();
+        let label = "api-7 (pid 4121) ship";
+        let record = uncontended(owner, label, FencingToken::new(1_234_567_890_123));
+        assert_eq!(record, RECORD.replace('+', " "));
+    }
+
+    #[test]
+    fn the_label_of_our_own_record_is_read() {
+        assert_eq!(
+            Holder::parse(RECORD.as_bytes()),
+            Holder::Ours("api-7 (pid 4121) ship".to_owned())
+        );
+        assert_eq!(
+            Holder::parse(&RECORD.as_bytes()[..40]),
+            Holder::Ours(String::new())
+        );
+    }
+
+    #[test]
+    fn a_forged_label_is_shown_in_part() {
+        let forged = RECORD.to_owned() + &"x".repeat(1 << 20);
+        let shown = Holder::parse(forged.as_bytes()).describe();
+        assert_eq!(shown.len(), LONGEST_LABEL);
+        assert!(shown.starts_with("api-7 (pid 4121) ship"));
+    }
+
+    #[test]
+    fn foreign_holders_are_told_from_each_other() {
+        let [first, again, second] = ["a", "a", "b"].map(|value| Holder::parse(value.as_bytes()));
+        assert_eq!(first, again);
+        assert_ne!(first, second);
+    }
+
+    #[test]
+    fn values_of_other_clients_are_foreign() {
+        for value in [
+            "",
+            "1",
+            "3f2504e04f8911d39a0c0305e82c3301",
+            &RECORD[..39],
+            &RECORD.replace('+', "x"),
+        ] {
+            let holder = Holder::parse(value.as_bytes());
+            assert!(matches!(holder, Holder::Foreign(_)), "{value:?}");
+        }
+    }
+}

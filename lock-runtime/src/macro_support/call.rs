@@ -1,0 +1,144 @@
+//! One call of an asynchronous locked function.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use super::body::{Drive, Driver, Ended, OnLost, settle};
+use crate::client::guard::LockGuard;
+use crate::error::LockError;
+
+/// All that a call owns of its lock, from asking for it until it was given back.
+///
+/// It stays where it is in the future of the locked function, and what is awaited only borrows it.
+/// So that future has one thing to drop, and the code for it exists once.
+#[derive(Debug)]
+#[must_use = "a call drives its body"]
+pub struct Call(State);
+
+enum State {
+    /// Boxed, as below: it would add some 2 KB to the future of every locked function. In a mutex that
+    /// nobody locks, so that the call is `Sync` though the future in it is not.
+    Acquiring(Boxed<LockGuard>),
+    Held(LockGuard),
+    Settling(Boxed<()>),
+    Over,
+}
+
+type Boxed<T> = Mutex<Pin<Box<dyn Future<Output = Result<T, LockError>> + Send>>>;
+
+impl Call {
+    pub(super) fn new(
+        acquiring: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
+    ) -> Call {
+        Call(State::Acquiring(Mutex::new(Box::pin(acquiring))))
+    }
+
+    /// Waits for the lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Acquire::acquire`](crate::Acquire::acquire), and `NotInstalled`.
+    pub fn acquired(&mut self) -> Acquired<'_> {
+        Acquired(self)
+    }
+
+    /// The guard, from when the lock was acquired until the call is settled.
+    ///
+    /// # Panics
+    ///
+    /// At any other time; no expansion asks then.
+    #[inline(never)]
+    pub fn guard(&self) -> &LockGuard {
+        match &self.0 {
+            State::Held(guard) => guard,
+            _ => unreachable!("the body of a call runs between acquiring and settling"),
+        }
+    }
+
+    /// Runs `body` under the lock. `Err` says that the lock was lost and the body dropped.
+    pub fn drive<'a, B>(&'a self, on_lost: OnLost, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
+        self.driver(on_lost).of(body)
+    }
+
+    #[inline(never)]
+    fn driver(&self, on_lost: OnLost) -> Driver<'_> {
+        Driver::new(self.guard(), on_lost)
+    }
+
+    /// Gives the lock back after the body ended so. `Err` is to replace the body's result.
+    ///
+    /// # Errors
+    ///
+    /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor
+    /// the body's own error keeps the result.
+    #[inline(never)]
+    pub fn settled(&mut self, on_lost: OnLost, ended: Ended) -> Settled<'_> {
+        if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
+            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, ended))));
+        }
+        Settled(self)
+    }
+}
+
+/// Polls without a lock: the future is borrowed mutably.
+fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
+    let future = boxed.get_mut().unwrap_or_else(PoisonError::into_inner);
+    future.as_mut().poll(cx)
+}
+
+/// The future of [`Call::acquired`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Acquired<'a>(&'a mut Call);
+
+impl Future for Acquired<'_> {
+    type Output = Result<(), LockError>;
+
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let state = &mut self.get_mut().0.0;
+        let State::Acquiring(acquiring) = state else {
+            unreachable!("a call acquires once");
+        };
+        poll_boxed(acquiring, cx).map(|acquired| {
+            *state = State::Over;
+            *state = State::Held(acquired?);
+            Ok(())
+        })
+    }
+}
+
+/// The future of [`Call::settled`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Settled<'a>(&'a mut Call);
+
+impl Future for Settled<'_> {
+    type Output = Result<(), LockError>;
+
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let state = &mut self.get_mut().0.0;
+        let State::Settling(settling) = state else {
+            unreachable!("a call is settled once, after it was held");
+        };
+        poll_boxed(settling, cx).map(|settled| {
+            *state = State::Over;
+            settled
+        })
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            State::Acquiring(_) => "Acquiring",
+            State::Held(_) => "Held",
+            State::Settling(_) => "Settling",
+            State::Over => "Over",
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! Where a failure of the lock goes: by trait on the return type, never by its name.
+
+use std::convert::Infallible;
+
+use super::body_error::{Refused, Returned};
+use crate::client::guard::LockGuard;
+use crate::error::LockError;
+
+/// A return type that can carry a failure of the lock. `G` says whether it has to; see [`Failing`].
+///
+/// [`Failing`]: super::body_error::Failing
+#[diagnostic::on_unimplemented(
+    message = "cannot return a lock failure as `{Self}`; return a `Result` or add `or_else`",
+    label = "the lock may be busy or unreachable, and this type cannot say so",
+    note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
+)]
+pub trait FromLockError<G> {
+    /// The return value that says that the lock was not had, or was lost.
+    fn from_lock_error(goes: G, error: LockError) -> Self;
+}
+
+impl<T, E: LockFailure> FromLockError<Returned> for Result<T, E> {
+    fn from_lock_error(_: Returned, error: LockError) -> Result<T, E> {
+        Err(E::from_lock_failure(error))
+    }
+}
+
+macro_rules! unreachable_for {
+    ($($goes:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<R> FromLockError<$goes> for R {
+            fn from_lock_error(_: $goes, error: LockError) -> R {
+                unreachable!("a function that does not compile failed to lock: {error}")
+            }
+        }
+    )*};
+}
+
+// Two of them: if there were only one for types other than `Result`, the compiler would take it before
+// it looks at what goes where.
+unreachable_for!(Refused, Infallible);
+
+/// An error type that can carry a failure of the lock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot carry a lock failure",
+    label = "`{Self}` has to be made from a `lock_runtime::LockError`",
+    note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`; for a type parameter the bound `{Self}: From<LockError>`",
+    note = "or say with `or_else` what to return instead"
+)]
+pub trait LockFailure {
+    /// The error that says that the lock was not had, or was lost.
+    fn from_lock_failure(error: LockError) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<LockError>> LockFailure for E {
+    fn from_lock_failure(error: LockError) -> E {
+        E::from(error)
+    }
+}
+
+/// `or_else = …`: infers a closure's argument, and checks its result against the return type.
+pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
+    answer(error)
+}
+
+/// Stands for the guard in a function whose attribute is wrong, so that its body compiles beside
+/// the error.
+///
+/// # Panics
+///
+/// Always: nothing that calls it is ever built.
+pub fn absent_guard<'a>() -> &'a LockGuard {
+    unreachable!("the attribute of this function was refused")
+}

@@ -1,0 +1,70 @@
+//! `key = …`.
+
+use crate::key::LockKey;
+
+/// What a key expression may yield.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a lock key",
+    label = "expected a `LockKey`, a `String` or a `&str`",
+    note = "a template is a string literal: `key = \"order:<id>\"`"
+)]
+pub trait IntoKey {
+    /// The key; `text` says that it came as a plain `&str`.
+    fn into_key(self, text: bool) -> LockKey;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: Into<LockKey>> IntoKey for K {
+    fn into_key(self, text: bool) -> LockKey {
+        let key = self.into();
+        if text {
+            LockKey::literal(key.as_str())
+        } else {
+            key
+        }
+    }
+}
+
+/// The key that an expression yields. A plain `&str` that reads like a template is refused: it is
+/// a literal that lost its way, whereas a `String` or a `LockKey` is data.
+pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
+    key.into_key(text)
+}
+
+/// A key expression's value, to be asked for its type: an inherent method goes before the trait's.
+#[derive(Debug)]
+pub struct KeyText<'a, K>(pub &'a K);
+
+impl KeyText<'_, &str> {
+    /// Whether the key is plain text.
+    pub fn lock_key_is_text(&self) -> bool {
+        true
+    }
+}
+
+/// Keys of every other type.
+pub trait NotText {
+    /// Whether the key is plain text: it is not.
+    fn lock_key_is_text(&self) -> bool;
+}
+
+impl<K> NotText for KeyText<'_, K> {
+    fn lock_key_is_text(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_text_is_suspected_of_being_a_template() {
+        let text = "order:<id>";
+        assert!(KeyText(&text).lock_key_is_text());
+        assert!(!KeyText(&String::from(text)).lock_key_is_text());
+        assert!(!KeyText(&LockKey::from(text)).lock_key_is_text());
+        assert!(key(text, true).problem().is_some());
+        assert!(key(text, false).problem().is_none());
+    }
+}

@@ -1,0 +1,29 @@
+//! What generated code calls. No part of the public interface.
+//!
+//! An expansion names nothing but `__private::v1`. A change that an older expansion would not
+//! compile with becomes `v2`; until then the two crates are tied to one version of each other.
+
+pub(crate) mod body;
+mod body_error;
+mod call;
+mod client_ref;
+mod failure;
+mod key_expr;
+mod skip;
+mod spec;
+
+/// Everything that an expansion names, and the traits behind it.
+pub mod v1 {
+    pub use super::body::{Ended, OnLost, drive, run_blocking, settle_blocking};
+    pub use super::body_error::{
+        Failing, NoFuture, NotAFuture, NotAResult, Outcome, OutcomeOfFuture, Refused, Returned,
+    };
+    pub use super::call::Call;
+    pub use super::client_ref::ClientRef;
+    pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
+    pub use super::key_expr::{IntoKey, KeyText, NotText, key};
+    pub use super::skip::Skip;
+    pub use super::spec::Spec;
+    pub use crate::client::acquire::Acquire;
+    pub use crate::error::LockError;
+}

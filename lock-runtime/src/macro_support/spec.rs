@@ -1,0 +1,178 @@
+//! The attribute's options.
+
+use std::time::Duration;
+
+use super::call::Call;
+use super::client_ref::ClientRef;
+use crate::client::LockClient;
+use crate::client::acquire::Acquire;
+use crate::client::guard::LockGuard;
+use crate::error::LockError;
+use crate::key::{KeyPart, KeyWriter, LockKey};
+
+/// What one call asks for, before it is known of which client.
+///
+/// It owns everything: it is complete before the first await, and arguments are only borrowed for
+/// it.
+///
+/// Nothing in here is inlined: what is cheap to call once a lock would be code in every locked
+/// function.
+#[derive(Debug)]
+#[must_use]
+pub struct Spec {
+    /// The key, if it is an expression; else it is written.
+    key: Option<LockKey>,
+    writer: KeyWriter,
+    function: &'static str,
+    template: &'static str,
+    ttl: Option<Duration>,
+    wait: Option<Duration>,
+    renew: Option<bool>,
+    max_hold: Option<Duration>,
+    retain: Option<Duration>,
+    reentrant: Option<bool>,
+}
+
+impl Spec {
+    /// A lock that `function` asks for. `template` stands for the key where a value must not show:
+    /// in labels of metrics.
+    #[inline(never)]
+    pub fn new(&[function, template]: &'static [&'static str; 2]) -> Spec {
+        Spec {
+            key: None,
+            writer: KeyWriter::new(),
+            function,
+            template,
+            ttl: None,
+            wait: None,
+            renew: None,
+            max_hold: None,
+            retain: None,
+            reentrant: None,
+        }
+    }
+
+    /// The lock that a key expression names, asked for by `function`.
+    #[inline(never)]
+    pub fn keyed(names: &'static [&'static str; 2], key: LockKey) -> Spec {
+        let mut spec = Spec::new(names);
+        spec.key = Some(key);
+        spec
+    }
+
+    /// Writes text of the template.
+    #[inline(never)]
+    pub fn text(&mut self, text: &'static str) {
+        self.writer.text(text);
+    }
+
+    /// Writes text of the template and the value of the placeholder after it. The placeholder's
+    /// name is for messages.
+    pub fn part<P: KeyPart + ?Sized>(&mut self, names: &'static [&'static str; 2], value: &P) {
+        self.part_dyn(names, &value);
+    }
+
+    /// One copy for all types of values.
+    #[inline(never)]
+    fn part_dyn(&mut self, &[text, name]: &'static [&'static str; 2], value: &dyn KeyPart) {
+        self.writer.text(text);
+        self.writer.placeholder(name, value);
+    }
+
+    /// `ttl = …`
+    #[inline(never)]
+    pub fn ttl(&mut self, ttl: Duration) {
+        self.ttl = Some(ttl);
+    }
+
+    /// `wait = …`
+    #[inline(never)]
+    pub fn wait(&mut self, wait: Duration) {
+        self.wait = Some(wait);
+    }
+
+    /// `renew = …`
+    #[inline(never)]
+    pub fn renew(&mut self, renew: bool) {
+        self.renew = Some(renew);
+    }
+
+    /// `max_hold = …`
+    #[inline(never)]
+    pub fn max_hold(&mut self, max_hold: Duration) {
+        self.max_hold = Some(max_hold);
+    }
+
+    /// `retain = …`
+    #[inline(never)]
+    pub fn retain(&mut self, retain: Duration) {
+        self.retain = Some(retain);
+    }
+
+    /// `reentrant = …`
+    #[inline(never)]
+    pub fn reentrant(&mut self, reentrant: bool) {
+        self.reentrant = Some(reentrant);
+    }
+
+    /// Acquires from the client of `client = …`.
+    pub fn acquire<C: ClientRef + ?Sized>(self, client: &C) -> Call {
+        self.acquire_from(client.client())
+    }
+
+    /// Acquires from the installed client; without one the call fails with `NotInstalled`.
+    #[inline(never)]
+    pub fn acquire_installed(self) -> Call {
+        match LockClient::installed() {
+            Ok(client) => self.acquire_from(&client),
+            Err(error) => Call::new(std::future::ready(Err(error))),
+        }
+    }
+
+    #[inline(never)]
+    fn acquire_from(self, client: &LockClient) -> Call {
+        Call::new(self.ask_client(client).acquire())
+    }
+
+    /// Asks the client of `client = …`, and waits for nothing yet: whatever the client was borrowed
+    /// from is not to be borrowed while a thread is blocked.
+    pub fn ask<C: ClientRef + ?Sized>(self, client: &C) -> Acquire {
+        self.ask_client(client.client())
+    }
+
+    /// As [`acquire_installed`](Spec::acquire_installed), blocking the thread.
+    ///
+    /// # Errors
+    ///
+    /// `NotInstalled`, and those of [`Acquire::acquire_blocking`].
+    #[inline(never)]
+    pub fn acquire_installed_blocking(self) -> Result<LockGuard, LockError> {
+        self.ask_client(&LockClient::installed()?)
+            .acquire_blocking()
+    }
+
+    #[inline(never)]
+    fn ask_client(self, client: &LockClient) -> Acquire {
+        let key = self.key.unwrap_or_else(|| self.writer.finish());
+        let mut acquire = client.lock(key).described(self.function, self.template);
+        if let Some(ttl) = self.ttl {
+            acquire = acquire.ttl(ttl);
+        }
+        if let Some(wait) = self.wait {
+            acquire = acquire.wait(wait);
+        }
+        if let Some(renew) = self.renew {
+            acquire = acquire.renew(renew);
+        }
+        if let Some(max_hold) = self.max_hold {
+            acquire = acquire.max_hold(max_hold);
+        }
+        if let Some(retain) = self.retain {
+            acquire = acquire.retain(retain);
+        }
+        if let Some(reentrant) = self.reentrant {
+            acquire = acquire.reentrant(reentrant);
+        }
+        acquire
+    }
+}
