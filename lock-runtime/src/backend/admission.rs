@@ -8,20 +8,20 @@ use std::task::{Context, Poll};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::background::in_flight::{Counted, Tally};
-use crate::background::panics::shielded;
+use crate::background::in_flight::{Counted, InFlight};
+use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 
 /// The way into a client.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct Admission {
     closed: AtomicBool,
     closing: Notify,
-    inside: Tally,
+    inside: InFlight,
 }
 
-impl Gate {
+impl Admission {
     /// Lets one in, until what is returned is dropped.
     pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
         // Counted before the gate is looked at, so that a close that runs meanwhile either sees
@@ -51,7 +51,7 @@ impl Gate {
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        shielded(|| self.closing.notify_waiters());
+        catch_panics(|| self.closing.notify_waiters());
     }
 
     /// Completes when nobody is inside.
@@ -61,7 +61,7 @@ impl Gate {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Gate::unless_closed`]. By hand, since an async function would have room for
+    /// The future of [`Admission::unless_closed`]. By hand, since an async function would have room for
     /// `acquire` twice, and be moved with it.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct UnlessClosed<'a, F> {

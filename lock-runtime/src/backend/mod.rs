@@ -19,15 +19,15 @@ use std::time::Duration;
 use crate::background::clock::Clock;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
-use crate::lease::Hold;
-use crate::lease::schedule::Terms;
+use crate::lease::Lease;
+use crate::lease::schedule::LeaseTerms;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) key: LockKey,
     pub(crate) names: RecordNames,
-    pub(crate) terms: Terms,
+    pub(crate) terms: LeaseTerms,
     /// Zero: one attempt, and no place in the queue.
     pub(crate) wait: Duration,
     /// Who asks, as others will read it.
@@ -38,11 +38,11 @@ pub(crate) struct Request {
 
 /// How a release ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Released {
+pub(crate) enum ReleaseOutcome {
     /// The server confirmed it.
     Freed,
     /// The lease went to another caller of this client, and the server was not asked.
-    Passed,
+    HandedOver,
     /// The lease stays with this client for its next caller, and the server was not asked.
     Retained,
     /// The server says that the lock was not ours any more.
@@ -50,7 +50,7 @@ pub(crate) enum Released {
     /// No answer in time: the deadline decides, and the release goes on in the background.
     Unconfirmed,
     /// The release was sent, and nobody waits for the answer.
-    Unheard,
+    NotAwaited,
 }
 
 /// What a backend does, in the terms of a holder.
@@ -65,25 +65,25 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
     fn acquire(
         self: Arc<Self>,
         request: Request,
-    ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
+    ) -> impl Future<Output = Result<Undelivered<Self>, LockError>> + Send;
 
     /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
-    fn handed_over(&self, hold: &Hold);
+    fn delivered(&self, lease: &Lease);
 
     /// Confirms the lease against the store and extends it.
     fn renew(
         self: Arc<Self>,
-        hold: Arc<Hold>,
+        lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
     /// Gives the lock back and says how that went.
-    fn release(self: Arc<Self>, hold: Arc<Hold>) -> impl Future<Output = Released> + Send;
+    fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 
     /// Gives the lock back without anybody waiting for the answer. Never blocks.
-    fn abandon(self: Arc<Self>, hold: Arc<Hold>);
+    fn abandon(self: Arc<Self>, lease: Arc<Lease>);
 
     /// Every hold that was not given back yet.
-    fn live(&self) -> Vec<Arc<Hold>>;
+    fn live(&self) -> Vec<Arc<Lease>>;
 
     /// Completes when what was abandoned before has been given back.
     fn settled(&self) -> impl Future<Output = ()> + Send;
@@ -91,30 +91,30 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
 
 /// A hold on its way to the caller; given back if it does not arrive.
 #[derive(Debug)]
-pub(crate) struct Delivery<B: Backend> {
+pub(crate) struct Undelivered<B: Backend> {
     /// `Some` until it has arrived.
-    hold: Option<Arc<Hold>>,
+    lease: Option<Arc<Lease>>,
     backend: Arc<B>,
 }
 
-impl<B: Backend> Delivery<B> {
-    pub(crate) fn new(backend: &Arc<B>, hold: Arc<Hold>) -> Delivery<B> {
-        Delivery {
-            hold: Some(hold),
+impl<B: Backend> Undelivered<B> {
+    pub(crate) fn new(backend: &Arc<B>, lease: Arc<Lease>) -> Undelivered<B> {
+        Undelivered {
+            lease: Some(lease),
             backend: backend.clone(),
         }
     }
 
     /// It has arrived: giving it back is the caller's from now on.
-    pub(crate) fn unpack(mut self) -> Arc<Hold> {
-        self.hold.take().expect("it is unpacked once")
+    pub(crate) fn deliver(mut self) -> Arc<Lease> {
+        self.lease.take().expect("it is unpacked once")
     }
 }
 
-impl<B: Backend> Drop for Delivery<B> {
+impl<B: Backend> Drop for Undelivered<B> {
     fn drop(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            self.backend.clone().abandon(hold);
+        if let Some(lease) = self.lease.take() {
+            self.backend.clone().abandon(lease);
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 
 /// Counts what has begun and not ended.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(Arc<Count>);
+pub(crate) struct InFlight(Arc<Count>);
 
 #[derive(Debug, Default)]
 struct Count {
@@ -17,7 +17,7 @@ struct Count {
     zero: Notify,
 }
 
-impl Tally {
+impl InFlight {
     /// Counts one, until what is returned is dropped.
     pub(crate) fn one(&self) -> Counted {
         self.0.number.fetch_add(1, Ordering::SeqCst);
@@ -48,7 +48,7 @@ pub(crate) struct Counted(Arc<Count>);
 impl Drop for Counted {
     fn drop(&mut self) {
         if self.0.number.fetch_sub(1, Ordering::SeqCst) == 1 {
-            shielded(|| self.0.zero.notify_waiters());
+            catch_panics(|| self.0.zero.notify_waiters());
         }
     }
 }

@@ -23,32 +23,32 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
-use crate::background::offload::Errands;
-use crate::background::timers::Alarms;
+use crate::background::offload::OffloadedTasks;
+use crate::background::timers::Timers;
 use crate::error::{LockError, LockErrorKind};
 
 /// The keeper of this process.
 #[derive(Clone, Debug)]
-pub(crate) struct Keeper(&'static Inner);
+pub(crate) struct Background(&'static Inner);
 
 #[derive(Debug)]
 struct Inner {
     handle: Handle,
-    alarms: Arc<Alarms>,
-    errands: Errands,
+    timers: Arc<Timers>,
+    offloaded_tasks: OffloadedTasks,
     process: u32,
 }
 
 /// The one of this process, or, in a forked child, of its parent.
 static KEEPER: OnceCell<Inner> = OnceCell::new();
 
-impl Keeper {
+impl Background {
     /// Whether this is the process that the keeper was started in, if it was: what needs no keeper fails in
     /// a forked child as all else does.
     pub(crate) fn refuse_forked() -> Result<(), LockError> {
         KEEPER
             .get()
-            .map_or(Ok(()), |inner| Keeper(inner).check_process())
+            .map_or(Ok(()), |inner| Background(inner).check_process())
     }
 
     /// The keeper, started at the first call that can: a process that has no file descriptor or thread
@@ -58,15 +58,15 @@ impl Keeper {
     ///
     /// `Unavailable` when the thread cannot be started now, `Shutdown` in a forked child: a thread
     /// does not survive a fork, and a connection must not be shared by two processes.
-    pub(crate) fn get() -> Result<Keeper, LockError> {
+    pub(crate) fn get() -> Result<Background, LockError> {
         let inner = KEEPER.get_or_try_init(start).map_err(|error| {
             LockError::new(LockErrorKind::Unavailable).with_detail(format!(
                 "the background thread could not be started: {error}"
             ))
         })?;
-        let keeper = Keeper(inner);
-        keeper.check_process()?;
-        Ok(keeper)
+        let background = Background(inner);
+        background.check_process()?;
+        Ok(background)
     }
 
     /// Whether this is still the process that the keeper runs in.
@@ -100,19 +100,19 @@ impl Keeper {
     }
 
     /// Timers for callers that may have none. Nothing rings in a forked child.
-    pub(crate) fn alarms(&self) -> &'static Alarms {
-        &self.0.alarms
+    pub(crate) fn timers(&self) -> &'static Timers {
+        &self.0.timers
     }
 
     /// What callers do for it.
-    pub(crate) fn errands(&self) -> &Errands {
-        &self.0.errands
+    pub(crate) fn offloaded_tasks(&self) -> &OffloadedTasks {
+        &self.0.offloaded_tasks
     }
 
     /// Sleeps, wherever this is called. For ever in a forked child, where nobody keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self.check_process() {
-            Ok(()) => self.0.alarms.sleep_until(Instant::now() + span).await,
+            Ok(()) => self.0.timers.sleep_until(Instant::now() + span).await,
             Err(_) => pending().await,
         }
     }
@@ -123,15 +123,15 @@ fn start() -> std::io::Result<Inner> {
         .enable_all()
         .build()?;
     let handle = runtime.handle().clone();
-    let alarms = Arc::new(Alarms::new());
-    let ringing = alarms.clone();
+    let timers = Arc::new(Timers::new());
+    let ringing = timers.clone();
     std::thread::Builder::new()
         .name("lock-keeper".to_owned())
         .spawn(move || runtime.block_on(ringing.run()))?;
     Ok(Inner {
         handle,
-        alarms,
-        errands: Errands::default(),
+        timers,
+        offloaded_tasks: OffloadedTasks::default(),
         process: std::process::id(),
     })
 }
@@ -139,7 +139,9 @@ fn start() -> std::io::Result<Inner> {
 /// How many tasks the keeper has at this moment: for tests that look for what is left behind.
 #[doc(hidden)]
 pub fn background_tasks() -> usize {
-    Keeper::get().map_or(0, |keeper| keeper.0.handle.metrics().num_alive_tasks())
+    Background::get().map_or(0, |background| {
+        background.0.handle.metrics().num_alive_tasks()
+    })
 }
 
 /// Waits for `future` on this thread, inside or outside a runtime.

@@ -18,8 +18,8 @@ use foldhash::HashMap;
 use tokio::sync::oneshot;
 use tokio::task::coop::unconstrained;
 
-use crate::background::Keeper;
-use crate::background::panics::shielded;
+use crate::background::Background;
+use crate::background::panics::catch_panics;
 
 /// The time between two looks at what callers do. One that was called before the last look and is not
 /// polled by the next is relieved: soon enough to keep a place in a queue, and the hold on a lock.
@@ -32,7 +32,7 @@ const IDLE_LOOKS: u32 = 10;
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Something to do, or a place for it.
-pub(crate) struct Errand {
+pub(crate) struct OffloadedTask {
     number: u64,
     work: Mutex<Work>,
     caller: Mutex<Option<Waker>>,
@@ -54,10 +54,10 @@ enum Work {
     Over,
 }
 
-impl Errand {
-    fn new() -> Arc<Errand> {
+impl OffloadedTask {
+    fn new() -> Arc<OffloadedTask> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Errand {
+        Arc::new(OffloadedTask {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             work: Mutex::new(Work::Awaited),
             caller: Mutex::default(),
@@ -68,22 +68,22 @@ impl Errand {
     }
 
     /// Has `task` done, by the caller if it is still there.
-    pub(crate) fn give(self: &Arc<Errand>, keeper: &Keeper, task: Task) {
+    pub(crate) fn assign(self: &Arc<OffloadedTask>, background: &Background, task: Task) {
         let mut work = self.work();
         if !matches!(*work, Work::Awaited) {
             drop(work);
-            keeper.spawn(task);
+            background.spawn(task);
             return;
         }
         // Before anybody can do it, who would then say that it need not be looked after.
-        keeper.errands().watch(keeper, self);
+        background.offloaded_tasks().watch(background, self);
         *work = Work::ToDo(task);
         drop(work);
         self.wake_by_ref();
     }
 
     /// Goes on with what there is to do.
-    fn poll(self: &Arc<Errand>, keeper: &Keeper, cx: &Context<'_>) {
+    fn poll(self: &Arc<OffloadedTask>, background: &Background, cx: &Context<'_>) {
         let caller = cx.waker().clone();
         let before = self.caller().replace(caller);
         drop(before);
@@ -100,7 +100,7 @@ impl Errand {
         self.was_called.store(false, Ordering::Relaxed);
         let waker = Waker::from(self.clone());
         // Without the mutex: what it calls may call this one. Should it panic, it is over.
-        let over = OverWhenDropped(self, keeper);
+        let over = OverWhenDropped(self, background);
         if task
             .as_mut()
             .poll(&mut Context::from_waker(&waker))
@@ -112,7 +112,7 @@ impl Errand {
     }
 
     /// Has the keeper do what there is, and what may still come.
-    fn leave(&self, keeper: &Keeper) {
+    fn leave(&self, background: &Background) {
         let mut work = self.work();
         if matches!(*work, Work::UnderWay) {
             // It is not late after all.
@@ -120,16 +120,16 @@ impl Errand {
         }
         let left = mem::replace(&mut *work, Work::Over);
         drop(work);
-        self.over(keeper);
+        self.over(background);
         if let Work::ToDo(task) = left {
-            keeper.spawn(task);
+            background.spawn(task);
         }
     }
 
     /// Nobody has to look after it any longer.
-    fn over(&self, keeper: &Keeper) {
+    fn over(&self, background: &Background) {
         self.done.store(true, Ordering::Relaxed);
-        keeper.errands().forget(self);
+        background.offloaded_tasks().forget(self);
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -142,50 +142,50 @@ impl Errand {
 }
 
 /// What remains of an errand when its poll does not come back, or was the last one.
-struct OverWhenDropped<'a>(&'a Errand, &'a Keeper);
+struct OverWhenDropped<'a>(&'a OffloadedTask, &'a Background);
 
 impl Drop for OverWhenDropped<'_> {
     fn drop(&mut self) {
-        let OverWhenDropped(errand, keeper) = self;
-        *errand.work() = Work::Over;
-        errand.over(keeper);
+        let OverWhenDropped(offloaded, background) = self;
+        *offloaded.work() = Work::Over;
+        offloaded.over(background);
     }
 }
 
-impl Wake for Errand {
-    fn wake(self: Arc<Errand>) {
+impl Wake for OffloadedTask {
+    fn wake(self: Arc<OffloadedTask>) {
         self.wake_by_ref();
     }
 
-    fn wake_by_ref(self: &Arc<Errand>) {
+    fn wake_by_ref(self: &Arc<OffloadedTask>) {
         self.called.store(true, Ordering::Release);
         // Taken, and called while the mutex is free: it is somebody else's code. Whoever comes brings
         // it back.
         let caller = self.caller().take();
         if let Some(caller) = caller {
-            shielded(|| caller.wake());
+            catch_panics(|| caller.wake());
         }
     }
 }
 
 /// A caller that does an errand while it waits. Dropped, it leaves it to the keeper.
-pub(crate) struct Runner {
-    keeper: Keeper,
-    errand: Arc<Errand>,
+pub(crate) struct InlineRunner {
+    background: Background,
+    offloaded: Arc<OffloadedTask>,
 }
 
-impl Runner {
+impl InlineRunner {
     /// Somebody for whom there is nothing to do so far.
-    pub(crate) fn new(keeper: &Keeper) -> Runner {
-        Runner {
-            keeper: keeper.clone(),
-            errand: Errand::new(),
+    pub(crate) fn new(background: &Background) -> InlineRunner {
+        InlineRunner {
+            background: background.clone(),
+            offloaded: OffloadedTask::new(),
         }
     }
 
     /// Where work for it can be left.
-    pub(crate) fn errand(&self) -> &Arc<Errand> {
-        &self.errand
+    pub(crate) fn offloaded(&self) -> &Arc<OffloadedTask> {
+        &self.offloaded
     }
 
     /// Waits for `answer`, and does what there is to do meanwhile. `None` if there will be none.
@@ -194,7 +194,7 @@ impl Runner {
     /// poll is over, and so never if a caller waits for this inside a poll, with another executor.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
         unconstrained(poll_fn(|cx| {
-            self.errand.poll(&self.keeper, cx);
+            self.offloaded.poll(&self.background, cx);
             Pin::new(&mut *answer).poll(cx).map(Result::ok)
         }))
         .await
@@ -202,24 +202,24 @@ impl Runner {
 
     /// Nothing will come that has not come by now.
     pub(crate) fn expects_nothing(&self) {
-        let mut work = self.errand.work();
+        let mut work = self.offloaded.work();
         if matches!(*work, Work::Awaited) {
             *work = Work::Over;
-            self.errand.done.store(true, Ordering::Relaxed);
+            self.offloaded.done.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Runner {
+impl Drop for InlineRunner {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
-        if !self.errand.done.load(Ordering::Relaxed) && self.keeper.check_process().is_ok() {
-            self.errand.leave(&self.keeper);
+        if !self.offloaded.done.load(Ordering::Relaxed) && self.background.check_process().is_ok() {
+            self.offloaded.leave(&self.background);
         }
     }
 }
 
-impl fmt::Debug for Errands {
+impl fmt::Debug for OffloadedTasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Errands").finish_non_exhaustive()
     }
@@ -227,59 +227,67 @@ impl fmt::Debug for Errands {
 
 /// What callers of this process do, so that the keeper can look after it.
 #[derive(Default)]
-pub(crate) struct Errands(Mutex<Watched>);
+pub(crate) struct OffloadedTasks(Mutex<Watched>);
 
 #[derive(Default)]
 struct Watched {
-    errands: HashMap<u64, Arc<Errand>>,
+    offloaded_tasks: HashMap<u64, Arc<OffloadedTask>>,
     is_watching: bool,
 }
 
-impl Errands {
-    fn watch(&self, keeper: &Keeper, errand: &Arc<Errand>) {
+impl OffloadedTasks {
+    fn watch(&self, background: &Background, offloaded: &Arc<OffloadedTask>) {
         let mut watched = self.watched();
-        watched.errands.insert(errand.number, errand.clone());
+        watched
+            .offloaded_tasks
+            .insert(offloaded.number, offloaded.clone());
         if !mem::replace(&mut watched.is_watching, true) {
             drop(watched);
-            let keeper_too = keeper.clone();
-            keeper.spawn(async move { keeper_too.errands().look_after(&keeper_too).await });
+            let keeper_too = background.clone();
+            background
+                .spawn(async move { keeper_too.offloaded_tasks().look_after(&keeper_too).await });
         }
     }
 
-    fn forget(&self, errand: &Errand) {
-        let forgotten = self.watched().errands.remove(&errand.number);
+    fn forget(&self, offloaded: &OffloadedTask) {
+        let forgotten = self.watched().offloaded_tasks.remove(&offloaded.number);
         drop(forgotten);
     }
 
     /// Takes over what is not done, until there is nothing to look after.
-    async fn look_after(&self, keeper: &Keeper) {
+    async fn look_after(&self, background: &Background) {
         let mut idle = 0;
         while idle < IDLE_LOOKS || !self.rest() {
             tokio::time::sleep(LOOK).await;
             let late = self.late();
             idle = if late.is_none() { idle + 1 } else { 0 };
-            for errand in late.into_iter().flatten() {
-                errand.leave(keeper);
+            for offloaded in late.into_iter().flatten() {
+                offloaded.leave(background);
             }
         }
     }
 
     /// What was called before the last look and has not been polled since; `None` if nothing is done
     /// at all.
-    fn late(&self) -> Option<Vec<Arc<Errand>>> {
+    fn late(&self) -> Option<Vec<Arc<OffloadedTask>>> {
         let watched = self.watched();
-        let is_late = |errand: &&Arc<Errand>| {
-            let called = errand.called.load(Ordering::Acquire);
-            errand.was_called.swap(called, Ordering::Relaxed) && called
+        let is_late = |offloaded: &&Arc<OffloadedTask>| {
+            let called = offloaded.called.load(Ordering::Acquire);
+            offloaded.was_called.swap(called, Ordering::Relaxed) && called
         };
-        let late = watched.errands.values().filter(is_late).cloned().collect();
-        (!watched.errands.is_empty()).then_some(late)
+        let late = watched
+            .offloaded_tasks
+            .values()
+            .filter(is_late)
+            .cloned()
+            .collect();
+        (!watched.offloaded_tasks.is_empty()).then_some(late)
     }
 
     /// Stops looking, if there is nothing to look after.
     fn rest(&self) -> bool {
         let mut watched = self.watched();
-        watched.is_watching = !watched.errands.is_empty();
+        watched.is_watching = !watched.offloaded_tasks.is_empty();
         !watched.is_watching
     }
 
@@ -298,8 +306,8 @@ mod tests {
     /// A bound that only a failing test sees the end of.
     const LONG: Duration = Duration::from_secs(20);
 
-    fn keeper() -> Keeper {
-        Keeper::get().expect("there is one")
+    fn background() -> Background {
+        Background::get().expect("there is one")
     }
 
     fn here() -> ThreadId {
@@ -307,7 +315,7 @@ mod tests {
     }
 
     /// Leaves something to do that says on which threads it was done, before and after it was called.
-    fn give(errand: &Arc<Errand>) -> (Arc<Notify>, oneshot::Receiver<[ThreadId; 2]>) {
+    fn assign(offloaded: &Arc<OffloadedTask>) -> (Arc<Notify>, oneshot::Receiver<[ThreadId; 2]>) {
         let (reply, answer) = oneshot::channel();
         let call = Arc::new(Notify::new());
         let called = call.clone();
@@ -316,27 +324,34 @@ mod tests {
             called.notified().await;
             let _ = reply.send([first, here()]);
         });
-        errand.give(&keeper(), task);
+        offloaded.assign(&background(), task);
         (call, answer)
     }
 
     fn watched() -> usize {
-        keeper().errands().watched().errands.len()
+        background()
+            .offloaded_tasks()
+            .watched()
+            .offloaded_tasks
+            .len()
     }
 
     async fn soon<T>(future: impl Future<Output = T>) -> T {
         timeout(LONG, future).await.expect("it is done")
     }
 
-    async fn poll_once(runner: &mut Runner, answer: &mut oneshot::Receiver<[ThreadId; 2]>) -> bool {
+    async fn poll_once(
+        runner: &mut InlineRunner,
+        answer: &mut oneshot::Receiver<[ThreadId; 2]>,
+    ) -> bool {
         let mut waiting = Box::pin(runner.wait_for(answer));
         poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx).is_ready())).await
     }
 
     #[tokio::test]
     async fn a_caller_that_waits_does_it_itself() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
+        let mut runner = InlineRunner::new(&background());
+        let (call, mut answer) = assign(runner.offloaded());
         // Called again and again, and always there: it is not late.
         let calling = tokio::spawn(async move {
             for _ in 0..4 {
@@ -351,8 +366,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_keeper_goes_on_where_a_caller_leaves() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
+        let mut runner = InlineRunner::new(&background());
+        let (call, mut answer) = assign(runner.offloaded());
         assert!(!poll_once(&mut runner, &mut answer).await);
         drop(runner);
         call.notify_one();
@@ -363,10 +378,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_after_the_caller_has_left_is_the_keepers() {
-        let runner = Runner::new(&keeper());
-        let errand = runner.errand().clone();
+        let runner = InlineRunner::new(&background());
+        let offloaded = runner.offloaded().clone();
         drop(runner);
-        let (call, answer) = give(&errand);
+        let (call, answer) = assign(&offloaded);
         call.notify_one();
         assert!(!soon(answer).await.unwrap().contains(&here()));
     }
@@ -374,8 +389,8 @@ mod tests {
     /// Its runtime is blocked, or nobody polls its future.
     #[tokio::test]
     async fn a_caller_that_is_called_and_does_not_come_is_relieved() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
+        let mut runner = InlineRunner::new(&background());
+        let (call, mut answer) = assign(runner.offloaded());
         assert!(!poll_once(&mut runner, &mut answer).await);
         call.notify_one();
         let [first, last] = soon(&mut answer).await.unwrap();
@@ -386,8 +401,8 @@ mod tests {
     /// Given, and not even looked at.
     #[tokio::test]
     async fn a_caller_that_never_comes_is_relieved() {
-        let runner = Runner::new(&keeper());
-        let (call, answer) = give(runner.errand());
+        let runner = InlineRunner::new(&background());
+        let (call, answer) = assign(runner.offloaded());
         call.notify_one();
         assert!(!soon(answer).await.unwrap().contains(&here()));
         drop(runner);
@@ -399,8 +414,8 @@ mod tests {
         while tokio::task::coop::has_budget_remaining() {
             tokio::task::coop::consume_budget().await;
         }
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
+        let mut runner = InlineRunner::new(&background());
+        let (call, mut answer) = assign(runner.offloaded());
         call.notify_one();
         let mut waiting = Box::pin(runner.wait_for(&mut answer));
         let polled = waiting
@@ -412,15 +427,15 @@ mod tests {
     #[tokio::test]
     async fn a_task_that_panics_is_gone_and_takes_nobody_with_it() {
         let caller = tokio::spawn(async {
-            let mut runner = Runner::new(&keeper());
+            let mut runner = InlineRunner::new(&background());
             let (_reply, mut answer) = oneshot::channel::<()>();
             let task = Box::pin(async { panic!("on purpose") });
-            runner.errand().give(&keeper(), task);
+            runner.offloaded().assign(&background(), task);
             runner.wait_for(&mut answer).await
         });
         assert!(soon(caller).await.unwrap_err().is_panic());
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
+        let mut runner = InlineRunner::new(&background());
+        let (call, mut answer) = assign(runner.offloaded());
         call.notify_one();
         assert!(soon(runner.wait_for(&mut answer)).await.is_some());
     }
@@ -428,8 +443,8 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_looked_after_that_is_done() {
         for _ in 0..100 {
-            let mut runner = Runner::new(&keeper());
-            let (call, mut answer) = give(runner.errand());
+            let mut runner = InlineRunner::new(&background());
+            let (call, mut answer) = assign(runner.offloaded());
             call.notify_one();
             soon(runner.wait_for(&mut answer)).await.unwrap();
         }

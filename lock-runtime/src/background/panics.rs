@@ -6,6 +6,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls what may panic. `None` if it did: the panic's message was printed, and that is all.
-pub(crate) fn shielded<T>(call: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }

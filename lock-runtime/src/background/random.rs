@@ -1,11 +1,11 @@
 //! The operating system's random source.
 
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::owner_id::ProcessId;
+use crate::lease::owner_id::ClientId;
 
 /// A name for one client of this process.
-pub(crate) fn process_id() -> Result<ProcessId, LockError> {
-    Ok(ProcessId::from_random(bytes()?))
+pub(crate) fn client_id() -> Result<ClientId, LockError> {
+    Ok(ClientId::from_random(bytes()?))
 }
 
 /// The bits of an owner that nobody had before and nobody can guess.

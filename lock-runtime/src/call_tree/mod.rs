@@ -24,39 +24,39 @@ use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 use tokio::task;
 
-use crate::backend::owned_lease::Held;
-use crate::background::panics::shielded;
+use crate::backend::owned_lease::OwnedLease;
+use crate::background::panics::catch_panics;
 use crate::lease::Share;
 
 /// One level of nesting in a hold.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    held: Arc<Held>,
+    held: Arc<OwnedLease>,
     /// One permit: the turn of the calls made directly below this frame. Few frames have any.
     turn: OnceLock<Box<Semaphore>>,
     /// This frame's place below its parent; `None` for the outermost.
-    turn_of_parent: Option<Turn>,
+    sibling_permit: Option<SiblingPermit>,
 }
 
 impl Frame {
-    pub(crate) fn outermost(held: Held) -> Arc<Frame> {
+    pub(crate) fn outermost(held: OwnedLease) -> Arc<Frame> {
         Frame::new(Arc::new(held), None)
     }
 
-    fn new(held: Arc<Held>, turn_of_parent: Option<Turn>) -> Arc<Frame> {
+    fn new(held: Arc<OwnedLease>, sibling_permit: Option<SiblingPermit>) -> Arc<Frame> {
         Arc::new(Frame {
             held,
             turn: OnceLock::new(),
-            turn_of_parent,
+            sibling_permit,
         })
     }
 
-    pub(crate) fn held(&self) -> &Held {
+    pub(crate) fn held(&self) -> &OwnedLease {
         &self.held
     }
 
     pub(crate) fn is_outermost(&self) -> bool {
-        self.turn_of_parent.is_none()
+        self.sibling_permit.is_none()
     }
 
     /// Counts one who shares the hold.
@@ -83,29 +83,29 @@ impl Frame {
 
     /// The caller has taken `parent`'s turn.
     fn below(parent: Arc<Frame>) -> Arc<Frame> {
-        Frame::new(parent.held.clone(), Some(Turn(parent)))
+        Frame::new(parent.held.clone(), Some(SiblingPermit(parent)))
     }
 
     /// The duty to give the hold back, if this is the last frame that shares it.
-    pub(crate) fn into_last(self: Arc<Frame>) -> Option<Held> {
+    pub(crate) fn into_last(self: Arc<Frame>) -> Option<OwnedLease> {
         let Frame {
             held,
-            turn_of_parent,
+            sibling_permit,
             ..
         } = Arc::into_inner(self)?;
         // A parent that only this frame kept in being shares the hold too, and goes first.
-        drop(turn_of_parent);
+        drop(sibling_permit);
         Arc::into_inner(held)
     }
 }
 
 /// The turn below a frame; it also keeps that frame in being.
 #[derive(Debug)]
-struct Turn(Arc<Frame>);
+struct SiblingPermit(Arc<Frame>);
 
-impl Drop for Turn {
+impl Drop for SiblingPermit {
     fn drop(&mut self) {
-        shielded(|| self.0.turn().add_permits(1));
+        catch_panics(|| self.0.turn().add_permits(1));
     }
 }
 
@@ -159,14 +159,14 @@ impl Scope {
         frames.into_iter().map(Frame::share).collect()
     }
 
-    fn find(&self, client: u64, key: &str) -> Option<Found> {
+    fn find(&self, client: u64, key: &str) -> Option<EnclosingFrame> {
         let is_it = |scope: &&Scope| scope.client == client && scope.frame.held.key.as_str() == key;
         let innermost = self.chain().find(is_it)?;
         let dropped_on_loss = self
             .chain()
             .take_while(|scope| scope.on_loss != OnLoss::Blocks)
             .any(|scope| is_it(&scope) && scope.on_loss == OnLoss::Dropped);
-        Some(Found {
+        Some(EnclosingFrame {
             frame: innermost.frame.clone(),
             dropped_on_loss,
         })
@@ -174,7 +174,7 @@ impl Scope {
 }
 
 /// What [`find`] found.
-pub(crate) struct Found {
+pub(crate) struct EnclosingFrame {
     pub(crate) frame: Arc<Frame>,
     /// A body around the caller is dropped, and the caller with it, when the hold is lost.
     pub(crate) dropped_on_loss: bool,
@@ -217,7 +217,7 @@ fn current() -> Option<Arc<Scope>> {
 }
 
 /// The frame under which the current call tree holds `key` of `client`.
-pub(crate) fn find(client: u64, key: &str) -> Option<Found> {
+pub(crate) fn find(client: u64, key: &str) -> Option<EnclosingFrame> {
     with_current(|scope| scope.find(client, key))
 }
 

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::Request;
-use crate::backend::owned_lease::Held;
+use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::call_tree::{self, Found, Frame};
+use crate::call_tree::{self, EnclosingFrame, Frame};
 use crate::client::LockClient;
 use crate::client::guard::LockGuard;
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
-use crate::lease::schedule::Terms;
+use crate::lease::schedule::LeaseTerms;
 use crate::macro_support::body::{self, Ended, OnLost};
 use crate::telemetry::Acquiring;
 
@@ -230,9 +230,9 @@ impl Acquire {
         let client = self.client.clone();
         let frame = match self.find() {
             None => {
-                let asked = self.asked(client.engine().blocking_clock());
+                let asked = self.asked(client.backend().blocking_clock());
                 let held = self.request().and_then(|request| {
-                    Held::acquire_blocking(client.engine(), client.gate(), request)
+                    OwnedLease::acquire_blocking(client.backend(), client.admission(), request)
                 });
                 let held = self.hand_over(held, asked)?;
                 // What is told of it is heard by somebody else's code, which may have taken its time; and
@@ -271,22 +271,24 @@ impl Acquire {
         Ok(output)
     }
 
-    fn find(&self) -> Option<Found> {
+    fn find(&self) -> Option<EnclosingFrame> {
         call_tree::find(self.client.id(), self.key.as_str())
     }
 
     fn now(&self) -> Moment {
-        self.client.engine().clock().now()
+        self.client.backend().clock().now()
     }
 
     fn waiting_time(&self) -> Duration {
         bounded_wait(self.wait.unwrap_or(self.client.options().wait))
     }
 
-    async fn outermost(&self) -> Result<Held, LockError> {
-        let asked = self.asked(self.client.engine().clock());
+    async fn outermost(&self) -> Result<OwnedLease, LockError> {
+        let asked = self.asked(self.client.backend().clock());
         let held = match self.request() {
-            Ok(request) => Held::acquire(self.client.engine(), self.client.gate(), request).await,
+            Ok(request) => {
+                OwnedLease::acquire(self.client.backend(), self.client.admission(), request).await
+            }
             Err(error) => Err(error),
         };
         self.hand_over(held, asked)
@@ -300,9 +302,9 @@ impl Acquire {
     /// lease, and a body must not begin without it.
     fn hand_over(
         &self,
-        acquired: Result<Held, LockError>,
+        acquired: Result<OwnedLease, LockError>,
         asked: Acquiring,
-    ) -> Result<Held, LockError> {
+    ) -> Result<OwnedLease, LockError> {
         let now = asked.now();
         let waited = asked.waited(now);
         let outcome = acquired.and_then(|held| match held.loss_at(now) {
@@ -312,7 +314,7 @@ impl Acquire {
         match outcome {
             Ok(mut held) => {
                 asked.granted(&held, waited);
-                held.handed_over(now);
+                held.delivered(now);
                 Ok(held)
             }
             Err(error) => {
@@ -342,7 +344,7 @@ impl Acquire {
         })
     }
 
-    fn terms(&self) -> Result<Terms, LockError> {
+    fn terms(&self) -> Result<LeaseTerms, LockError> {
         let ttl = self.ttl.unwrap_or(self.client.options().ttl);
         check_ttl(ttl)
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
@@ -351,7 +353,7 @@ impl Acquire {
                     .map_or(Ok(()), |retain| check_retain(retain, ttl))
             })
             .map_err(|error| error.with_key(&self.key))?;
-        Ok(Terms {
+        Ok(LeaseTerms {
             ttl,
             renew: self.renew,
             max_hold: self.max_hold,
@@ -371,18 +373,18 @@ impl Acquire {
         }
     }
 
-    async fn nested(&self, found: Found) -> Result<Arc<Frame>, LockError> {
+    async fn nested(&self, found: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
         let started = self.now();
         self.may_reenter()?;
-        let hold = found.frame.clone();
+        let lease = found.frame.clone();
         let descended = {
             let wait = self.waiting_time();
             let mut descend = pin!(found.frame.clone().descend());
             tokio::select! {
                 biased;
-                loss = hold.held().lost() => Err(loss),
+                loss = lease.held().lost() => Err(loss),
                 frame = &mut descend => Ok(Some(frame)),
-                () = self.client.engine().sleep(wait) => Ok(None),
+                () = self.client.backend().sleep(wait) => Ok(None),
             }
         };
         match descended {
@@ -397,14 +399,14 @@ impl Acquire {
             // its own, can get as far as the error, and must, since nothing else would end it.
             Err(loss) => {
                 if found.dropped_on_loss {
-                    self.client.engine().sleep(TO_BE_DROPPED).await;
+                    self.client.backend().sleep(TO_BE_DROPPED).await;
                 }
-                Err(hold.held().lost_error(loss))
+                Err(lease.held().lost_error(loss))
             }
         }
     }
 
-    fn nested_blocking(&self, found: Found) -> Result<Arc<Frame>, LockError> {
+    fn nested_blocking(&self, found: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
         self.may_reenter()?;
         if let Some(loss) = found.frame.held().loss() {
             return Err(found.frame.held().lost_error(loss));
@@ -420,7 +422,7 @@ impl Acquire {
         // The hold's own terms apply, but a mistake is one wherever the call is made from.
         self.terms()?;
         // In a forked child the hold is but a memory of its parent's.
-        let same = self.client.engine().check_process();
+        let same = self.client.backend().check_process();
         same.map_err(|error| error.with_key(&self.key))?;
         if self.reentrant {
             return Ok(());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::LockClient;
-use crate::backend::any::Engine;
+use crate::backend::any::AnyBackend;
 use crate::config::{Options, bounded_wait, clean_label};
 use crate::error::LockError;
 
@@ -158,8 +158,8 @@ impl LockClientBuilder {
                 "a client needs a `url`, such as redis://127.0.0.1:6379 or memory://",
             )
         })?;
-        let engine = Engine::open(url, &self.options)?;
-        Ok(LockClient::new(engine, self.options))
+        let backend = AnyBackend::open(url, &self.options)?;
+        Ok(LockClient::new(backend, self.options))
     }
 
     /// Makes the client and makes sure that its server answers, with one PING, once. A server that is
@@ -175,7 +175,7 @@ impl LockClientBuilder {
     /// Dropping the future gives the connection up.
     pub async fn connect(self) -> Result<LockClient, LockError> {
         let client = self.build()?;
-        client.engine().ping().await?;
+        client.backend().ping().await?;
         Ok(client)
     }
 }

@@ -180,7 +180,7 @@ impl LockGuard {
 
 /// What is left to do when a guard ends.
 enum Ending {
-    Last(crate::backend::owned_lease::Held),
+    Last(crate::backend::owned_lease::OwnedLease),
     Shared(Result<(), LockError>),
 }
 

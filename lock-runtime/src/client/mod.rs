@@ -15,15 +15,15 @@ use std::time::Duration;
 
 pub use builder::LockClientBuilder;
 
-use crate::backend::admission::Gate;
-use crate::backend::any::Engine;
+use crate::backend::admission::Admission;
+use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::client::acquire::Acquire;
 use crate::client::holder_labels::Labels;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
-use crate::lease::Loss;
+use crate::lease::LossReason;
 use crate::telemetry;
 
 /// A way to the locks, cheap to clone; clones are the same client.
@@ -51,14 +51,14 @@ struct Inner {
     id: u64,
     options: Options,
     labels: Labels,
-    engine: Engine,
-    gate: Arc<Gate>,
+    backend: AnyBackend,
+    admission: Arc<Admission>,
 }
 
 impl Drop for Inner {
     /// What is retained waits for callers that cannot come any more.
     fn drop(&mut self) {
-        self.engine.stop_retaining();
+        self.backend.stop_retaining();
     }
 }
 
@@ -118,10 +118,10 @@ impl LockClient {
     /// caller's runtime and go by its clock, so that paused time works; synchronous ones go by the
     /// real clock.
     pub fn memory() -> LockClient {
-        LockClient::new(Engine::Memory(Memory::new()), Options::default())
+        LockClient::new(AnyBackend::Memory(Memory::new()), Options::default())
     }
 
-    pub(crate) fn new(engine: Engine, options: Options) -> LockClient {
+    pub(crate) fn new(backend: AnyBackend, options: Options) -> LockClient {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         telemetry::describe();
         LockClient {
@@ -129,8 +129,8 @@ impl LockClient {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),
                 labels: Labels::new(options.label.as_deref()),
                 options,
-                engine,
-                gate: Arc::default(),
+                backend,
+                admission: Arc::default(),
             }),
         }
     }
@@ -194,26 +194,27 @@ impl LockClient {
     /// Dropping the future leaves the client closed and the bodies running.
     pub async fn shutdown(&self) {
         let Inner {
-            gate,
-            engine,
+            admission,
+            backend,
             options,
             ..
         } = &*self.inner;
-        gate.close();
-        engine.stop_retaining();
+        admission.close();
+        backend.stop_retaining();
         // A forked child has nothing to wait for, and nobody to do it: its parent's locks are its
         // parent's.
-        if engine.check_process().is_err() {
+        if backend.check_process().is_err() {
             return;
         }
-        let ended = self.within(options.shutdown_grace, gate.empty()).await;
+        let ended = self.within(options.shutdown_grace, admission.empty()).await;
         if !ended {
-            for hold in engine.live() {
-                hold.lose(Loss::Shutdown);
+            for lease in backend.live() {
+                lease.lose(LossReason::Shutdown);
             }
-            self.within(options.command_timeout, gate.empty()).await;
+            self.within(options.command_timeout, admission.empty())
+                .await;
         }
-        self.within(options.command_timeout * 2, engine.settled())
+        self.within(options.command_timeout * 2, backend.settled())
             .await;
     }
 
@@ -222,7 +223,7 @@ impl LockClient {
         tokio::select! {
             biased;
             () = work => true,
-            () = self.inner.engine.sleep(time) => false,
+            () = self.inner.backend.sleep(time) => false,
         }
     }
 
@@ -238,19 +239,19 @@ impl LockClient {
         &self.inner.labels
     }
 
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.inner.engine
+    pub(crate) fn backend(&self) -> &AnyBackend {
+        &self.inner.backend
     }
 
-    pub(crate) fn gate(&self) -> &Arc<Gate> {
-        &self.inner.gate
+    pub(crate) fn admission(&self) -> &Arc<Admission> {
+        &self.inner.admission
     }
 }
 
 impl fmt::Debug for LockClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LockClient")
-            .field("engine", &self.inner.engine)
+            .field("engine", &self.inner.backend)
             .field("prefix", &self.inner.options.prefix)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::any::Engine;
+use crate::backend::any::AnyBackend;
 use crate::backend::memory::{Memory, Stranger};
 use crate::client::LockClient;
 use crate::error::{LockError, LockErrorKind};
@@ -118,9 +118,9 @@ fn memory_of<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory
             .with_key(key)
             .with_detail(problem.to_string())
     })?;
-    match client.engine() {
-        Engine::Memory(memory) => Ok(memory),
-        Engine::Redis(_) => {
+    match client.backend() {
+        AnyBackend::Memory(memory) => Ok(memory),
+        AnyBackend::Redis(_) => {
             Err(LockError::invalid_options("this works on memory clients alone").with_key(key))
         }
     }

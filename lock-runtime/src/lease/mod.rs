@@ -17,17 +17,17 @@ use tokio::sync::futures::Notified;
 use crate::backend::Request;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::owner_id::Owner;
-use crate::lease::schedule::{Lease, Terms, reaches};
+use crate::lease::owner_id::OwnerId;
+use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
 use crate::telemetry::{self, Trace};
 
 /// Why a hold ended before its holder ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum LossReason {
     /// The deadline passed without a renewal.
     Expired,
     /// The server says that somebody else, or nobody, holds the lock.
@@ -38,34 +38,34 @@ pub(crate) enum Loss {
     Shutdown,
 }
 
-impl Loss {
+impl LossReason {
     /// The label of metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Loss::Expired => "expired",
-            Loss::NotOurs => "not_ours",
-            Loss::MaxHold => "max_hold",
-            Loss::Shutdown => "shutdown",
+            LossReason::Expired => "expired",
+            LossReason::NotOurs => "not_ours",
+            LossReason::MaxHold => "max_hold",
+            LossReason::Shutdown => "shutdown",
         }
     }
 
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Loss::Expired => "its lease ran out before it could be renewed",
-            Loss::NotOurs => "the server no longer has it as ours",
-            Loss::MaxHold => "its max_hold was reached",
-            Loss::Shutdown => "its client was shut down",
+            LossReason::Expired => "its lease ran out before it could be renewed",
+            LossReason::NotOurs => "the server no longer has it as ours",
+            LossReason::MaxHold => "its max_hold was reached",
+            LossReason::Shutdown => "its client was shut down",
         }
     }
 }
 
 /// A hold that was confirmed once. It knows by itself, from a clock, when it is over; a watchdog
 /// moves its deadline and may end it sooner.
-pub(crate) struct Hold {
+pub(crate) struct Lease {
     pub(crate) key: LockKey,
-    pub(crate) owner: Owner,
+    pub(crate) owner_id: OwnerId,
     pub(crate) token: FencingToken,
-    pub(crate) terms: Terms,
+    pub(crate) terms: LeaseTerms,
     /// The function, for people; empty when the lock was taken by hand.
     pub(crate) function: &'static str,
     /// The key's template, for logs.
@@ -74,10 +74,10 @@ pub(crate) struct Hold {
     deadline: AtomicU64,
     /// Where `max_hold` ends.
     end: Moment,
-    loss: OnceLock<Loss>,
+    loss: OnceLock<LossReason>,
     lost: Notify,
     /// The caller has it. Before, nobody may ever come for it.
-    is_handed_over: AtomicBool,
+    is_delivered: AtomicBool,
     /// It was to be confirmed before it was handed over.
     is_doubted: AtomicBool,
     /// The guards and carried futures of the hold. Frames are not what is counted: one that has
@@ -87,29 +87,29 @@ pub(crate) struct Hold {
     pub(crate) trace: Trace,
 }
 
-impl Hold {
+impl Lease {
     pub(crate) fn new(
         key: LockKey,
-        owner: Owner,
+        owner_id: OwnerId,
         token: FencingToken,
-        terms: Terms,
+        terms: LeaseTerms,
         names: (&'static str, &'static str),
         clock: Clock,
-        lease: &Lease,
-    ) -> Hold {
-        Hold {
+        schedule: &RenewalSchedule,
+    ) -> Lease {
+        Lease {
             key,
-            owner,
+            owner_id,
             token,
             terms,
             function: names.0,
             template: names.1,
             clock,
-            deadline: AtomicU64::new(lease.deadline().as_nanos()),
-            end: lease.end(),
+            deadline: AtomicU64::new(schedule.deadline().as_nanos()),
+            end: schedule.end(),
             loss: OnceLock::new(),
             lost: Notify::new(),
-            is_handed_over: AtomicBool::new(false),
+            is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             sharers: AtomicUsize::new(0),
             trace: Trace::default(),
@@ -118,15 +118,15 @@ impl Hold {
 
     /// The hold of the caller that has the lease after this one, under the same owner and with the
     /// next of its tokens.
-    pub(crate) fn successor(&self, request: &Request, lease: &Lease) -> Hold {
-        Hold::new(
+    pub(crate) fn successor(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
+        Lease::new(
             request.key.clone(),
-            self.owner,
+            self.owner_id,
             self.token.next(),
             request.terms,
             (request.function, request.template),
             self.clock,
-            lease,
+            schedule,
         )
     }
 
@@ -143,12 +143,12 @@ impl Hold {
         Moment::from_nanos(self.deadline.load(Ordering::Acquire))
     }
 
-    pub(crate) fn handed_over(&self) {
-        self.is_handed_over.store(true, Ordering::SeqCst);
+    pub(crate) fn delivered(&self) {
+        self.is_delivered.store(true, Ordering::SeqCst);
     }
 
-    pub(crate) fn is_handed_over(&self) -> bool {
-        self.is_handed_over.load(Ordering::SeqCst)
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.is_delivered.load(Ordering::SeqCst)
     }
 
     /// It is to be confirmed. Said before it is seen whether it was handed over, as it is handed over
@@ -179,12 +179,12 @@ impl Hold {
     ///
     /// A deadline found in the past is remembered as a loss, so that a hold that was seen lost by
     /// one is lost for all, even if an answer to an early renewal arrives after that.
-    pub(crate) fn loss(&self) -> Option<Loss> {
+    pub(crate) fn loss(&self) -> Option<LossReason> {
         self.loss_at(self.now())
     }
 
     /// As [`loss`](Self::loss), at a time that is known already.
-    pub(crate) fn loss_at(&self, now: Moment) -> Option<Loss> {
+    pub(crate) fn loss_at(&self, now: Moment) -> Option<LossReason> {
         if let Some(&loss) = self.loss.get() {
             return Some(loss);
         }
@@ -205,12 +205,12 @@ impl Hold {
     ///
     /// Not to be called under a mutex: somebody else's code is told of it, which may take its time,
     /// or ask for locks.
-    pub(crate) fn lose(&self, loss: Loss) -> Loss {
+    pub(crate) fn lose(&self, loss: LossReason) -> LossReason {
         if self.loss.set(loss).is_ok() {
             // The body first: nothing that listens may keep it from being stopped.
-            shielded(|| self.lost.notify_waiters());
+            catch_panics(|| self.lost.notify_waiters());
             // Nobody had the others.
-            if self.is_handed_over() {
+            if self.is_delivered() {
                 telemetry::lost(self, loss);
             }
         }
@@ -218,16 +218,16 @@ impl Hold {
     }
 
     /// What it means for this hold that its deadline passed.
-    pub(crate) fn expiry(&self) -> Loss {
+    pub(crate) fn expiry(&self) -> LossReason {
         if reaches(self.deadline(), self.end, self.terms.ttl) {
-            Loss::MaxHold
+            LossReason::MaxHold
         } else {
-            Loss::Expired
+            LossReason::Expired
         }
     }
 
     /// Completes when the hold is lost.
-    pub(crate) async fn lost(&self) -> Loss {
+    pub(crate) async fn lost(&self) -> LossReason {
         let mut notified = pin!(self.notified());
         loop {
             notified.as_mut().enable();
@@ -249,14 +249,14 @@ impl Hold {
         self.sharers.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn lost_error(&self, loss: Loss) -> LockError {
+    pub(crate) fn lost_error(&self, loss: LossReason) -> LockError {
         LockError::new(LockErrorKind::Lost)
             .with_key(&self.key)
             .with_detail(loss.describe())
     }
 }
 
-impl fmt::Debug for Hold {
+impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hold")
             .field("key", &self.key)
@@ -269,12 +269,12 @@ impl fmt::Debug for Hold {
 
 /// One who shares a hold, counted until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Share(Arc<Hold>);
+pub(crate) struct Share(Arc<Lease>);
 
 impl Share {
-    pub(crate) fn of(hold: Arc<Hold>) -> Share {
-        hold.sharers.fetch_add(1, Ordering::SeqCst);
-        Share(hold)
+    pub(crate) fn of(lease: Arc<Lease>) -> Share {
+        lease.sharers.fetch_add(1, Ordering::SeqCst);
+        Share(lease)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use super::fencing_token::FencingToken;
-use super::owner_id::Owner;
+use super::owner_id::OwnerId;
 
 /// What the server says to whoever holds the lock: the record's flag and token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Grant {
 }
 
 /// The record of a lock for which nobody queues.
-pub(crate) fn uncontended(owner: Owner, label: &str, token: FencingToken) -> String {
+pub(crate) fn uncontended(owner: OwnerId, label: &str, token: FencingToken) -> String {
     let (digits, token) = (FencingToken::DIGITS, token.get());
     format!("{} {token:0digits$} {label}", owner.as_str())
 }
@@ -54,12 +54,12 @@ pub(crate) enum Holder {
 impl Holder {
     /// Reads the value found under a lock's key.
     pub(crate) fn parse(value: &[u8]) -> Holder {
-        const LABEL: usize = Owner::LEN + 1 + FencingToken::DIGITS;
+        const LABEL: usize = OwnerId::LEN + 1 + FencingToken::DIGITS;
         match value.split_at_checked(LABEL) {
             Some((head, label))
                 if label.first() == Some(&b' ')
-                    && Owner::parse_prefix(head).is_some()
-                    && Grant::parse(&head[Owner::LEN..]).is_some() =>
+                    && OwnerId::parse_prefix(head).is_some()
+                    && Grant::parse(&head[OwnerId::LEN..]).is_some() =>
             {
                 let label = &label[1..];
                 let label = &label[..label.len().min(LONGEST_LABEL)];
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn an_uncontended_record_is_the_one_that_scripts_write() {
-        let owner = Owner::parse_prefix(RECORD.as_bytes()).unwrap();
+        let owner = OwnerId::parse_prefix(RECORD.as_bytes()).unwrap();
         let label = "api-7 (pid 4121) ship";
         let record = uncontended(owner, label, FencingToken::new(1_234_567_890_123));
         assert_eq!(record, RECORD.replace('+', " "));

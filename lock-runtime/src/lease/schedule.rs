@@ -39,7 +39,7 @@ pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
 /// In between it is moved to the lease's beat, which is its own: locks that were taken in one burst,
 /// or confirmed together after an outage, are renewed evenly over the third from then on, and not in
 /// a burst each time. A lease that is on its beat is not renewed more often than it would be without.
-fn next_renewal(sent: Moment, ttl: Duration, beat: Beat) -> Moment {
+fn next_renewal(sent: Moment, ttl: Duration, beat: Phase) -> Moment {
     let third = ttl / 3;
     // A renewal may be sent by a tick before its beat, and must reach the next beat then as well.
     let period = third.saturating_sub(TICK);
@@ -53,16 +53,16 @@ fn next_renewal(sent: Moment, ttl: Duration, beat: Beat) -> Moment {
 
 /// Where a lease's renewals lie in the time that they repeat after, in parts of 2³².
 #[derive(Clone, Copy, Debug)]
-struct Beat(u32);
+struct Phase(u32);
 
-impl Beat {
+impl Phase {
     /// A beat for a lease that was granted at `at`, by chance: hardly any two are granted in the same
     /// nanosecond, and these are shuffled (by the last steps of splitmix64).
-    fn of(at: Moment) -> Beat {
+    fn of(at: Moment) -> Phase {
         let mut bits = at.as_nanos();
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Beat((bits >> 32) as u32)
+        Phase((bits >> 32) as u32)
     }
 
     /// The last beat that is not after `until`.
@@ -77,7 +77,7 @@ impl Beat {
 
 /// How an acquisition wants its lease kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct LeaseTerms {
     pub(crate) ttl: Duration,
     pub(crate) renew: bool,
     pub(crate) max_hold: Option<Duration>,
@@ -86,7 +86,7 @@ pub(crate) struct Terms {
     pub(crate) retain: Duration,
 }
 
-impl Terms {
+impl LeaseTerms {
     /// The ttl to ask for at first: no longer than the lock may be held at all.
     pub(crate) fn first_ttl(&self) -> Duration {
         self.max_hold
@@ -118,12 +118,12 @@ pub(crate) struct Extension {
 /// Its states are those of a watchdog: *held* and *renewed* while the last answer was good,
 /// *unknown* while renewals go unanswered, *lost* once the deadline has passed.
 #[derive(Clone, Debug)]
-pub(crate) struct Lease {
+pub(crate) struct RenewalSchedule {
     ttl: Duration,
     deadline: Moment,
     /// Where `max_hold` ends.
     end: Moment,
-    beat: Beat,
+    beat: Phase,
     /// `None` when no renewal is to come.
     renew_at: Option<Moment>,
     renews: bool,
@@ -133,22 +133,22 @@ pub(crate) struct Lease {
     quiet_until: Moment,
 }
 
-impl Lease {
+impl RenewalSchedule {
     /// A lease confirmed by an answer to a request that was sent at `sent`.
-    pub(crate) fn granted(sent: Moment, terms: &Terms) -> Lease {
+    pub(crate) fn granted(sent: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| sent + max);
-        let mut lease = Lease {
+        let mut schedule = RenewalSchedule {
             ttl: terms.ttl,
             deadline: sent,
             end,
-            beat: Beat::of(sent),
+            beat: Phase::of(sent),
             renew_at: None,
             renews: terms.renew,
             unknown: 0,
             quiet_until: Moment::FIRST,
         };
-        lease.confirmed(sent, terms.first_ttl());
-        lease
+        schedule.confirmed(sent, terms.first_ttl());
+        schedule
     }
 
     /// Until when the holder may rely on the lease.
@@ -258,9 +258,9 @@ impl Lease {
 
     /// The same lease for another holder, with terms of its own, from `now` on. What the server
     /// confirmed stays as it was.
-    pub(crate) fn passed(&self, now: Moment, terms: &Terms) -> Lease {
+    pub(crate) fn passed(&self, now: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| now + max);
-        let mut lease = Lease {
+        let mut schedule = RenewalSchedule {
             ttl: terms.ttl,
             deadline: self.deadline.min(end),
             end,
@@ -270,13 +270,13 @@ impl Lease {
             unknown: self.unknown,
             quiet_until: self.quiet_until,
         };
-        if lease.renews && !lease.ends_by_max_hold() {
+        if schedule.renews && !schedule.ends_by_max_hold() {
             // The last holder may not have wanted any.
-            let left = lease.deadline.since(now);
+            let left = schedule.deadline.since(now);
             let at = now + left.saturating_sub(terms.ttl * 2 / 3);
-            lease.renew_at = Some(self.renew_at.unwrap_or(at));
+            schedule.renew_at = Some(self.renew_at.unwrap_or(at));
         }
-        lease
+        schedule
     }
 
     /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
@@ -310,8 +310,8 @@ mod tests {
         Extension { ttl, extends: true }
     }
 
-    fn terms(renew: bool, max_hold: Option<Duration>) -> Terms {
-        Terms {
+    fn terms(renew: bool, max_hold: Option<Duration>) -> LeaseTerms {
+        LeaseTerms {
             ttl: TTL,
             renew,
             max_hold,
@@ -321,36 +321,36 @@ mod tests {
 
     #[test]
     fn the_holder_gives_up_one_percent_and_two_milliseconds_early() {
-        let lease = Lease::granted(T0, &terms(true, None));
-        assert_eq!(lease.deadline(), T0 + ms(10_000 - 100 - 2));
+        let schedule = RenewalSchedule::granted(T0, &terms(true, None));
+        assert_eq!(schedule.deadline(), T0 + ms(10_000 - 100 - 2));
     }
 
     #[test]
     fn the_shortest_ttl_leaves_time_to_work() {
-        let lease = Lease::granted(
+        let schedule = RenewalSchedule::granted(
             T0,
-            &Terms {
+            &LeaseTerms {
                 ttl: MIN_TTL,
                 renew: true,
                 max_hold: None,
                 retain: Duration::ZERO,
             },
         );
-        assert!(lease.deadline() > T0 + ms(15));
+        assert!(schedule.deadline() > T0 + ms(15));
     }
 
     #[test]
     fn a_renewal_falls_due_by_a_third_and_again_if_nothing_comes_of_it() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        let due = lease.next_due();
+        let mut schedule = RenewalSchedule::granted(T0, &terms(true, None));
+        let due = schedule.next_due();
         assert!(due <= T0 + TTL / 3, "{:?}", due.since(T0));
-        assert_eq!(lease.due(T0), Due::At(due));
-        assert_eq!(lease.due(due), Due::Renew(extended(TTL)));
+        assert_eq!(schedule.due(T0), Due::At(due));
+        assert_eq!(schedule.due(due), Due::Renew(extended(TTL)));
         let again = due + TTL / 6;
-        assert_eq!(lease.due(due), Due::At(again));
-        assert_eq!(lease.due(again), Due::Renew(extended(TTL)));
-        lease.confirmed(due, TTL);
-        let next = lease.next_due();
+        assert_eq!(schedule.due(due), Due::At(again));
+        assert_eq!(schedule.due(again), Due::Renew(extended(TTL)));
+        schedule.confirmed(due, TTL);
+        let next = schedule.next_due();
         assert!(next > again && next <= due + TTL / 3);
     }
 
@@ -359,7 +359,7 @@ mod tests {
         for ttl in [MIN_TTL, ms(300), TTL, MAX_TTL] {
             for step in 0..10_000_u32 {
                 let sent = T0 + ttl * step / 7;
-                let beat = Beat::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
+                let beat = Phase::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
                 let after = next_renewal(sent, ttl, beat).since(sent);
                 assert!(after <= ttl / 3, "{ttl:?}: {after:?}");
                 assert!(after >= ttl / 12, "{ttl:?}: {after:?}");
@@ -373,7 +373,7 @@ mod tests {
             for late in [Duration::ZERO, ms(1), ms(100)] {
                 for start in 0..100 {
                     let granted = T0 + ms(37 * start);
-                    let beat = Beat::of(granted);
+                    let beat = Phase::of(granted);
                     let (mut sent, mut renewals) = (granted, 0);
                     while sent < granted + TTL * 10 {
                         let due = next_renewal(sent, TTL, beat) + late;
@@ -392,7 +392,7 @@ mod tests {
         let third = TTL / 3;
         for number in 0..10_000 {
             let granted = T0 + Duration::from_micros(20) * number;
-            let beat = Beat::of(granted);
+            let beat = Phase::of(granted);
             let mut sent = granted;
             while sent < T0 + third * 3 {
                 sent = next_renewal(sent, TTL, beat);
@@ -408,30 +408,30 @@ mod tests {
 
     #[test]
     fn without_renewal_only_the_deadline_is_left() {
-        let mut lease = Lease::granted(T0, &terms(false, None));
-        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
-        assert_eq!(lease.due(lease.deadline()), Due::Lost);
+        let mut schedule = RenewalSchedule::granted(T0, &terms(false, None));
+        assert_eq!(schedule.due(T0 + ms(9_000)), Due::At(schedule.deadline()));
+        assert_eq!(schedule.due(schedule.deadline()), Due::Lost);
     }
 
     #[test]
     fn an_answer_to_an_older_request_never_shortens_the_lease() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        lease.confirmed(T0 + ms(5_000), TTL);
-        let deadline = lease.deadline();
-        lease.confirmed(T0 + ms(1_000), TTL);
-        assert_eq!(lease.deadline(), deadline);
+        let mut schedule = RenewalSchedule::granted(T0, &terms(true, None));
+        schedule.confirmed(T0 + ms(5_000), TTL);
+        let deadline = schedule.deadline();
+        schedule.confirmed(T0 + ms(1_000), TTL);
+        assert_eq!(schedule.deadline(), deadline);
     }
 
     #[test]
     fn unanswered_renewals_are_repeated_soon_and_do_not_move_the_deadline() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        let deadline = lease.deadline();
+        let mut schedule = RenewalSchedule::granted(T0, &terms(true, None));
+        let deadline = schedule.deadline();
         let mut now = T0 + TTL / 3;
         let mut attempts = 0;
-        while lease.due(now) != Due::Lost {
+        while schedule.due(now) != Due::Lost {
             attempts += 1;
-            lease.unanswered(now, 0.5);
-            let Due::At(next) = lease.due(now) else {
+            schedule.unanswered(now, 0.5);
+            let Due::At(next) = schedule.due(now) else {
                 panic!("due at once")
             };
             assert!(
@@ -442,54 +442,54 @@ mod tests {
             now = next;
         }
         assert!(attempts > 10, "{attempts} attempts until the deadline");
-        assert_eq!(lease.deadline(), deadline);
+        assert_eq!(schedule.deadline(), deadline);
     }
 
     #[test]
     fn a_failed_renewal_by_hand_does_not_start_others() {
-        let mut lease = Lease::granted(T0, &terms(false, None));
-        lease.unanswered(T0, 0.5);
-        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
+        let mut schedule = RenewalSchedule::granted(T0, &terms(false, None));
+        schedule.unanswered(T0, 0.5);
+        assert_eq!(schedule.due(T0 + ms(9_000)), Due::At(schedule.deadline()));
     }
 
     #[test]
     fn max_hold_caps_renewals_and_the_deadline() {
         let max = ms(15_000);
-        let mut lease = Lease::granted(T0, &terms(true, Some(max)));
+        let mut schedule = RenewalSchedule::granted(T0, &terms(true, Some(max)));
         let at = T0 + TTL / 3;
-        assert_eq!(lease.due(at), Due::Renew(extended(TTL)));
-        lease.confirmed(at, TTL);
-        assert!(!lease.ends_by_max_hold());
+        assert_eq!(schedule.due(at), Due::Renew(extended(TTL)));
+        schedule.confirmed(at, TTL);
+        assert!(!schedule.ends_by_max_hold());
         let at = T0 + ms(7_000);
-        assert_eq!(lease.due(at), Due::Renew(extended(ms(8_000))));
-        lease.confirmed(at, ms(8_000));
-        assert!(lease.deadline() <= T0 + max);
-        assert!(lease.ends_by_max_hold());
+        assert_eq!(schedule.due(at), Due::Renew(extended(ms(8_000))));
+        schedule.confirmed(at, ms(8_000));
+        assert!(schedule.deadline() <= T0 + max);
+        assert!(schedule.ends_by_max_hold());
         assert_eq!(
-            lease.due(T0 + ms(14_000)),
-            Due::At(lease.deadline()),
+            schedule.due(T0 + ms(14_000)),
+            Due::At(schedule.deadline()),
             "no renewal is left"
         );
-        assert_eq!(lease.due(T0 + max), Due::Lost);
+        assert_eq!(schedule.due(T0 + max), Due::Lost);
     }
 
     #[test]
     fn a_max_hold_below_the_ttl_is_what_is_asked_for() {
-        let lease = Lease::granted(T0, &terms(true, Some(ms(500))));
+        let schedule = RenewalSchedule::granted(T0, &terms(true, Some(ms(500))));
         assert_eq!(terms(true, Some(ms(500))).first_ttl(), ms(500));
-        assert!(lease.deadline() <= T0 + ms(500));
-        assert!(lease.ends_by_max_hold());
+        assert!(schedule.deadline() <= T0 + ms(500));
+        assert!(schedule.ends_by_max_hold());
     }
 
     #[test]
     fn whoever_has_the_lease_next_keeps_its_deadline_and_its_schedule() {
-        let lease = Lease::granted(T0, &terms(true, None));
+        let schedule = RenewalSchedule::granted(T0, &terms(true, None));
         let now = T0 + ms(1_000);
-        let next = lease.passed(now, &terms(true, None));
-        assert_eq!(next.deadline(), lease.deadline());
-        assert_eq!(next.next_due(), lease.next_due());
-        let unrenewed = lease.passed(now, &terms(false, None));
-        assert_eq!(unrenewed.next_due(), lease.deadline());
+        let next = schedule.passed(now, &terms(true, None));
+        assert_eq!(next.deadline(), schedule.deadline());
+        assert_eq!(next.next_due(), schedule.next_due());
+        let unrenewed = schedule.passed(now, &terms(false, None));
+        assert_eq!(unrenewed.next_due(), schedule.deadline());
         // And whoever follows that one has it renewed when two thirds are left.
         let renewed = unrenewed.passed(now, &terms(true, None));
         assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
@@ -497,10 +497,10 @@ mod tests {
 
     #[test]
     fn a_max_hold_begins_with_the_turn_and_ends_no_other() {
-        let lease = Lease::granted(T0, &terms(true, None));
+        let schedule = RenewalSchedule::granted(T0, &terms(true, None));
         let now = T0 + ms(1_000);
-        let short = lease.passed(now, &terms(true, Some(TTL)));
-        assert_eq!(short.deadline(), lease.deadline());
+        let short = schedule.passed(now, &terms(true, Some(TTL)));
+        assert_eq!(short.deadline(), schedule.deadline());
         assert_eq!(short.end(), now + TTL);
         let next = short.passed(now + ms(10), &terms(true, None));
         assert_eq!(next.end(), Moment::NEVER);

@@ -10,7 +10,7 @@ use tokio::sync::futures::Notified;
 use crate::call_tree::{self, Current, OnLoss, Scope};
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
-use crate::lease::{Hold, Loss};
+use crate::lease::{Lease, LossReason};
 use crate::telemetry;
 
 /// What becomes of a body whose lock is lost.
@@ -53,12 +53,12 @@ impl Ended {
 /// here, though, inside its call tree: what its destructors call enters the lock, and does not
 /// wait for it.
 ///
-/// This is compiled once more for every locked function, so it only tells the [`Driver`], which is
+/// This is compiled once more for every locked function, so it only tells the [`BodyDriver`], which is
 /// compiled once, what to poll.
 #[must_use = "futures do nothing unless polled"]
 pub struct Drive<'a, B> {
     body: Pin<&'a mut Option<B>>,
-    driver: Driver<'a>,
+    driver: BodyDriver<'a>,
 }
 
 /// Runs `body` under `guard`. `Err` says that the lock was lost and the body dropped.
@@ -70,7 +70,7 @@ pub fn drive<'a, B: Future>(
     on_lost: OnLost,
     body: Pin<&'a mut Option<B>>,
 ) -> Drive<'a, B> {
-    Driver::new(guard, on_lost).of(body)
+    BodyDriver::new(guard, on_lost).of(body)
 }
 
 impl<B: Future> Future for Drive<'_, B> {
@@ -104,7 +104,7 @@ impl<B> Drop for Drive<'_, B> {
 impl<B> fmt::Debug for Drive<'_, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drive")
-            .field("hold", &self.driver.hold)
+            .field("hold", &self.driver.lease)
             .finish_non_exhaustive()
     }
 }
@@ -121,8 +121,8 @@ impl<B> Discard for Pin<&mut Option<B>> {
 }
 
 /// What is the same for every body.
-pub(super) struct Driver<'a> {
-    hold: &'a Hold,
+pub(super) struct BodyDriver<'a> {
+    lease: &'a Lease,
     /// The body's scope, and while the body is inside, the one to return to.
     scope: Option<Current>,
     on_lost: OnLost,
@@ -132,14 +132,14 @@ pub(super) struct Driver<'a> {
     lost: Option<Pin<Box<Notified<'a>>>>,
 }
 
-impl<'a> Driver<'a> {
-    pub(super) fn new(guard: &'a LockGuard, on_lost: OnLost) -> Driver<'a> {
+impl<'a> BodyDriver<'a> {
+    pub(super) fn new(guard: &'a LockGuard, on_lost: OnLost) -> BodyDriver<'a> {
         let on_loss = match on_lost {
             OnLost::Cancel => OnLoss::Dropped,
             OnLost::Finish => OnLoss::Finishes,
         };
-        Driver {
-            hold: guard.frame().held(),
+        BodyDriver {
+            lease: guard.frame().held(),
             scope: Some(Current::new(Scope::inside_current(
                 guard.client().id(),
                 guard.frame(),
@@ -169,7 +169,7 @@ impl<'a> Driver<'a> {
 }
 
 /// The body's scope is the current one until this is dropped.
-struct Inside<'i, 'a>(&'i mut Driver<'a>);
+struct Inside<'i, 'a>(&'i mut BodyDriver<'a>);
 
 impl Inside<'_, '_> {
     /// Looks at the lock before a poll.
@@ -178,9 +178,9 @@ impl Inside<'_, '_> {
         // Whatever is to become of a body whose lock is lost, none starts without it.
         let stops = driver.on_lost == OnLost::Cancel || !driver.started;
         driver.started = true;
-        if stops && let Some(loss) = driver.hold.loss() {
+        if stops && let Some(loss) = driver.lease.loss() {
             body.discard();
-            return Err(driver.hold.lost_error(loss));
+            return Err(driver.lease.lost_error(loss));
         }
         Ok(())
     }
@@ -193,14 +193,16 @@ impl Inside<'_, '_> {
         }
         // Registers this task, so that a loss wakes it up while the body sleeps. What was notified
         // is not looked at: the answer to the question below is.
-        let hold = driver.hold;
-        let lost = driver.lost.get_or_insert_with(|| Box::pin(hold.notified()));
+        let lease = driver.lease;
+        let lost = driver
+            .lost
+            .get_or_insert_with(|| Box::pin(lease.notified()));
         let _ = lost.as_mut().poll(cx);
-        match hold.loss() {
+        match lease.loss() {
             None => Poll::Pending,
             Some(loss) => {
                 body.discard();
-                Poll::Ready(hold.lost_error(loss))
+                Poll::Ready(lease.lost_error(loss))
             }
         }
     }
@@ -269,7 +271,9 @@ fn verdict(
 /// A body that ends while others share its hold leaves the lock with them: seldom meant.
 fn warn_if_shared(guard: &LockGuard) {
     let held = guard.frame().held();
-    if guard.frame().is_outermost() && guard.hold_count() > 1 && held.loss() != Some(Loss::Shutdown)
+    if guard.frame().is_outermost()
+        && guard.hold_count() > 1
+        && held.loss() != Some(LossReason::Shutdown)
     {
         telemetry::hold_outlives_body(held);
     }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use super::body::{Drive, Driver, Ended, OnLost, settle};
+use super::body::{BodyDriver, Drive, Ended, OnLost, settle};
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
 
@@ -64,8 +64,8 @@ impl Call {
     }
 
     #[inline(never)]
-    fn driver(&self, on_lost: OnLost) -> Driver<'_> {
-        Driver::new(self.guard(), on_lost)
+    fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
+        BodyDriver::new(self.guard(), on_lost)
     }
 
     /// Gives the lock back after the body ended so. `Err` is to replace the body's result.

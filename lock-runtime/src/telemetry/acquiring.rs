@@ -10,7 +10,7 @@ use super::{last_of, metrics, millis, number, safely, span};
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::Hold;
+use crate::lease::Lease;
 
 /// A call that wants a lock. It has exactly one outcome: dropped without another, it is told as
 /// `dropped`.
@@ -57,13 +57,13 @@ impl Acquiring {
     }
 
     /// The lock was acquired.
-    pub(crate) fn granted(mut self, hold: &Hold, waited: Duration) {
+    pub(crate) fn granted(mut self, lease: &Lease, waited: Duration) {
         self.tell("acquired", waited, || {
             tracing::debug!(
                 target: "lock_runtime",
-                template = hold.template,
-                function = hold.function,
-                token = number(hold.token),
+                template = lease.template,
+                function = lease.function,
+                token = number(lease.token),
                 waited_ms = millis(waited),
                 "lock_acquired"
             );

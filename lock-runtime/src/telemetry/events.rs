@@ -3,49 +3,49 @@
 use std::fmt;
 
 use super::{metrics, number, safely};
-use crate::backend::wire::Fault;
+use crate::backend::wire::WireError;
 use crate::error::LockError;
-use crate::lease::{Hold, Loss};
+use crate::lease::{Lease, LossReason};
 
 /// A lock was given back, and the server has not confirmed it; the background goes on asking.
-pub(crate) fn release_unconfirmed(hold: &Hold) {
-    safely(|| metrics::unconfirmed_release(hold.template));
-    hold.trace.scope(|| {
+pub(crate) fn release_unconfirmed(lease: &Lease) {
+    safely(|| metrics::unconfirmed_release(lease.template));
+    lease.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            token = number(hold.token),
+            template = lease.template,
+            token = number(lease.token),
             "release_unconfirmed"
         );
     });
 }
 
 /// A lease was renewed.
-pub(crate) fn renewed(hold: &Hold) {
-    safely(|| metrics::renewal(hold.template, "confirmed"));
+pub(crate) fn renewed(lease: &Lease) {
+    safely(|| metrics::renewal(lease.template, "confirmed"));
 }
 
 /// A lease could not be renewed this time; it is asked for again until its deadline. An outage is told
 /// a few times and not at every attempt: at the first, the second, the fourth failure and so on.
-pub(crate) fn renewal_failed(hold: &Hold, fault: &Fault, failures: u32) {
-    safely(|| metrics::renewal(hold.template, "failed"));
-    not_renewed(hold, fault, failures);
+pub(crate) fn renewal_failed(lease: &Lease, fault: &WireError, failures: u32) {
+    safely(|| metrics::renewal(lease.template, "failed"));
+    not_renewed(lease, fault, failures);
 }
 
 /// A lease is renewed again while an earlier renewal is still under way. That one is counted when it
 /// is given up.
-pub(crate) fn renewal_overdue(hold: &Hold, failures: u32) {
-    not_renewed(hold, &"no answer yet", failures);
+pub(crate) fn renewal_overdue(lease: &Lease, failures: u32) {
+    not_renewed(lease, &"no answer yet", failures);
 }
 
-fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
+fn not_renewed(lease: &Lease, fault: &dyn fmt::Display, failures: u32) {
     if !failures.is_power_of_two() {
         return;
     }
-    hold.trace.scope(|| {
+    lease.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
+            template = lease.template,
             %fault,
             failures = i64::from(failures),
             "renewal_failed"
@@ -54,14 +54,14 @@ fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
 }
 
 /// A lock was lost while it was held.
-pub(crate) fn lost(hold: &Hold, loss: Loss) {
-    safely(|| metrics::loss(hold.template, loss.name()));
-    hold.trace.scope(|| {
+pub(crate) fn lost(lease: &Lease, loss: LossReason) {
+    safely(|| metrics::loss(lease.template, loss.name()));
+    lease.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            function = hold.function,
-            token = number(hold.token),
+            template = lease.template,
+            function = lease.function,
+            token = number(lease.token),
             reason = loss.describe(),
             "lock_lost"
         );
@@ -76,12 +76,12 @@ pub(crate) fn finished_without_lock(error: &LockError) {
 }
 
 /// A body ended while something that it carried off still shares its hold.
-pub(crate) fn hold_outlives_body(hold: &Hold) {
-    hold.trace.scope(|| {
+pub(crate) fn hold_outlives_body(lease: &Lease) {
+    lease.trace.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            function = hold.function,
+            template = lease.template,
+            function = lease.function,
             "hold_outlives_body"
         );
     });
@@ -98,7 +98,7 @@ pub(crate) fn connection_dropped(reason: &str, failures: u32) {
 }
 
 /// An attempt to connect failed.
-pub(crate) fn connection_failed(fault: &Fault) {
+pub(crate) fn connection_failed(fault: &WireError) {
     safely(|| {
         tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
     });

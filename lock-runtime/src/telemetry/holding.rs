@@ -7,7 +7,7 @@ use tracing::field::Empty;
 
 use super::{last_of, metrics, millis, number, safely, span};
 use crate::background::moment::Moment;
-use crate::lease::Hold;
+use crate::lease::Lease;
 
 /// The span of a hold, where everybody who has something to tell of it finds it: the keeper for
 /// one, in whose thread no span of the caller's is current.
@@ -38,29 +38,29 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    pub(crate) fn begin(hold: &Hold, since: Moment) -> Holding {
+    pub(crate) fn begin(lease: &Lease, since: Moment) -> Holding {
         let span = span(|| {
             tracing::info_span!(
                 target: "lock_runtime",
                 "lock_hold",
-                template = hold.template,
-                function = hold.function,
-                token = number(hold.token),
+                template = lease.template,
+                function = lease.function,
+                token = number(lease.token),
                 outcome = Empty,
                 held_ms = Empty,
             )
         });
         if !span.is_disabled() {
-            *hold.trace.span() = Some(Box::new(span));
+            *lease.trace.span() = Some(Box::new(span));
         }
         Holding { since }
     }
 
     /// The hold was given back, with this outcome.
-    pub(crate) fn end(self, hold: &Hold, outcome: &'static str, ended: Moment) {
+    pub(crate) fn end(self, lease: &Lease, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
-        safely(|| metrics::hold(hold.template, outcome, held));
-        let span = hold.trace.span().take();
+        safely(|| metrics::lease(lease.template, outcome, held));
+        let span = lease.trace.span().take();
         if let Some(span) = span {
             last_of(*span, |span| {
                 span.record("outcome", outcome);
@@ -70,10 +70,10 @@ impl Holding {
     }
 
     /// The last guard of the hold was dropped.
-    pub(crate) fn dropped(self, hold: &Hold) {
-        if metrics::ENABLED || hold.trace.span().is_some() {
-            let outcome = hold.loss().map_or("dropped", |_| "lost");
-            self.end(hold, outcome, hold.now());
+    pub(crate) fn dropped(self, lease: &Lease) {
+        if metrics::ENABLED || lease.trace.span().is_some() {
+            let outcome = lease.loss().map_or("dropped", |_| "lost");
+            self.end(lease, outcome, lease.now());
         }
     }
 }

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use tracing::Span;
 
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 use crate::lease::fencing_token::FencingToken;
 
 // Numbers are told as `i64`, which is all that OpenTelemetry knows: its layer for tracing makes text of
@@ -41,7 +41,7 @@ fn number(token: FencingToken) -> i64 {
 /// Tells somebody else's code something. If that panics, it is not told; what is told of here, the
 /// renewal of other locks for one, goes on.
 fn safely(tell: impl FnOnce()) {
-    shielded(tell);
+    catch_panics(tell);
 }
 
 /// Tells something of a span, which then ends as far as we are concerned. Not in one go: whoever panics
@@ -54,5 +54,5 @@ fn last_of(span: Span, tell: impl FnOnce(&Span)) {
 
 /// A span, or none if whoever is told of it panics.
 fn span(make: impl FnOnce() -> Span) -> Span {
-    shielded(make).unwrap_or_else(Span::none)
+    catch_panics(make).unwrap_or_else(Span::none)
 }

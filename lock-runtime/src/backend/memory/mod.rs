@@ -22,25 +22,25 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::backend::{Backend, Delivery, Released, Request};
-use crate::background::Keeper;
+use crate::backend::{Backend, ReleaseOutcome, Request, Undelivered};
+use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::background::panics::shielded;
-use crate::background::timers::Alarm;
+use crate::background::panics::catch_panics;
+use crate::background::timers::Timer;
 use crate::config::DEFAULT_TTL;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::owner_id::{Owner, ProcessId};
+use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Holder;
-use crate::lease::schedule::{Lease, Terms, margin};
-use crate::lease::{Hold, Loss};
+use crate::lease::schedule::{LeaseTerms, RenewalSchedule, margin};
+use crate::lease::{Lease, LossReason};
 
 /// The clock of callers that wait on a runtime.
 const CLOCK: Clock = Clock::Tokio;
 
 /// The terms of somebody who leaves only when asked to.
-const FOR_EVER: Terms = Terms {
+const FOR_EVER: LeaseTerms = LeaseTerms {
     ttl: DEFAULT_TTL,
     renew: true,
     max_hold: None,
@@ -51,7 +51,7 @@ const FOR_EVER: Terms = Terms {
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// The same for every hold: within one store the token says whose it is.
-    owner: Owner,
+    owner: OwnerId,
     state: Mutex<State>,
 }
 
@@ -78,19 +78,19 @@ struct Occupant {
     /// When the store takes the lock away.
     expires: Moment,
     /// What the holder itself goes by.
-    lease: Lease,
-    hold: Weak<Hold>,
+    schedule: RenewalSchedule,
+    lease: Weak<Lease>,
     /// Tells the holder that its lease has ended.
-    timer: Option<Timer>,
+    timer: Option<ExpiryTimer>,
 }
 
 /// What tells a holder that its lease has ended.
 #[derive(Debug)]
-enum Timer {
+enum ExpiryTimer {
     /// A task on the holder's runtime.
     Task(AbortHandle),
     /// Rung by the background thread, for a holder that goes by the real clock.
-    Alarm(Alarm<'static>),
+    Timer(Timer<'static>),
 }
 
 /// Who keeps the time for a caller that waits.
@@ -98,7 +98,7 @@ enum Timers {
     /// The runtime that it is on.
     Runtime,
     /// The background thread.
-    Background(Keeper),
+    Background(Background),
 }
 
 /// Who holds a lock without a hold: nobody of this process as far as callers can tell.
@@ -109,7 +109,7 @@ pub(crate) struct Stranger(FencingToken);
 #[derive(Debug)]
 struct Waiter {
     label: Arc<str>,
-    terms: Terms,
+    terms: LeaseTerms,
     granted: Mutex<Option<Grant>>,
     /// It was granted the lock, or became the first in line, or the holder's lease changed.
     called: Notify,
@@ -123,7 +123,7 @@ struct Grant {
 }
 
 /// How long a lease lasts if nobody extends it by hand; `None` is for ever.
-fn span_of(terms: &Terms) -> Option<Duration> {
+fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     if terms.renew {
         terms.max_hold
     } else {
@@ -132,7 +132,7 @@ fn span_of(terms: &Terms) -> Option<Duration> {
 }
 
 /// When the store takes a lock back from a caller that has fetched it.
-fn expiry(grant: Grant, terms: &Terms) -> Moment {
+fn expiry(grant: Grant, terms: &LeaseTerms) -> Moment {
     span_of(terms).map_or(Moment::NEVER, |span| grant.at + span)
 }
 
@@ -143,7 +143,7 @@ impl State {
     }
 
     /// Takes a lock that nobody holds or waits for.
-    fn take(&mut self, key: &str, label: &str, terms: &Terms, now: Moment) -> Grant {
+    fn take(&mut self, key: &str, label: &str, terms: &LeaseTerms, now: Moment) -> Grant {
         let token = self.mint();
         let holder = Occupant::new(token, label, terms, now);
         let queue = VecDeque::new();
@@ -224,49 +224,49 @@ impl Drop for Locked<'_> {
         self.0 = None;
         // With the mutex free: a waker is somebody else's code.
         for waiter in called {
-            shielded(|| waiter.called.notify_one());
+            catch_panics(|| waiter.called.notify_one());
         }
     }
 }
 
 impl Occupant {
-    fn new(token: FencingToken, label: &str, terms: &Terms, now: Moment) -> Occupant {
+    fn new(token: FencingToken, label: &str, terms: &LeaseTerms, now: Moment) -> Occupant {
         Occupant {
             token,
             label: label.to_owned(),
             expires: span_of(terms).map_or(Moment::NEVER, |span| now + span),
-            lease: Lease::granted(now, terms),
-            hold: Weak::new(),
+            schedule: RenewalSchedule::granted(now, terms),
+            lease: Weak::new(),
             timer: None,
         }
     }
 }
 
-impl Timer {
+impl ExpiryTimer {
     /// Tells the holder when its deadline passes. `None` where nobody keeps time for it: then it finds
     /// out when it looks at its clock.
-    fn set(hold: &Arc<Hold>) -> Option<Timer> {
-        if hold.clock() == CLOCK {
-            Some(Timer::Task(task(hold)))
+    fn set(lease: &Arc<Lease>) -> Option<ExpiryTimer> {
+        if lease.clock() == CLOCK {
+            Some(ExpiryTimer::Task(task(lease)))
         } else {
-            alarm(hold).map(Timer::Alarm)
+            timer(lease).map(ExpiryTimer::Timer)
         }
     }
 
     /// The deadline was moved.
-    fn moved(&mut self, hold: &Arc<Hold>) {
+    fn moved(&mut self, lease: &Arc<Lease>) {
         // The task finds out by itself.
-        if let Timer::Alarm(set) = self
-            && let Some(alarm) = alarm(hold)
+        if let ExpiryTimer::Timer(set) = self
+            && let Some(timer) = timer(lease)
         {
-            *set = alarm;
+            *set = timer;
         }
     }
 }
 
-impl Drop for Timer {
+impl Drop for ExpiryTimer {
     fn drop(&mut self) {
-        if let Timer::Task(task) = self {
+        if let ExpiryTimer::Task(task) = self {
             task.abort();
         }
     }
@@ -278,7 +278,7 @@ impl Timers {
         if clock == CLOCK {
             Ok(Timers::Runtime)
         } else {
-            Keeper::get().map(Timers::Background)
+            Background::get().map(Timers::Background)
         }
     }
 
@@ -292,7 +292,7 @@ impl Timers {
     async fn sleep(&self, span: Duration) {
         match self {
             Timers::Runtime => tokio::time::sleep(span).await,
-            Timers::Background(keeper) => keeper.sleep(span).await,
+            Timers::Background(background) => background.sleep(span).await,
         }
     }
 }
@@ -300,7 +300,7 @@ impl Timers {
 impl Memory {
     pub(crate) fn new() -> Arc<Memory> {
         Arc::new(Memory {
-            owner: Owner::from_random(ProcessId::from_random([0; 6]), [0; 11]),
+            owner: OwnerId::from_random(ClientId::from_random([0; 6]), [0; 11]),
             state: Mutex::default(),
         })
     }
@@ -310,28 +310,28 @@ impl Memory {
     }
 
     /// Makes the hold of a grant, and sets the timer that ends it.
-    fn hold(self: &Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Arc<Hold> {
-        let hold = Arc::new(Hold::new(
+    fn lease(self: &Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
+        let lease = Arc::new(Lease::new(
             request.key.clone(),
             self.owner,
             grant.token,
             request.terms,
             (request.function, request.template),
             clock,
-            &Lease::granted(grant.at, &request.terms),
+            &RenewalSchedule::granted(grant.at, &request.terms),
         ));
         let span = span_of(&request.terms);
         // What renewals would do bit by bit.
         let margin = margin(request.terms.first_ttl());
-        hold.extend(span.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
+        lease.extend(span.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
         let mut state = self.state();
         let lock = state.locks.get_mut(request.key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
-            lock.holder.hold = Arc::downgrade(&hold);
-            lock.holder.timer = span.and_then(|_| Timer::set(&hold));
+            lock.holder.lease = Arc::downgrade(&lease);
+            lock.holder.timer = span.and_then(|_| ExpiryTimer::set(&lease));
         }
         drop(state);
-        hold
+        lease
     }
 
     /// Gives a free lock to somebody who keeps it until [dismissed](Memory::dismiss).
@@ -355,13 +355,13 @@ impl Memory {
             let mut state = self.state();
             state.expire(key, CLOCK.now());
             let lock = state.locks.get(key);
-            lock.and_then(|lock| lock.holder.hold.upgrade())
+            lock.and_then(|lock| lock.holder.lease.upgrade())
         };
         // Told without the mutex: whoever listens may be a test that asks for locks.
-        let lost = holder.filter(|hold| hold.loss().is_none());
-        lost.is_some_and(|hold| {
-            hold.lose(Loss::NotOurs);
-            self.state().free(key, hold.token, CLOCK.now())
+        let lost = holder.filter(|lease| lease.loss().is_none());
+        lost.is_some_and(|lease| {
+            lease.lose(LossReason::NotOurs);
+            self.state().free(key, lease.token, CLOCK.now())
         })
     }
 
@@ -413,9 +413,9 @@ impl Memory {
         self: Arc<Memory>,
         clock: Clock,
         request: Request,
-    ) -> Result<Delivery<Memory>, LockError> {
+    ) -> Result<Undelivered<Memory>, LockError> {
         if clock != CLOCK {
-            Keeper::refuse_forked()?;
+            Background::refuse_forked()?;
         }
         let key = request.key.as_str();
         let now = clock.now();
@@ -426,7 +426,7 @@ impl Memory {
                 None => {
                     let grant = state.take(key, &request.label, &request.terms, now);
                     drop(state);
-                    return Ok(Delivery::new(&self, self.hold(&request, clock, grant)));
+                    return Ok(Undelivered::new(&self, self.lease(&request, clock, grant)));
                 }
                 Some(lock) if request.wait.is_zero() => return Err(busy(&lock.holder)),
                 Some(lock) => {
@@ -453,7 +453,7 @@ impl Memory {
         match granted {
             Some(grant) => {
                 std::mem::forget(leaving);
-                Ok(Delivery::new(&self, self.hold(&request, clock, grant)))
+                Ok(Undelivered::new(&self, self.lease(&request, clock, grant)))
             }
             None => {
                 let holder = self.state().locks.get(key).map(|lock| busy(&lock.holder));
@@ -468,63 +468,70 @@ impl Backend for Memory {
         CLOCK
     }
 
-    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Delivery<Memory>, LockError> {
+    async fn acquire(
+        self: Arc<Memory>,
+        request: Request,
+    ) -> Result<Undelivered<Memory>, LockError> {
         // tokio's timers need a runtime.
         let clock = Handle::try_current().map_or(Clock::Real, |_| CLOCK);
         self.acquire_by(clock, request).await
     }
 
-    fn handed_over(&self, hold: &Hold) {
-        hold.handed_over();
+    fn delivered(&self, lease: &Lease) {
+        lease.delivered();
     }
 
-    async fn renew(self: Arc<Memory>, hold: Arc<Hold>) -> Result<(), LockError> {
-        if let Some(loss) = hold.loss() {
-            return Err(hold.lost_error(loss));
+    async fn renew(self: Arc<Memory>, lease: Arc<Lease>) -> Result<(), LockError> {
+        if let Some(loss) = lease.loss() {
+            return Err(lease.lost_error(loss));
         }
-        let key = hold.key.as_str();
-        let now = hold.now();
+        let key = lease.key.as_str();
+        let now = lease.now();
         let mut state = self.state();
         state.expire(key, now);
         let Some(lock) = state
             .locks
             .get_mut(key)
-            .filter(|lock| lock.holder.token == hold.token)
+            .filter(|lock| lock.holder.token == lease.token)
         else {
             drop(state);
-            return Err(hold.lost_error(hold.lose(Loss::NotOurs)));
+            return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
         };
-        if !hold.terms.renew {
-            let extension = lock.holder.lease.extension(now);
-            lock.holder.lease.confirmed(now, extension);
+        if !lease.terms.renew {
+            let extension = lock.holder.schedule.extension(now);
+            lock.holder.schedule.confirmed(now, extension);
             lock.holder.expires = lock.holder.expires.max(now + extension);
-            hold.extend(lock.holder.lease.deadline());
+            lease.extend(lock.holder.schedule.deadline());
             if let Some(timer) = &mut lock.holder.timer {
-                timer.moved(&hold);
+                timer.moved(&lease);
             }
             state.call_first(key);
         }
         Ok(())
     }
 
-    async fn release(self: Arc<Memory>, hold: Arc<Hold>) -> Released {
-        if self.state().free(hold.key.as_str(), hold.token, hold.now()) {
-            Released::Freed
+    async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
+        if self
+            .state()
+            .free(lease.key.as_str(), lease.token, lease.now())
+        {
+            ReleaseOutcome::Freed
         } else {
-            Released::NotOurs
+            ReleaseOutcome::NotOurs
         }
     }
 
-    fn abandon(self: Arc<Memory>, hold: Arc<Hold>) {
-        self.state().free(hold.key.as_str(), hold.token, hold.now());
+    fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
+        self.state()
+            .free(lease.key.as_str(), lease.token, lease.now());
     }
 
-    fn live(&self) -> Vec<Arc<Hold>> {
+    fn live(&self) -> Vec<Arc<Lease>> {
         let state = self.state();
         state
             .locks
             .values()
-            .filter_map(|lock| lock.holder.hold.upgrade())
+            .filter_map(|lock| lock.holder.lease.upgrade())
             .collect()
     }
 
@@ -555,11 +562,11 @@ impl Drop for Leaving<'_> {
 }
 
 /// Tells a holder on this runtime when its deadline passes, however often that is moved.
-fn task(hold: &Arc<Hold>) -> AbortHandle {
-    let hold = Arc::downgrade(hold);
+fn task(lease: &Arc<Lease>) -> AbortHandle {
+    let lease = Arc::downgrade(lease);
     let task = tokio::spawn(async move {
-        while let Some(left) = hold.upgrade().and_then(|hold| match hold.loss() {
-            None => Some(hold.deadline().since(hold.now())),
+        while let Some(left) = lease.upgrade().and_then(|lease| match lease.loss() {
+            None => Some(lease.deadline().since(lease.now())),
             Some(_) => None,
         }) {
             // tokio's timer counts whole milliseconds; a little more than due is soon enough.
@@ -570,19 +577,19 @@ fn task(hold: &Arc<Hold>) -> AbortHandle {
 }
 
 /// Tells a holder of the real clock when its deadline, as it is now, passes.
-fn alarm(hold: &Arc<Hold>) -> Option<Alarm<'static>> {
-    struct Look(Weak<Hold>);
+fn timer(lease: &Arc<Lease>) -> Option<Timer<'static>> {
+    struct Look(Weak<Lease>);
 
     impl Wake for Look {
         fn wake(self: Arc<Look>) {
             // Whoever finds a hold over says so.
-            let _ = self.0.upgrade().map(|hold| hold.loss());
+            let _ = self.0.upgrade().map(|lease| lease.loss());
         }
     }
 
-    let until = Instant::now().checked_add(hold.deadline().since(hold.now()))?;
-    let look = Waker::from(Arc::new(Look(Arc::downgrade(hold))));
-    Some(Keeper::get().ok()?.alarms().wake_at(until, &look))
+    let until = Instant::now().checked_add(lease.deadline().since(lease.now()))?;
+    let look = Waker::from(Arc::new(Look(Arc::downgrade(lease))));
+    Some(Background::get().ok()?.timers().timer_at(until, &look))
 }
 
 fn busy(holder: &Occupant) -> LockError {
@@ -600,7 +607,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::backend::any::Engine;
+    use crate::backend::any::AnyBackend;
     use crate::client::LockClient;
     use crate::client::guard::LockGuard;
 
@@ -608,9 +615,9 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn store(client: &LockClient) -> Arc<Memory> {
-        match client.engine() {
-            Engine::Memory(memory) => memory.clone(),
-            Engine::Redis(_) => panic!("it is a memory client"),
+        match client.backend() {
+            AnyBackend::Memory(memory) => memory.clone(),
+            AnyBackend::Redis(_) => panic!("it is a memory client"),
         }
     }
 
@@ -684,8 +691,8 @@ mod tests {
     #[test]
     fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
         let client = LockClient::memory();
-        let lease = || client.lock(KEY).wait(LONG).renew(false);
-        let held = lease().ttl(Duration::from_secs(2)).acquire_blocking();
+        let schedule = || client.lock(KEY).wait(LONG).renew(false);
+        let held = schedule().ttl(Duration::from_secs(2)).acquire_blocking();
         let held = held.unwrap();
         thread::scope(|scope| {
             let next = scope.spawn(|| take(&client));

@@ -18,7 +18,7 @@ use std::time::Instant;
 use tokio::task::coop::unconstrained;
 
 use super::reader::{LOOK, Reads};
-use super::socket::Bell;
+use super::socket::WakePipe;
 use super::transport::Transport;
 
 thread_local! {
@@ -27,7 +27,7 @@ thread_local! {
     /// The connection that it has last sent on there.
     static SENT_ON: RefCell<Option<Arc<Transport>>> = const { RefCell::new(None) };
     /// Kept from one call to the next.
-    static SIGNAL: Cell<Option<Arc<Signal>>> = const { Cell::new(None) };
+    static SIGNAL: Cell<Option<Arc<PushEvent>>> = const { Cell::new(None) };
 }
 
 /// Waits for `future` on this thread, inside or outside a runtime, and reads what it waits for.
@@ -71,7 +71,7 @@ fn leave(transport: Option<Arc<Transport>>) {
 
 /// A thread inside [`block_on`], until this is dropped.
 struct Blocked {
-    signal: Arc<Signal>,
+    signal: Arc<PushEvent>,
     /// What was so before, if this call is inside another one's.
     was_blocked: bool,
     sent_on: Option<Arc<Transport>>,
@@ -80,7 +80,7 @@ struct Blocked {
 impl Blocked {
     fn begin() -> Blocked {
         Blocked {
-            signal: (SIGNAL.try_with(Cell::take).ok().flatten()).unwrap_or_else(Signal::new),
+            signal: (SIGNAL.try_with(Cell::take).ok().flatten()).unwrap_or_else(PushEvent::new),
             was_blocked: IS_BLOCKED.replace(true),
             sent_on: SENT_ON.try_with(RefCell::take).ok().flatten(),
         }
@@ -93,10 +93,10 @@ impl Blocked {
         }
         let transport = SENT_ON.try_with(|sent_on| sent_on.borrow().clone());
         let reading = transport.ok().flatten().and_then(|transport| {
-            let bell = transport.lead()?;
+            let wake_pipe = transport.lead()?;
             Some(Leading {
                 transport,
-                bell,
+                wake_pipe,
                 is_able: Cell::new(true),
             })
         });
@@ -120,7 +120,7 @@ impl Drop for Blocked {
 /// The one thread that reads, until this is dropped.
 struct Leading {
     transport: Arc<Transport>,
-    bell: Arc<Bell>,
+    wake_pipe: Arc<WakePipe>,
     /// Whether the system lets it wait for the socket.
     is_able: Cell<bool>,
 }
@@ -132,11 +132,11 @@ impl Drop for Leading {
 }
 
 /// Wakes a thread, whatever it waits in.
-struct Signal {
+struct PushEvent {
     state: AtomicU8,
     thread: Thread,
     /// What to ring while the thread waits for its socket.
-    bell: Mutex<Option<Arc<Bell>>>,
+    wake_pipe: Mutex<Option<Arc<WakePipe>>>,
 }
 
 const NOT_GIVEN: u8 = 0;
@@ -144,12 +144,12 @@ const GIVEN: u8 = 1;
 const PARKED: u8 = 2;
 const READING: u8 = 3;
 
-impl Signal {
-    fn new() -> Arc<Signal> {
-        Arc::new(Signal {
+impl PushEvent {
+    fn new() -> Arc<PushEvent> {
+        Arc::new(PushEvent {
             state: AtomicU8::new(NOT_GIVEN),
             thread: thread::current(),
-            bell: Mutex::default(),
+            wake_pipe: Mutex::default(),
         })
     }
 
@@ -174,38 +174,40 @@ impl Signal {
     }
 
     fn wait_or_read(&self, leading: &Leading) {
-        *self.bell() = Some(leading.bell.clone());
+        *self.wake_pipe() = Some(leading.wake_pipe.clone());
         let mut has_come = false;
         if self.begins(READING) {
-            let waited = leading.bell.wait_or_readable();
+            let waited = leading.wake_pipe.wait_or_readable();
             leading.is_able.set(waited.is_ok());
             has_come = waited.unwrap_or(false);
         }
         // Given or not: the future is polled after this.
         self.was_given();
         // Or it would keep the socket open for as long as the thread lives.
-        *self.bell() = None;
+        *self.wake_pipe() = None;
         if has_come {
             leading.transport.receive(Reads::Thread);
         }
     }
 
-    fn bell(&self) -> MutexGuard<'_, Option<Arc<Bell>>> {
-        self.bell.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wake_pipe(&self) -> MutexGuard<'_, Option<Arc<WakePipe>>> {
+        self.wake_pipe
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for Signal {
-    fn wake(self: Arc<Signal>) {
+impl Wake for PushEvent {
+    fn wake(self: Arc<PushEvent>) {
         self.wake_by_ref();
     }
 
-    fn wake_by_ref(self: &Arc<Signal>) {
+    fn wake_by_ref(self: &Arc<PushEvent>) {
         match self.state.swap(GIVEN, Ordering::AcqRel) {
             PARKED => self.thread.unpark(),
             READING => {
-                if let Some(bell) = &*self.bell() {
-                    bell.ring();
+                if let Some(wake_pipe) = &*self.wake_pipe() {
+                    wake_pipe.ring();
                 }
             }
             _ => {}
@@ -223,7 +225,7 @@ pub(super) struct Threads {
     is_unable: bool,
     /// Several have sent at a time: until then the background reads.
     crowded_until: Option<Instant>,
-    bell: Option<Arc<Bell>>,
+    wake_pipe: Option<Arc<WakePipe>>,
 }
 
 impl Threads {
@@ -247,15 +249,18 @@ impl Threads {
     }
 
     /// A thread is to read, with this bell, unless one does or there are too many.
-    pub(super) fn lead(&mut self, make: impl FnOnce() -> Option<Bell>) -> Option<Arc<Bell>> {
+    pub(super) fn lead(
+        &mut self,
+        make: impl FnOnce() -> Option<WakePipe>,
+    ) -> Option<Arc<WakePipe>> {
         if self.is_led || self.is_unable || self.crowded_until.is_some() {
             return None;
         }
-        if self.bell.is_none() {
-            self.bell = make().map(Arc::new);
+        if self.wake_pipe.is_none() {
+            self.wake_pipe = make().map(Arc::new);
         }
-        self.is_led = self.bell.is_some();
-        self.bell.clone()
+        self.is_led = self.wake_pipe.is_some();
+        self.wake_pipe.clone()
     }
 
     pub(super) fn are_led(&self) -> bool {
@@ -269,6 +274,6 @@ impl Threads {
 
     /// The connection has ended.
     pub(super) fn end(&mut self) {
-        self.bell = None;
+        self.wake_pipe = None;
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Malformed;
 
 /// The first value of `bytes` and its length; `None` if it is not complete.
 pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> {
-    let mut reader = Reader { bytes, at: 0 };
+    let mut reader = Decoder { bytes, at: 0 };
     match reader.value(1) {
         Ok(value) => Ok(Some((value, reader.at))),
         Err(Stop::Incomplete) if bytes.len() < LONGEST => Ok(None),
@@ -32,13 +32,13 @@ enum Stop {
     Malformed,
 }
 
-struct Reader<'a> {
+struct Decoder<'a> {
     bytes: &'a [u8],
     /// Where the next one begins.
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Decoder<'a> {
     fn value(&mut self, depth: usize) -> Result<Value, Stop> {
         let start = self.at;
         let kind = self.take(1)?[0];

@@ -5,38 +5,38 @@
 
 use itoa::Buffer;
 
-use crate::backend::wire::Ticket;
+use crate::backend::wire::QueueEntry;
 use crate::key::Beside;
 
 /// One word of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Word<'a> {
+pub(super) enum Argument<'a> {
     Text(&'a str),
     Number(i64),
     /// The name of a record beside a lock.
     Name(Beside<'a>),
     /// An owner as it stands in a queue.
-    Entry(&'a Ticket),
+    Entry(&'a QueueEntry),
 }
 
 /// The first words of commands, as they are written.
-pub(super) struct Head {
+pub(super) struct CommandHeader {
     count: usize,
     bytes: Vec<u8>,
 }
 
-impl Head {
-    pub(super) fn new(words: &[Word<'_>]) -> Head {
+impl CommandHeader {
+    pub(super) fn new(words: &[Argument<'_>]) -> CommandHeader {
         let mut bytes = Vec::new();
         write_words(&mut bytes, words);
-        Head {
+        CommandHeader {
             count: words.len(),
             bytes,
         }
     }
 
     /// Appends the command that consists of this and `words`.
-    pub(super) fn write(&self, output: &mut Vec<u8>, words: &[Word<'_>]) {
+    pub(super) fn write(&self, output: &mut Vec<u8>, words: &[Argument<'_>]) {
         length(output, b'*', self.count + words.len());
         output.extend_from_slice(&self.bytes);
         write_words(output, words);
@@ -44,18 +44,18 @@ impl Head {
 }
 
 /// Appends the command that consists of `words`.
-pub(super) fn write(output: &mut Vec<u8>, words: &[Word<'_>]) {
+pub(super) fn write(output: &mut Vec<u8>, words: &[Argument<'_>]) {
     length(output, b'*', words.len());
     write_words(output, words);
 }
 
-fn write_words(output: &mut Vec<u8>, words: &[Word<'_>]) {
+fn write_words(output: &mut Vec<u8>, words: &[Argument<'_>]) {
     for word in words {
         match word {
-            Word::Text(text) => bulk(output, &[text]),
-            Word::Number(number) => bulk(output, &[Buffer::new().format(*number)]),
-            Word::Name(name) => bulk(output, &name.parts()),
-            Word::Entry(ticket) => bulk(output, &ticket.parts()),
+            Argument::Text(text) => bulk(output, &[text]),
+            Argument::Number(number) => bulk(output, &[Buffer::new().format(*number)]),
+            Argument::Name(name) => bulk(output, &name.parts()),
+            Argument::Entry(entry) => bulk(output, &entry.parts()),
         }
     }
 }
@@ -78,23 +78,27 @@ fn length(output: &mut Vec<u8>, kind: u8, length: usize) {
 mod tests {
     use super::*;
     use crate::key::RecordNames;
-    use crate::lease::owner_id::Owner;
+    use crate::lease::owner_id::OwnerId;
 
     #[test]
     fn a_command_is_written_as_the_client_library_writes_it() {
-        let head = Head::new(&[Word::Text("EVALSHA"), Word::Text(""), Word::Number(3)]);
+        let head = CommandHeader::new(&[
+            Argument::Text("EVALSHA"),
+            Argument::Text(""),
+            Argument::Number(3),
+        ]);
         let names = RecordNames::of_lock("lock:Bücher".to_owned()).unwrap();
-        let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let ticket = Ticket::new(owner, "api-7 ship".into());
+        let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        let entry = QueueEntry::new(owner_id, "api-7 ship".into());
         let rest = [
-            Word::Text(&names.lock),
-            Word::Name(names.fence()),
-            Word::Entry(&ticket),
-            Word::Number(i64::MIN),
+            Argument::Text(&names.lock),
+            Argument::Name(names.fence()),
+            Argument::Entry(&entry),
+            Argument::Number(i64::MIN),
         ];
         let mut output = b"before".to_vec();
         head.write(&mut output, &rest);
-        write(&mut output, &[Word::Text("PING")]);
+        write(&mut output, &[Argument::Text("PING")]);
         let mut same = redis::cmd("EVALSHA");
         same.arg("").arg(3).arg("lock:Bücher");
         same.arg("{lock:Bücher}:f");

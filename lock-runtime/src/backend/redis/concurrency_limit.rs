@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::backend::wire::Fault;
-use crate::background::timers::Alarms;
+use crate::backend::wire::WireError;
+use crate::background::timers::Timers;
 
 /// Enough to keep a server busy that is far away: 10 000 commands a second over 200 ms. Few enough
 /// that it has answered the last before its time is up, also if ten processes do the same: a server
@@ -15,16 +15,16 @@ const SIZE: usize = 2048;
 /// Commands beyond this wait here, in order, and not in the connection: there the time for their
 /// answer would run, and one that has been sent and not been answered costs more than one that has
 /// not been sent.
-pub(super) struct Window {
+pub(super) struct ConcurrencyLimit {
     places: Semaphore,
     /// How long to wait for a place.
     patience: Duration,
 }
 
-impl Window {
+impl ConcurrencyLimit {
     /// `command_timeout` is the time for all of a command; half of it is left for the answer.
-    pub(super) fn new(command_timeout: Duration) -> Window {
-        Window {
+    pub(super) fn new(command_timeout: Duration) -> ConcurrencyLimit {
+        ConcurrencyLimit {
             places: Semaphore::new(SIZE),
             patience: command_timeout / 2,
         }
@@ -39,13 +39,13 @@ impl Window {
     /// none is given after `until`.
     pub(super) async fn enter(
         &self,
-        alarms: &Alarms,
+        timers: &Timers,
         until: Instant,
-    ) -> Result<SemaphorePermit<'_>, Fault> {
+    ) -> Result<SemaphorePermit<'_>, WireError> {
         let last = until.min(Instant::now() + self.patience);
-        match alarms.timeout_at(last, self.places.acquire()).await {
+        match timers.timeout_at(last, self.places.acquire()).await {
             Ok(place) => Ok(place.expect("a window is never closed")),
-            Err(_) => Err(Fault::unavailable(
+            Err(_) => Err(WireError::unavailable(
                 "too many commands of this client are under way",
             )),
         }
@@ -55,23 +55,23 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::background::Keeper;
+    use crate::background::Background;
 
     #[tokio::test]
     async fn whoever_finds_no_place_in_time_is_told() {
-        let keeper = Keeper::get().unwrap();
-        let alarms = keeper.alarms();
+        let background = Background::get().unwrap();
+        let timers = background.timers();
         let patience = Duration::from_millis(100);
-        let window = Window::new(2 * patience);
+        let window = ConcurrencyLimit::new(2 * patience);
         let begun = Instant::now();
         let until = begun + Duration::from_secs(60);
         let mut places = Vec::new();
         for _ in 0..SIZE {
             places.push(window.try_enter().expect("there is room"));
         }
-        assert!(window.enter(alarms, until).await.is_err());
+        assert!(window.enter(timers, until).await.is_err());
         assert!((patience..60 * patience).contains(&begun.elapsed()));
         places.pop();
-        assert!(window.enter(alarms, until).await.is_ok());
+        assert!(window.enter(timers, until).await.is_ok());
     }
 }

@@ -2,8 +2,8 @@
 
 use redis::{RedisError, Value};
 
-use super::command::{self, Word};
-use crate::backend::wire::Ticket;
+use super::command::{self, Argument};
+use crate::backend::wire::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::uncontended;
 
@@ -26,22 +26,22 @@ impl Deletion {
         }
     }
 
-    /// Appends the command that frees `lock` if its record is the one that `ticket` got with `token`, and
+    /// Appends the command that frees `lock` if its record is the one that `entry` got with `token`, and
     /// no waiter has set its flag.
     pub(super) fn write(
         self,
         output: &mut Vec<u8>,
-        lock: Word<'_>,
-        ticket: &Ticket,
+        lock: Argument<'_>,
+        entry: &QueueEntry,
         token: FencingToken,
     ) {
-        let record = uncontended(ticket.owner, &ticket.label, token);
-        let record = Word::Text(&record);
+        let record = uncontended(entry.owner_id, &entry.label, token);
+        let record = Argument::Text(&record);
         match self {
-            Deletion::DelIfEq => command::write(output, &[Word::Text("DELIFEQ"), lock, record]),
+            Deletion::DelIfEq => command::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
-                let condition = Word::Text("IFEQ");
-                command::write(output, &[Word::Text("DELEX"), lock, condition, record]);
+                let condition = Argument::Text("IFEQ");
+                command::write(output, &[Argument::Text("DELEX"), lock, condition, record]);
             }
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn is_missing(error: &RedisError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lease::owner_id::Owner;
+    use crate::lease::owner_id::OwnerId;
 
     #[test]
     fn servers_have_it_from_some_version_on() {
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn the_whole_record_is_compared() {
-        let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let ticket = Ticket::new(owner, "api-7 ship".into());
+        let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        let entry = QueueEntry::new(owner_id, "api-7 ship".into());
         let words = |deletion: Deletion| {
             let mut packed = Vec::new();
             let token = FencingToken::new(123);
-            deletion.write(&mut packed, Word::Text("lock:k"), &ticket, token);
+            deletion.write(&mut packed, Argument::Text("lock:k"), &entry, token);
             let packed = String::from_utf8(packed).unwrap();
             let words = packed.split("\r\n").skip(2).step_by(2);
             words.map(str::to_owned).collect::<Vec<_>>()

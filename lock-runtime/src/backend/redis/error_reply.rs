@@ -4,17 +4,17 @@ use std::io;
 
 use redis::RedisError;
 
-use crate::backend::wire::Fault;
-use crate::lease::owner_id::Owner;
+use crate::backend::wire::WireError;
+use crate::lease::owner_id::OwnerId;
 
 /// What becomes of a command that was answered with an error.
-pub(super) enum Verdict {
+pub(super) enum ErrorClass {
     /// The server does not know the script: send it whole.
     NoScript,
     /// The server has become a replica, or the connection is broken: connect anew.
     Reconnect(String),
     /// As it is.
-    Fault(Fault),
+    WireError(WireError),
 }
 
 /// Errors by which a server says that it cannot *now*.
@@ -28,39 +28,39 @@ const PASSING: [&str; 7] = [
     "UNKILLABLE",
 ];
 
-pub(super) fn judge(error: &RedisError) -> Verdict {
+pub(super) fn classify(error: &RedisError) -> ErrorClass {
     let Some(code) = error.code() else {
-        return Verdict::Reconnect(describe(error));
+        return ErrorClass::Reconnect(describe(error));
     };
     let detail = error.detail().unwrap_or_default();
     let text = as_part(&format!("{code} {detail}"));
     match text.split(' ').next().unwrap_or_default() {
-        "NOSCRIPT" => Verdict::NoScript,
-        "READONLY" => Verdict::Reconnect(text),
+        "NOSCRIPT" => ErrorClass::NoScript,
+        "READONLY" => ErrorClass::Reconnect(text),
         code if PASSING.contains(&code) || text.contains("max number of clients") => {
-            Verdict::Fault(Fault::unavailable(text))
+            ErrorClass::WireError(WireError::unavailable(text))
         }
-        _ => Verdict::Fault(Fault::refused(text)),
+        _ => ErrorClass::WireError(WireError::refused(text)),
     }
 }
 
 /// What went wrong while a connection was set up, with or without a password.
-pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> Fault {
-    match judge(error) {
-        Verdict::Fault(Fault::Refused(detail)) => {
+pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> WireError {
+    match classify(error) {
+        ErrorClass::WireError(WireError::Refused(detail)) => {
             let text = detail.to_string();
             match error.code() {
-                Some("NOPROTO") => Fault::refused(NO_RESP3),
+                Some("NOPROTO") => WireError::refused(NO_RESP3),
                 Some("NOAUTH") if password.is_none() => {
-                    Fault::refused("the server wants a password, and the URL has none")
+                    WireError::refused("the server wants a password, and the URL has none")
                 }
-                _ if is_unknown(&text, "hello") => Fault::refused(NO_RESP3),
-                _ => Fault::Refused(detail),
+                _ if is_unknown(&text, "hello") => WireError::refused(NO_RESP3),
+                _ => WireError::Refused(detail),
             }
         }
-        Verdict::Fault(fault) => fault,
-        Verdict::NoScript => Fault::unavailable("NOSCRIPT"),
-        Verdict::Reconnect(detail) => Fault::unavailable(detail),
+        ErrorClass::WireError(fault) => fault,
+        ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
+        ErrorClass::Reconnect(detail) => WireError::unavailable(detail),
     }
 }
 
@@ -149,7 +149,11 @@ fn without_secrets(text: &str) -> String {
         let run = &rest[start..];
         let end = run.find(|c| !is_secret(c)).unwrap_or(run.len());
         shown.push_str(&rest[..start]);
-        shown.push_str(if end < Owner::LEN { &run[..end] } else { "…" });
+        shown.push_str(if end < OwnerId::LEN {
+            &run[..end]
+        } else {
+            "…"
+        });
         rest = &run[end..];
     }
     shown + rest
@@ -165,11 +169,11 @@ mod tests {
         value.extract_error().unwrap_err()
     }
 
-    fn fault(line: &str) -> Fault {
-        match judge(&error(line)) {
-            Verdict::Fault(fault) => fault,
-            Verdict::NoScript => panic!("{line} is read as NOSCRIPT"),
-            Verdict::Reconnect(_) => panic!("{line} reconnects"),
+    fn fault(line: &str) -> WireError {
+        match classify(&error(line)) {
+            ErrorClass::WireError(fault) => fault,
+            ErrorClass::NoScript => panic!("{line} is read as NOSCRIPT"),
+            ErrorClass::Reconnect(_) => panic!("{line} reconnects"),
         }
     }
 
@@ -184,7 +188,7 @@ mod tests {
             "LOCKFENCE the fence is not a number below 2^53 - 32",
             "NOAUTH Authentication required.",
         ] {
-            let Fault::Refused(text) = fault(line) else {
+            let WireError::Refused(text) = fault(line) else {
                 panic!("{line} is not refused")
             };
             assert_eq!(text.to_string(), line.trim_end_matches('.'));
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_text_becomes_a_part_of_a_sentence() {
-        let Fault::Refused(text) = fault(
+        let WireError::Refused(text) = fault(
             "WRONGTYPE Wrong kind of value script: 6940fcf406ef057d911de956, on @user_script:118.",
         ) else {
             panic!("it is refused")
@@ -246,13 +250,13 @@ mod tests {
                 "ERR The user can't publish to the channel",
             ),
         ] {
-            let Fault::Refused(said) = fault(&line) else {
+            let WireError::Refused(said) = fault(&line) else {
                 panic!("{line} is not refused")
             };
             assert_eq!(said.to_string(), text);
         }
         let few = wrapped("@user_script: 40: -NOREPLICAS Not enough good replicas to write.");
-        assert!(matches!(fault(&few), Fault::Unavailable(_)));
+        assert!(matches!(fault(&few), WireError::Unavailable(_)));
     }
 
     const OWNER: &str = "YUjQMhVbRDckXk5WZC0tRp";
@@ -322,10 +326,10 @@ mod tests {
                     .replace("{sha}", SHA);
                 let error = error(&line);
                 let mut texts = vec![as_part(&line), judge_setup(&error, None).to_string()];
-                match judge(&error) {
-                    Verdict::NoScript => {}
-                    Verdict::Reconnect(text) => texts.push(text),
-                    Verdict::Fault(fault) => texts.push(fault.to_string()),
+                match classify(&error) {
+                    ErrorClass::NoScript => {}
+                    ErrorClass::Reconnect(text) => texts.push(text),
+                    ErrorClass::WireError(fault) => texts.push(fault.to_string()),
                 }
                 for text in texts {
                     assert!(
@@ -367,31 +371,37 @@ mod tests {
             "CLUSTERDOWN Hash slot not served",
             "ERR max number of clients reached",
         ] {
-            assert!(matches!(fault(line), Fault::Unavailable(_)), "{line}");
+            assert!(matches!(fault(line), WireError::Unavailable(_)), "{line}");
         }
     }
 
     #[test]
     fn a_replica_and_an_unknown_script_have_a_way_out() {
         let read_only = error("READONLY You can't write against a read only replica.");
-        assert!(matches!(judge(&read_only), Verdict::Reconnect(_)));
+        assert!(matches!(classify(&read_only), ErrorClass::Reconnect(_)));
         let wrapped = wrapped("@user_script: 40: -READONLY You can't write against a replica.");
-        assert!(matches!(judge(&error(&wrapped)), Verdict::Reconnect(_)));
+        assert!(matches!(
+            classify(&error(&wrapped)),
+            ErrorClass::Reconnect(_)
+        ));
         let unknown = error("NOSCRIPT No matching script. Please use EVAL.");
-        assert!(matches!(judge(&unknown), Verdict::NoScript));
+        assert!(matches!(classify(&unknown), ErrorClass::NoScript));
     }
 
     #[test]
     fn a_wrong_password_is_refused_at_once() {
         let wrong = error("WRONGPASS invalid username-password pair or user is disabled.");
-        assert!(matches!(judge_setup(&wrong, Some("x")), Fault::Refused(_)));
+        assert!(matches!(
+            judge_setup(&wrong, Some("x")),
+            WireError::Refused(_)
+        ));
     }
 
     /// What is said of an error in setting up.
     fn refusal(error: &RedisError, password: Option<&str>) -> String {
         match judge_setup(error, password) {
-            Fault::Refused(detail) => detail.to_string(),
-            Fault::Unavailable(detail) => panic!("it is asked again: {detail}"),
+            WireError::Refused(detail) => detail.to_string(),
+            WireError::Unavailable(detail) => panic!("it is asked again: {detail}"),
         }
     }
 

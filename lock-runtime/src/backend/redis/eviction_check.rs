@@ -5,25 +5,25 @@
 
 use redis::{ErrorKind, ServerErrorKind, Value};
 
-use super::command::Word;
-use super::once_per_server::Once;
+use super::command::Argument;
+use super::once_per_server::OncePerServer;
 use super::url::Address;
 use crate::telemetry;
 
-static LOOKED_AT: Once = Once::new();
+static LOOKED_AT: OncePerServer = OncePerServer::new();
 
 /// What to ask on the first connection to a server. `INFO` and not `CONFIG GET`: it says all there is to
 /// know, and managed servers and careful users allow it rather.
-pub(super) fn command(server: &Address) -> Option<[Word<'static>; 2]> {
+pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     if LOOKED_AT.was_said(&server.to_string()) {
         return None;
     }
-    Some([Word::Text("INFO"), Word::Text("memory")])
+    Some([Argument::Text("INFO"), Argument::Text("memory")])
 }
 
 /// Warns of a server that answers so. A user who may not even ask is not told: the check is a service,
 /// and no right that locks need.
-pub(super) fn judge(server: &Address, answer: Value) {
+pub(super) fn classify(server: &Address, answer: Value) {
     let info = match answer.extract_error() {
         Ok(info) => redis::from_redis_value::<String>(info).unwrap_or_default(),
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => String::new(),

@@ -2,22 +2,22 @@
 
 use redis::{RedisConnectionInfo, Value};
 
-use super::command::{self, Head, Word};
+use super::command::{self, Argument, CommandHeader};
 use super::deletion::Deletion;
 use super::url::Address;
-use crate::backend::wire::Fault;
+use crate::backend::wire::WireError;
 
 /// The oldest Redis that has the commands that the scripts call.
 const OLDEST: (u32, u32) = (6, 2);
 
 /// Says who we are, and asks who the server is. Nobody needs a right to HELLO.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
-    let hello = [Word::Text("HELLO"), Word::Number(3)];
+    let hello = [Argument::Text("HELLO"), Argument::Number(3)];
     match login.password() {
         Some(password) => {
             let user = login.username().unwrap_or("default");
-            let login = ["AUTH", user, password].map(Word::Text);
-            Head::new(&hello).write(output, &login);
+            let login = ["AUTH", user, password].map(Argument::Text);
+            CommandHeader::new(&hello).write(output, &login);
         }
         None => command::write(output, &hello),
     }
@@ -25,7 +25,7 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
 
 /// Whether locks can be kept on a server that answers so, and how it compares and deletes, if it can.
 /// What a server does not say is not held against it: there are others than Redis and Valkey.
-pub(super) fn judge(server: &Address, answer: &Value) -> Result<Option<Deletion>, Fault> {
+pub(super) fn classify(server: &Address, answer: &Value) -> Result<Option<Deletion>, WireError> {
     let Value::Map(fields) = answer else {
         return Ok(None);
     };
@@ -37,20 +37,20 @@ pub(super) fn judge(server: &Address, answer: &Value) -> Result<Option<Deletion>
     };
     match (field("mode"), field("role")) {
         (Some("sentinel"), _) => {
-            return Err(Fault::refused(format!(
+            return Err(WireError::refused(format!(
                 "{server} is a Sentinel, which keeps no locks; the URL must name the primary that it \
                  watches, best by a name that follows a failover"
             )));
         }
         (Some("cluster"), _) => {
-            return Err(Fault::refused(format!(
+            return Err(WireError::refused(format!(
                 "{server} is a node of a cluster, which divides its keys among its nodes, and clusters \
                  are not supported yet; the URL must name a server outside of a cluster"
             )));
         }
         // It may be promoted, and a name may come to mean another server.
         (_, Some("replica" | "slave")) => {
-            return Err(Fault::unavailable(format!(
+            return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
             )));
@@ -64,7 +64,7 @@ pub(super) fn judge(server: &Address, answer: &Value) -> Result<Option<Deletion>
         return Ok(None);
     };
     if name == "redis" && version < OLDEST {
-        return Err(Fault::refused(format!(
+        return Err(WireError::refused(format!(
             "{server} is Redis {said}; Redis 6.2 or Valkey is needed"
         )));
     }
@@ -89,7 +89,7 @@ fn major_and_minor(version: &str) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
 
-    fn said(fields: &[(&str, &str)]) -> Result<Option<Deletion>, Fault> {
+    fn said(fields: &[(&str, &str)]) -> Result<Option<Deletion>, WireError> {
         let server = Address::Tcp {
             host: "redis.example".to_owned(),
             port: 6379,
@@ -99,7 +99,7 @@ mod tests {
         let mut map = vec![(text("proto"), Value::Int(3))];
         map.extend(fields.iter().map(|(key, value)| (text(key), text(value))));
         map.push((text("modules"), Value::Array(Vec::new())));
-        judge(&server, &Value::Map(map))
+        classify(&server, &Value::Map(map))
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert!(said(&valkey).is_ok());
         assert!(said(&[]).is_ok(), "it does not say");
         let none = Value::SimpleString("OK".to_owned());
-        assert!(judge(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+        assert!(classify(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
     fn a_server_that_is_too_old_is_refused() {
         for version in ["6.0.16", "5.9.103", "6.1"] {
             let refused = said(&[("server", "redis"), ("version", version)]).unwrap_err();
-            let Fault::Refused(text) = refused else {
+            let WireError::Refused(text) = refused else {
                 panic!("{version} is asked again")
             };
             let expected =
@@ -170,13 +170,13 @@ mod tests {
                 "node of a cluster",
             ),
         ] {
-            let Fault::Refused(text) = said(fields).unwrap_err() else {
+            let WireError::Refused(text) = said(fields).unwrap_err() else {
                 panic!("{words}: it is asked again")
             };
             assert!(text.to_string().contains(words), "{text}");
         }
         let replica = said(&[("mode", "standalone"), ("role", "replica")]).unwrap_err();
-        let Fault::Unavailable(text) = replica else {
+        let WireError::Unavailable(text) = replica else {
             panic!("a replica may be promoted")
         };
         assert!(

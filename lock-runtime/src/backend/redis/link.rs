@@ -17,76 +17,76 @@ use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::command::Word;
+use super::command::Argument;
 use super::deletion::Deletion;
 use super::error_reply::{describe_broken, judge_setup};
-use super::losses::{Losses, SHORTEST};
-use super::slots::Broken;
+use super::losses::{ReconnectPause, SHORTEST};
+use super::slots::ConnectionLost;
 use super::transport::{Event, OnEvent, Transport};
 use super::url::Target;
 use super::{CHANNEL, command, eviction_check, hello, socket, tls};
-use crate::backend::wire::Fault;
-use crate::backend::wire::outstanding::Incarnation;
-use crate::background::Keeper;
+use crate::backend::wire::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::Background;
 use crate::background::random;
-use crate::background::timers::{Alarms, Elapsed};
+use crate::background::timers::{Elapsed, Timers};
 use crate::error::LockError;
-use crate::lease::owner_id::ProcessId;
+use crate::lease::owner_id::ClientId;
 use crate::telemetry;
 
 /// After this many commands in a row without an answer the connection is taken for dead.
 const TIMEOUTS: u32 = 2;
 
 /// What comes from the server without having been asked for.
-pub(crate) enum Signal<'a> {
+pub(crate) enum PushEvent<'a> {
     /// Somebody published on a channel of this client's.
     Message(&'a [u8]),
     /// There is a connection, and it listens.
-    Up(Incarnation),
+    Up(ConnectionId),
     /// The connection is gone; messages may have been missed, and the next one may lead to another server.
     /// It may be said later than that there is another one.
-    Down(Incarnation),
+    Down(ConnectionId),
 }
 
 /// Says by which names a connection that is about to be made is to be known.
-pub(crate) type OnConnect = Arc<dyn Fn() -> Result<Vec<ProcessId>, LockError> + Send + Sync>;
+pub(crate) type OnConnect = Arc<dyn Fn() -> Result<Vec<ClientId>, LockError> + Send + Sync>;
 
 /// Takes signals, on whichever thread has read them; must not block.
-pub(crate) type OnSignal = Arc<dyn Fn(Signal<'_>) + Send + Sync>;
+pub(crate) type OnPush = Arc<dyn Fn(PushEvent<'_>) + Send + Sync>;
 
 /// The way to one server.
-pub(crate) struct Link {
+pub(crate) struct SharedConnection {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     target: Target,
-    keeper: Keeper,
+    background: Background,
     /// Never to be read from on callers' runtimes.
     background_only: bool,
     /// Bounds a command, and also an attempt to connect.
     patience: Duration,
     names: OnConnect,
-    on_signal: OnSignal,
+    on_push: OnPush,
     state: Mutex<State>,
-    losses: Mutex<Losses>,
+    losses: Mutex<ReconnectPause>,
 }
 
 enum State {
     /// Not connected; the next attempt may begin at this time, and the last one failed so.
     Down {
         not_before: Option<Instant>,
-        last: Option<Fault>,
+        last: Option<WireError>,
     },
     Connecting(watch::Receiver<Option<Attempt>>),
     Up(Arc<Connection>),
 }
 
-type Attempt = Result<Arc<Connection>, Fault>;
+type Attempt = Result<Arc<Connection>, WireError>;
 
 /// One incarnation of the connection.
 pub(crate) struct Connection {
-    pub(crate) incarnation: Incarnation,
+    pub(crate) connection_id: ConnectionId,
     transport: Arc<Transport>,
     /// How the server compares and deletes, if it can.
     deletion: Option<Deletion>,
@@ -144,35 +144,35 @@ impl Drop for Connection {
 }
 
 /// Why there is no answer.
-pub(crate) enum Silence {
+pub(crate) enum SendError {
     /// The time was up.
     TimedOut,
     /// The connection broke before anything of the command was written: it may be sent again.
     Unsent,
     /// The connection broke, or it could not make sense of what it read.
-    Broken(Arc<io::Error>),
+    ConnectionLost(Arc<io::Error>),
 }
 
-impl Link {
+impl SharedConnection {
     pub(crate) fn new(
         target: Target,
-        keeper: Keeper,
+        background: Background,
         background_only: bool,
         patience: Duration,
         names: OnConnect,
-        on_signal: OnSignal,
-    ) -> Link {
+        on_push: OnPush,
+    ) -> SharedConnection {
         let shared = Shared {
             target,
-            keeper,
+            background,
             background_only,
             patience,
             names,
-            on_signal,
+            on_push,
             state: Mutex::new(State::NEVER_UP),
             losses: Mutex::default(),
         };
-        Link {
+        SharedConnection {
             shared: Arc::new(shared),
         }
     }
@@ -191,13 +191,13 @@ impl Link {
                 State::Connecting(attempt) => attempt.clone(),
                 State::Down { not_before, last } => {
                     if not_before.is_some_and(|time| is_late(time, until)) {
-                        let breaks = || Fault::unavailable("each connection breaks at once");
+                        let breaks = || WireError::unavailable("each connection breaks at once");
                         return Err(last.clone().unwrap_or_else(breaks));
                     }
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.keeper.spawn(connecting).is_none() {
-                        return Err(Fault::unavailable("this process was forked"));
+                    if self.shared.background.spawn(connecting).is_none() {
+                        return Err(WireError::unavailable("this process was forked"));
                     }
                     *state = State::Connecting(attempt.clone());
                     attempt
@@ -205,13 +205,15 @@ impl Link {
             }
         };
         let connected = attempt.wait_for(Option::is_some);
-        let outcome = self.alarms().timeout_at(until, connected).await;
+        let outcome = self.timers().timeout_at(until, connected).await;
         match outcome {
             Ok(Ok(outcome)) => outcome.clone().expect("it was waited for"),
             Ok(Err(_)) => {
                 // Its task is gone, so nobody else will say that it failed.
                 self.shared.reset_if_connecting();
-                Err(Fault::unavailable("the attempt to connect was given up"))
+                Err(WireError::unavailable(
+                    "the attempt to connect was given up",
+                ))
             }
             Err(_) => Err(self.shared.slow_to_connect()),
         }
@@ -223,9 +225,9 @@ impl Link {
         connection: &Arc<Connection>,
         write: impl FnOnce(&mut Vec<u8>),
         until: Instant,
-    ) -> Result<Value, Silence> {
+    ) -> Result<Value, SendError> {
         let answer = connection.transport.send(write);
-        let answer = self.alarms().timeout_at(until, answer).await;
+        let answer = self.timers().timeout_at(until, answer).await;
         let answer = self.heard(connection, answer)?;
         connection.judge_use(slice::from_ref(&answer));
         Ok(answer)
@@ -238,9 +240,9 @@ impl Link {
         count: usize,
         write: impl FnOnce(&mut Vec<u8>),
         until: Instant,
-    ) -> Result<Vec<Value>, Silence> {
+    ) -> Result<Vec<Value>, SendError> {
         let answers = connection.transport.send_all(count, write);
-        let answers = self.alarms().timeout_at(until, answers).await;
+        let answers = self.timers().timeout_at(until, answers).await;
         let answers = self.heard(connection, answers)?;
         connection.judge_use(&answers);
         Ok(answers)
@@ -249,18 +251,18 @@ impl Link {
     fn heard<T>(
         &self,
         connection: &Arc<Connection>,
-        answer: Result<Result<Result<T, Broken>, RecvError>, Elapsed>,
-    ) -> Result<T, Silence> {
+        answer: Result<Result<Result<T, ConnectionLost>, RecvError>, Elapsed>,
+    ) -> Result<T, SendError> {
         match answer.map(unless_forked) {
             Ok(Ok(answer)) => {
                 connection.answered();
                 Ok(answer)
             }
-            Ok(Err(Broken { unsent, error })) => {
+            Ok(Err(ConnectionLost { unsent, error })) => {
                 self.drop_connection(connection, "it failed");
                 Err(match unsent {
-                    true => Silence::Unsent,
-                    false => Silence::Broken(error),
+                    true => SendError::Unsent,
+                    false => SendError::ConnectionLost(error),
                 })
             }
             Err(_) => {
@@ -270,7 +272,7 @@ impl Link {
                 if unanswered >= TIMEOUTS && connection.silence() >= self.shared.patience {
                     self.drop_connection(connection, "it does not answer");
                 }
-                Err(Silence::TimedOut)
+                Err(SendError::TimedOut)
             }
         }
     }
@@ -297,30 +299,30 @@ impl Link {
     }
 
     /// Timers for whoever sends: commands are waited for on their callers' tasks.
-    pub(crate) fn alarms(&self) -> &Alarms {
-        self.shared.keeper.alarms()
+    pub(crate) fn timers(&self) -> &Timers {
+        self.shared.background.timers()
     }
 
-    pub(crate) fn slow(&self) -> Fault {
+    pub(crate) fn slow(&self) -> WireError {
         let patience = self.shared.patience;
-        Fault::unavailable(format!("the server did not answer within {patience:?}"))
+        WireError::unavailable(format!("the server did not answer within {patience:?}"))
     }
 
     /// Tears `connection` down; the next command makes a new one.
     pub(crate) fn drop_connection(&self, connection: &Connection, reason: &str) {
-        if self.shared.forget(connection.incarnation) {
+        if self.shared.forget(connection.connection_id) {
             connection.transport.close(reason);
-            (self.shared.on_signal)(Signal::Down(connection.incarnation));
+            (self.shared.on_push)(PushEvent::Down(connection.connection_id));
             // Last: it is for somebody else's code to say how long it takes.
             self.shared.tell_dropped(reason);
         }
     }
 }
 
-impl Drop for Link {
+impl Drop for SharedConnection {
     fn drop(&mut self) {
         // In a forked child the mutex may be held for ever.
-        if self.shared.keeper.check_process().is_err() {
+        if self.shared.background.check_process().is_err() {
             return;
         }
         // Closed when the mutex is free: those who wait on it are told.
@@ -332,9 +334,11 @@ impl Drop for Link {
 }
 
 /// A command that was sent in a forked child is dropped.
-fn unless_forked<T>(answer: Result<Result<T, Broken>, RecvError>) -> Result<T, Broken> {
+fn unless_forked<T>(
+    answer: Result<Result<T, ConnectionLost>, RecvError>,
+) -> Result<T, ConnectionLost> {
     answer.unwrap_or_else(|_| {
-        Err(Broken {
+        Err(ConnectionLost {
             unsent: false,
             error: Arc::new(io::Error::other("this process was forked")),
         })
@@ -359,15 +363,15 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slow_to_connect(&self) -> Fault {
+    fn slow_to_connect(&self) -> WireError {
         let (patience, address) = (self.patience, &self.target.address);
         let hint = address.hint_if_silent();
-        Fault::unavailable(format!(
+        WireError::unavailable(format!(
             "{address} did not let us connect within {patience:?}{hint}"
         ))
     }
 
-    fn losses(&self) -> MutexGuard<'_, Losses> {
+    fn losses(&self) -> MutexGuard<'_, ReconnectPause> {
         self.losses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -384,12 +388,12 @@ impl Shared {
     }
 
     /// Whether that incarnation was the current one, and is not any more.
-    fn forget(&self, incarnation: Incarnation) -> bool {
+    fn forget(&self, connection_id: ConnectionId) -> bool {
         let mut state = self.state();
         let State::Up(connection) = &*state else {
             return false;
         };
-        if connection.incarnation != incarnation {
+        if connection.connection_id != connection_id {
             return false;
         }
         let of_use = connection.of_use.load(Ordering::Relaxed);
@@ -436,29 +440,30 @@ impl Shared {
             }
         };
         *self.state() = state;
-        let up = attempt.as_ref().ok().map(|it| it.incarnation);
+        let up = attempt.as_ref().ok().map(|it| it.connection_id);
         outcome.send_replace(Some(attempt));
-        if let Some(incarnation) = up {
-            (self.on_signal)(Signal::Up(incarnation));
+        if let Some(connection_id) = up {
+            (self.on_push)(PushEvent::Up(connection_id));
         }
     }
 
     async fn open(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> Attempt {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let incarnation = Incarnation(NEXT.fetch_add(1, Ordering::Relaxed));
+        let connection_id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
         let (socket, session) = socket::open(address, self.patience, reached).await?;
-        let names = (self.names)().map_err(|error| Fault::unavailable(error.to_string()))?;
+        let names = (self.names)().map_err(|error| WireError::unavailable(error.to_string()))?;
         let transport = Transport::start(
             socket,
             session,
-            self.keeper.clone(),
+            self.background.clone(),
             self.background_only,
-            self.on_event(incarnation),
+            self.on_event(connection_id),
         );
         let mut connection = Connection {
-            incarnation,
-            transport: transport.ok_or_else(|| Fault::unavailable("this process was forked"))?,
+            connection_id,
+            transport: transport
+                .ok_or_else(|| WireError::unavailable("this process was forked"))?,
             deletion: None,
             refuses_deletion: AtomicBool::new(false),
             began,
@@ -471,13 +476,13 @@ impl Shared {
         let greeting = connection.transport.send(hello);
         let mut setup = Vec::new();
         if login.db() != 0 {
-            setup.push([Word::Text("SELECT"), Word::Number(login.db())]);
+            setup.push([Argument::Text("SELECT"), Argument::Number(login.db())]);
         }
-        let channel = |name: &ProcessId| format!("{CHANNEL}{}", name.as_str());
+        let channel = |name: &ClientId| format!("{CHANNEL}{}", name.as_str());
         let channels: Vec<_> = names.iter().map(channel).collect();
         for channel in &channels {
             // One each, since an error is an answer to one.
-            setup.push([Word::Text("SUBSCRIBE"), Word::Text(channel)]);
+            setup.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let steps = setup.len();
         setup.extend(eviction_check::command(address));
@@ -487,11 +492,11 @@ impl Shared {
             }
         });
 
-        let broken = |broken: Broken| self.broken_setup(&broken.error);
+        let broken = |broken: ConnectionLost| self.broken_setup(&broken.error);
         let refused = |error: redis::RedisError| judge_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
-        match hello::judge(address, &greeting) {
+        match hello::classify(address, &greeting) {
             Ok(deletion) => connection.deletion = deletion,
             Err(fault) => {
                 self.tell_dropped(&fault.to_string());
@@ -503,15 +508,15 @@ impl Shared {
             answer.extract_error().map_err(refused)?;
         }
         if let Some(answer) = answers.next() {
-            eviction_check::judge(address, answer);
+            eviction_check::classify(address, answer);
         }
         connection.answered();
         Ok(Arc::new(connection))
     }
 
     /// What came of it while it was set up.
-    fn broken_setup(&self, error: &io::Error) -> Fault {
-        if let Some(fault) = tls::judge(error) {
+    fn broken_setup(&self, error: &io::Error) -> WireError {
+        if let Some(fault) = tls::classify(error) {
             return fault;
         }
         let hint = match error.kind() {
@@ -521,20 +526,20 @@ impl Shared {
             | io::ErrorKind::BrokenPipe => self.target.address.hint_if_closed(),
             _ => "",
         };
-        Fault::unavailable(format!("{}{hint}", describe_broken(error)))
+        WireError::unavailable(format!("{}{hint}", describe_broken(error)))
     }
 
-    fn on_event(self: &Arc<Self>, incarnation: Incarnation) -> OnEvent {
-        let on_signal = self.on_signal.clone();
+    fn on_event(self: &Arc<Self>, connection_id: ConnectionId) -> OnEvent {
+        let on_push = self.on_push.clone();
         // A weak reference: a connection that nobody uses any more must not keep its link.
         let link = Arc::downgrade(self);
         Box::new(move |event| match event {
-            Event::Message(payload) => on_signal(Signal::Message(payload)),
+            Event::Message(payload) => on_push(PushEvent::Message(payload)),
             Event::End => {
                 if let Some(link) = link.upgrade()
-                    && link.forget(incarnation)
+                    && link.forget(connection_id)
                 {
-                    (link.on_signal)(Signal::Down(incarnation));
+                    (link.on_push)(PushEvent::Down(connection_id));
                 }
             }
         })

@@ -15,14 +15,14 @@ const STEADY: Duration = Duration::from_secs(1);
 
 /// What became of the connections to a server so far.
 #[derive(Debug, Default)]
-pub(super) struct Losses {
+pub(super) struct ReconnectPause {
     /// Connections of no use, less those that were: one of either kind makes up for one of the other.
     useless: u32,
     /// Connections that were dropped here.
     dropped: u32,
 }
 
-impl Losses {
+impl ReconnectPause {
     /// A connection has ended that was asked for at `began`. One was of use on which a command was
     /// answered without an error. The next one may be asked for at the time that is returned, or at once.
     pub(super) fn ended(
@@ -37,7 +37,7 @@ impl Losses {
         } else if now.saturating_duration_since(began) < STEADY {
             self.useless = self.useless.saturating_sub(1);
         } else {
-            *self = Losses::default();
+            *self = ReconnectPause::default();
         }
         if self.useless == 0 {
             return None;
@@ -63,7 +63,12 @@ mod tests {
     }
 
     /// The pause after a connection that lasted for so long.
-    fn pause(losses: &mut Losses, of_use: bool, lasted: u64, jitter: f64) -> Option<Duration> {
+    fn pause(
+        losses: &mut ReconnectPause,
+        of_use: bool,
+        lasted: u64,
+        jitter: f64,
+    ) -> Option<Duration> {
         let began = Instant::now();
         let next = losses.ended(of_use, began, began + ms(lasted), jitter);
         next.map(|next| next - began)
@@ -71,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_pause_doubles_with_each_connection_of_no_use_up_to_half_a_second() {
-        let mut losses = Losses::default();
+        let mut losses = ReconnectPause::default();
         for pauses in [20, 40, 80, 160, 250, 250] {
             assert_eq!(pause(&mut losses, false, 1, 0.0), Some(ms(pauses)));
         }
@@ -84,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_was_of_use_is_made_again_at_once() {
-        let mut losses = Losses::default();
+        let mut losses = ReconnectPause::default();
         for lasted in [1, 100, 10_000] {
             assert_eq!(pause(&mut losses, true, lasted, 1.0), None);
         }
@@ -97,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_short_one_of_use_makes_up_for_one_of_none() {
-        let mut losses = Losses::default();
+        let mut losses = ReconnectPause::default();
         for _ in 0..3 {
             pause(&mut losses, false, 1, 0.0);
         }
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn drops_are_counted_until_a_connection_was_of_use_for_a_while() {
-        let mut losses = Losses::default();
+        let mut losses = ReconnectPause::default();
         assert_eq!([losses.dropped(), losses.dropped()], [1, 2]);
         pause(&mut losses, true, 10, 0.0);
         assert_eq!(losses.dropped(), 3);

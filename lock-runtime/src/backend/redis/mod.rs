@@ -27,19 +27,21 @@ use std::time::{Duration, Instant};
 use redis::Value;
 
 pub(crate) use blocking::block_on;
-pub(crate) use link::{OnConnect, OnSignal, Signal};
+pub(crate) use link::{OnConnect, OnPush, PushEvent};
 pub(crate) use url::Target;
 
-use self::command::{Word, write};
-use self::concurrency_limit::Window;
+use self::command::{Argument, write};
+use self::concurrency_limit::ConcurrencyLimit;
 use self::deletion::Deletion;
-use self::error_reply::{Verdict, judge};
-use self::link::{Connection, Link, Silence};
+use self::error_reply::{ErrorClass, classify};
+use self::link::{Connection, SendError, SharedConnection};
 use self::losses::SHORTEST;
-use self::scripts::{ACQUIRE, END, Lua, RELEASE, RENEW, millis};
-use crate::backend::wire::outstanding::Chain;
-use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
-use crate::background::Keeper;
+use self::scripts::{ACQUIRE, END, RELEASE, RENEW, Script, millis};
+use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::{
+    AcquireReply, Answered, EndReply, QueueEntry, Renewal, Successor, Wire, WireError,
+};
+use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::key::RecordNames;
 use crate::lease::fencing_token::FencingToken;
@@ -53,50 +55,50 @@ pub(crate) const CLOCK: Clock = Clock::Boot;
 const CHANNEL: &str = "lock:";
 
 /// A server that keeps locks.
-pub(crate) struct Server {
-    link: Link,
+pub(crate) struct Node {
+    link: SharedConnection,
     /// Two windows, so that giving back does not wait for those who ask.
-    acquiring: Window,
-    ending: Window,
+    acquiring: ConcurrencyLimit,
+    ending: ConcurrencyLimit,
 }
 
-impl Server {
+impl Node {
     pub(crate) fn new(
         target: Target,
-        keeper: Keeper,
+        background: Background,
         background_only: bool,
         command_timeout: Duration,
         names: OnConnect,
-        on_signal: OnSignal,
-    ) -> Server {
-        Server {
-            link: Link::new(
+        on_push: OnPush,
+    ) -> Node {
+        Node {
+            link: SharedConnection::new(
                 target,
-                keeper,
+                background,
                 background_only,
                 command_timeout,
                 names,
-                on_signal,
+                on_push,
             ),
-            acquiring: Window::new(command_timeout),
-            ending: Window::new(command_timeout),
+            acquiring: ConcurrencyLimit::new(command_timeout),
+            ending: ConcurrencyLimit::new(command_timeout),
         }
     }
 
     /// Runs a script for one owner. `note` is told of every connection it is about to be sent on, and
-    /// `Sent` carries the time before the sending that was answered.
+    /// `Answered` carries the time before the sending that was answered.
     async fn run(
         &self,
-        window: &Window,
+        window: &ConcurrencyLimit,
         call: &Call<'_>,
-        mut note: impl FnMut(Step<'_>),
-    ) -> Result<Sent<Value>, Fault> {
+        mut note: impl FnMut(SendEvent<'_>),
+    ) -> Result<Answered<Value>, WireError> {
         let until = self.link.until();
         let mut connection = self.link.connection(until).await?;
         let _place = match window.try_enter() {
             Some(place) => place,
             None => {
-                let place = window.enter(self.link.alarms(), until).await?;
+                let place = window.enter(self.link.timers(), until).await?;
                 // It may be another one by now.
                 connection = self.link.connection(until).await?;
                 place
@@ -108,29 +110,29 @@ impl Server {
             let deletion = holder.zip(connection.deletion());
             let is_script = deletion.is_none();
             let write = |output: &mut Vec<u8>| match deletion {
-                Some(((ticket, token), deletion)) => {
-                    deletion.write(output, call.words[0], ticket, token);
+                Some(((entry, token), deletion)) => {
+                    deletion.write(output, call.words[0], entry, token);
                 }
                 None => call.script.write(output, whole, call.words),
             };
-            note(Step::Sending(&connection));
+            note(SendEvent::Sending(&connection));
             let at = CLOCK.now();
             let value = match self.link.send(&connection, write, until).await {
                 Ok(value) if is_script => value,
                 Ok(value) => Deletion::answer(value),
-                Err(Silence::Unsent) => {
-                    note(Step::Unsent(&connection));
+                Err(SendError::Unsent) => {
+                    note(SendEvent::Unsent(&connection));
                     connection = self.reconnection(&mut unsent, until).await?;
                     continue;
                 }
                 Err(silence) => return Err(self.unanswered(silence)),
             };
-            note(Step::Answered(&connection));
+            note(SendEvent::Answered(&connection));
             match value.extract_error() {
-                Ok(answer) => return Ok(Sent { at, answer }),
-                Err(error) => match self.judge(&connection, &error) {
+                Ok(answer) => return Ok(Answered { at, answer }),
+                Err(error) => match self.classify(&connection, &error) {
                     // If the script is refused as well, that is what the caller is told.
-                    Some(Fault::Refused(_)) if !is_script => {
+                    Some(WireError::Refused(_)) if !is_script => {
                         by_script = true;
                         if deletion::is_missing(&error) {
                             connection.refused_deletion();
@@ -138,7 +140,7 @@ impl Server {
                     }
                     None if !whole => whole = true,
                     None => {
-                        return Err(Fault::unavailable("the server forgets its scripts"));
+                        return Err(WireError::unavailable("the server forgets its scripts"));
                     }
                     Some(fault) => return Err(fault),
                 },
@@ -151,33 +153,35 @@ impl Server {
         &self,
         unsent: &mut u32,
         until: Instant,
-    ) -> Result<Arc<Connection>, Fault> {
+    ) -> Result<Arc<Connection>, WireError> {
         *unsent += 1;
         if *unsent > 1 {
             // Somebody lets us in and throws us out again.
             let pause = Instant::now() + SHORTEST;
-            self.link.alarms().sleep_until(pause).await;
+            self.link.timers().sleep_until(pause).await;
         }
         self.link.connection(until).await
     }
 
     /// What an error of the server means; `None` if it lacks the script.
-    fn judge(&self, connection: &Connection, error: &redis::RedisError) -> Option<Fault> {
-        match judge(error) {
-            Verdict::NoScript => None,
-            Verdict::Fault(fault) => Some(fault),
-            Verdict::Reconnect(detail) => {
+    fn classify(&self, connection: &Connection, error: &redis::RedisError) -> Option<WireError> {
+        match classify(error) {
+            ErrorClass::NoScript => None,
+            ErrorClass::WireError(fault) => Some(fault),
+            ErrorClass::Reconnect(detail) => {
                 self.link.drop_connection(connection, &detail);
-                Some(Fault::unavailable(detail))
+                Some(WireError::unavailable(detail))
             }
         }
     }
 
-    fn unanswered(&self, silence: Silence) -> Fault {
+    fn unanswered(&self, silence: SendError) -> WireError {
         match silence {
-            Silence::TimedOut => self.link.slow(),
-            Silence::Unsent => Fault::unavailable("the connection broke"),
-            Silence::Broken(error) => Fault::unavailable(error_reply::describe_broken(&error)),
+            SendError::TimedOut => self.link.slow(),
+            SendError::Unsent => WireError::unavailable("the connection broke"),
+            SendError::ConnectionLost(error) => {
+                WireError::unavailable(error_reply::describe_broken(&error))
+            }
         }
     }
 
@@ -200,7 +204,7 @@ impl Server {
         let (at, sent) = loop {
             let at = CLOCK.now();
             match self.link.send_all(connection, count, write, until).await {
-                Err(Silence::Unsent) => match self.reconnection(&mut unsent, until).await {
+                Err(SendError::Unsent) => match self.reconnection(&mut unsent, until).await {
                     Ok(another) => *connection = another,
                     Err(fault) => break (at, Err(fault)),
                 },
@@ -210,12 +214,14 @@ impl Server {
         let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => Some(scripts::renewed(&value).map(|answer| Sent { at, answer })),
-                    Err(error) => self.judge(connection, &error).map(Err),
+                    Ok(value) => {
+                        Some(scripts::renewed(&value).map(|answer| Answered { at, answer }))
+                    }
+                    Err(error) => self.classify(connection, &error).map(Err),
                 };
                 return answers.into_iter().map(read).collect();
             }
-            Ok(_) => Fault::unavailable("some answers are missing"),
+            Ok(_) => WireError::unavailable("some answers are missing"),
             Err(fault) => fault,
         };
         renewals.iter().map(|_| Some(Err(fault.clone()))).collect()
@@ -223,10 +229,10 @@ impl Server {
 }
 
 /// What came of a renewal.
-type Renewed = Result<Sent<Option<Grant>>, Fault>;
+type Renewed = Result<Answered<Option<Grant>>, WireError>;
 
 /// What happens to a command on its way.
-enum Step<'a> {
+enum SendEvent<'a> {
     Sending(&'a Connection),
     /// It was not sent after all, and will be sent on another one.
     Unsent(&'a Connection),
@@ -235,15 +241,15 @@ enum Step<'a> {
 
 /// A call of a script.
 struct Call<'a> {
-    script: &'a Lua,
+    script: &'a Script,
     /// Its keys and arguments. The lock is the first.
-    words: &'a [Word<'a>],
+    words: &'a [Argument<'a>],
     /// The holder's entry and token, for a release: a server that compares and deletes needs no script.
-    holder: Option<(&'a Ticket, FencingToken)>,
+    holder: Option<(&'a QueueEntry, FencingToken)>,
 }
 
 impl<'a> Call<'a> {
-    fn new(script: &'a Lua, words: &'a [Word<'a>]) -> Call<'a> {
+    fn new(script: &'a Script, words: &'a [Argument<'a>]) -> Call<'a> {
         Call {
             script,
             words,
@@ -253,51 +259,57 @@ impl<'a> Call<'a> {
 }
 
 impl Renewal {
-    fn words(&self) -> [Word<'_>; 3] {
+    fn words(&self) -> [Argument<'_>; 3] {
         [
-            Word::Text(&self.lock),
-            Word::Text(self.owner.as_str()),
-            Word::Number(millis(self.extension.ttl)),
+            Argument::Text(&self.lock),
+            Argument::Text(self.owner_id.as_str()),
+            Argument::Number(millis(self.extension.ttl)),
         ]
     }
 }
 
 /// The keys of the scripts that need all records of a lock.
-fn keys(names: &RecordNames) -> [Word<'_>; 3] {
+fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
     [
-        Word::Text(&names.lock),
-        Word::Name(names.fence()),
-        Word::Name(names.queue()),
+        Argument::Text(&names.lock),
+        Argument::Name(names.fence()),
+        Argument::Name(names.queue()),
     ]
 }
 
-impl Wire for Server {
+impl Wire for Node {
     async fn acquire(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
         ttl: Duration,
         queue: bool,
-    ) -> Result<Sent<Acquired>, Fault> {
+    ) -> Result<Answered<AcquireReply>, WireError> {
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let [lock, fence, line] = keys(names);
-        let words = [lock, fence, line, Word::Entry(ticket), Word::Number(signed)];
+        let words = [
+            lock,
+            fence,
+            line,
+            Argument::Entry(entry),
+            Argument::Number(signed),
+        ];
         let call = Call::new(&ACQUIRE, &words);
-        let note = |step: Step<'_>| match step {
-            Step::Sending(on) => chain.sending(on.incarnation, ttl, queue),
-            Step::Unsent(on) => chain.unsent(on.incarnation),
-            Step::Answered(on) => chain.answered(on.incarnation),
+        let note = |step: SendEvent<'_>| match step {
+            SendEvent::Sending(on) => outstanding.sending(on.connection_id, ttl, queue),
+            SendEvent::Unsent(on) => outstanding.unsent(on.connection_id),
+            SendEvent::Answered(on) => outstanding.answered(on.connection_id),
         };
         let sent = self.run(&self.acquiring, &call, note).await?;
         let answer = scripts::acquired(sent.answer)?;
-        Ok(Sent {
+        Ok(Answered {
             at: sent.at,
             answer,
         })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Sent<Option<Grant>>, Fault>> {
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         let until = self.link.until();
         let mut connection = match self.link.connection(until).await {
             Ok(connection) => connection,
@@ -320,7 +332,7 @@ impl Wire for Server {
                 .zip(repeated)
                 .for_each(|(result, repeated)| *result = repeated);
         }
-        let forgotten = || Err(Fault::unavailable("the server forgets its scripts"));
+        let forgotten = || Err(WireError::unavailable("the server forgets its scripts"));
         results
             .into_iter()
             .map(|result| result.unwrap_or_else(forgotten))
@@ -329,19 +341,22 @@ impl Wire for Server {
 
     async fn release(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
         token: FencingToken,
-    ) -> Result<Ended, Fault> {
+    ) -> Result<EndReply, WireError> {
         let call = Call {
             script: &RELEASE,
-            words: &[Word::Text(&names.lock), Word::Text(ticket.owner.as_str())],
-            holder: Some((ticket, token)),
+            words: &[
+                Argument::Text(&names.lock),
+                Argument::Text(entry.owner_id.as_str()),
+            ],
+            holder: Some((entry, token)),
         };
-        let note = |step: Step<'_>| match step {
-            Step::Sending(on) => chain.ending(on.incarnation),
-            Step::Unsent(_) | Step::Answered(_) => chain.ending_is_known(),
+        let note = |step: SendEvent<'_>| match step {
+            SendEvent::Sending(on) => outstanding.ending(on.connection_id),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
         let sent = self.run(&self.ending, &call, note).await?;
         scripts::released(&sent.answer)
@@ -349,44 +364,49 @@ impl Wire for Server {
 
     async fn end(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
-        mut heir: Option<Heir<'_>>,
-    ) -> Result<Sent<Ended>, Fault> {
+        mut successor: Option<Successor<'_>>,
+    ) -> Result<Answered<EndReply>, WireError> {
         let [lock, fence, line] = keys(names);
-        let mut words = [lock, fence, line, Word::Entry(ticket), lock, lock];
-        let words = match &heir {
-            Some(heir) => {
-                (words[4], words[5]) = (Word::Entry(heir.ticket), Word::Number(millis(heir.ttl)));
+        let mut words = [lock, fence, line, Argument::Entry(entry), lock, lock];
+        let words = match &successor {
+            Some(successor) => {
+                (words[4], words[5]) = (
+                    Argument::Entry(successor.entry),
+                    Argument::Number(millis(successor.ttl)),
+                );
                 &words[..]
             }
             None => &words[..4],
         };
         let call = Call::new(&END, words);
-        let note = |step: Step<'_>| match step {
-            Step::Sending(on) => {
-                chain.ending(on.incarnation);
-                if let Some(heir) = &mut heir {
-                    heir.chain.sending(on.incarnation, heir.ttl, true);
+        let note = |step: SendEvent<'_>| match step {
+            SendEvent::Sending(on) => {
+                outstanding.ending(on.connection_id);
+                if let Some(successor) = &mut successor {
+                    successor
+                        .outstanding
+                        .sending(on.connection_id, successor.ttl, true);
                 }
             }
-            Step::Unsent(on) => {
-                chain.ending_is_known();
-                if let Some(heir) = &mut heir {
-                    heir.chain.unsent(on.incarnation);
+            SendEvent::Unsent(on) => {
+                outstanding.ending_is_known();
+                if let Some(successor) = &mut successor {
+                    successor.outstanding.unsent(on.connection_id);
                 }
             }
-            Step::Answered(on) => {
-                chain.ending_is_known();
-                if let Some(heir) = &mut heir {
-                    heir.chain.answered(on.incarnation);
+            SendEvent::Answered(on) => {
+                outstanding.ending_is_known();
+                if let Some(successor) = &mut successor {
+                    successor.outstanding.answered(on.connection_id);
                 }
             }
         };
         let sent = self.run(&self.ending, &call, note).await?;
         let answer = scripts::ended(&sent.answer)?;
-        Ok(Sent {
+        Ok(Answered {
             at: sent.at,
             answer,
         })
@@ -400,14 +420,14 @@ impl Wire for Server {
         self.link.listen();
     }
 
-    async fn ping(&self) -> Result<(), Fault> {
+    async fn ping(&self) -> Result<(), WireError> {
         let until = self.link.until();
         let connection = self.link.connection(until).await?;
         let answer = self
             .link
             .send(
                 &connection,
-                |output| write(output, &[Word::Text("PING")]),
+                |output| write(output, &[Argument::Text("PING")]),
                 until,
             )
             .await;
@@ -415,8 +435,8 @@ impl Wire for Server {
         match answer.extract_error() {
             Ok(_) => Ok(()),
             Err(error) => Err(self
-                .judge(&connection, &error)
-                .unwrap_or_else(|| Fault::unavailable("NOSCRIPT"))),
+                .classify(&connection, &error)
+                .unwrap_or_else(|| WireError::unavailable("NOSCRIPT"))),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Servers of which something was said. It grows with the servers that a process ever used.
-pub(super) struct Once(Mutex<BTreeSet<String>>);
+pub(super) struct OncePerServer(Mutex<BTreeSet<String>>);
 
-impl Once {
-    pub(super) const fn new() -> Once {
-        Once(Mutex::new(BTreeSet::new()))
+impl OncePerServer {
+    pub(super) const fn new() -> OncePerServer {
+        OncePerServer(Mutex::new(BTreeSet::new()))
     }
 
     /// Whether it is said of this server for the first time now.

@@ -23,7 +23,7 @@ use tokio::time::sleep;
 
 use super::socket::Socket;
 use super::transport::Transport;
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 
 /// The background begins to read when nobody who reads has sent for so long, or a command has been under way
 /// for so long. Short against the time for a command, a second; long against a round trip in a data
@@ -153,7 +153,7 @@ impl Readers {
 /// Has `runtime`, in which this is called, read from a connection. Whether it can: one without I/O cannot,
 /// and there tokio panics; that is its only way to say so.
 pub(super) fn spawn(transport: &Arc<Transport>, runtime: &Handle, socket: Socket) -> bool {
-    let Some(Ok(socket)) = shielded(|| Registered::new(socket)) else {
+    let Some(Ok(socket)) = catch_panics(|| Registered::new(socket)) else {
         return false;
     };
     // If the runtime is ending, this drops it at once.
@@ -180,7 +180,7 @@ impl Future for Reader {
             return Poll::Ready(());
         };
         // A child that goes on with its parent's runtime has the same socket.
-        if transport.keeper.check_process().is_err() {
+        if transport.background.check_process().is_err() {
             return Poll::Pending;
         }
         let reads = || Reads::Reader(self.runtime, cx.waker());
@@ -206,7 +206,7 @@ impl Drop for Reader {
         let Some(transport) = self.transport.upgrade() else {
             return;
         };
-        if transport.keeper.check_process().is_err() {
+        if transport.background.check_process().is_err() {
             // Nor may the parent's reactor lose it.
             mem::forget(self.socket.take());
             return;

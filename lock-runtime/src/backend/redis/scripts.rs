@@ -3,20 +3,20 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use redis::{Script, Value};
+use redis::Value;
 
-use super::command::{Head, Word};
-use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
+use super::command::{Argument, CommandHeader};
+use crate::backend::wire::{AcquireReply, EndReply, Waiting, WireError};
 use crate::lease::record::{Grant, Holder};
 
 /// A script: the words that its calls begin with.
-pub(super) struct Lua {
-    by_digest: Head,
-    by_source: Head,
+pub(super) struct Script {
+    by_digest: CommandHeader,
+    by_source: CommandHeader,
 }
 
-pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
-    Lua::new(
+pub(super) static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
         concat!(
             include_str!("lua/take.lua"),
             include_str!("lua/grant.lua"),
@@ -25,24 +25,28 @@ pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
         3,
     )
 });
-pub(super) static END: LazyLock<Lua> = LazyLock::new(|| {
-    Lua::new(
+pub(super) static END: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
         concat!(include_str!("lua/grant.lua"), include_str!("lua/end.lua")),
         3,
     )
 });
-pub(super) static RENEW: LazyLock<Lua> =
-    LazyLock::new(|| Lua::new(include_str!("lua/renew.lua"), 1));
-pub(super) static RELEASE: LazyLock<Lua> =
-    LazyLock::new(|| Lua::new(include_str!("lua/release.lua"), 1));
+pub(super) static RENEW: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("lua/renew.lua"), 1));
+pub(super) static RELEASE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("lua/release.lua"), 1));
 
-impl Lua {
-    fn new(source: &'static str, keys: i64) -> Lua {
+impl Script {
+    fn new(source: &'static str, keys: i64) -> Script {
         let head = |command, script| {
-            Head::new(&[Word::Text(command), Word::Text(script), Word::Number(keys)])
+            CommandHeader::new(&[
+                Argument::Text(command),
+                Argument::Text(script),
+                Argument::Number(keys),
+            ])
         };
-        Lua {
-            by_digest: head("EVALSHA", Script::new(source).get_hash()),
+        Script {
+            by_digest: head("EVALSHA", redis::Script::new(source).get_hash()),
             by_source: head("EVAL", source),
         }
     }
@@ -50,7 +54,7 @@ impl Lua {
     /// Appends a call with these keys and arguments: by digest, which is short, and refused with NOSCRIPT
     /// by a server that has not seen the script; or, if `whole`, with its text, after which the server
     /// knows it.
-    pub(super) fn write(&self, output: &mut Vec<u8>, whole: bool, words: &[Word<'_>]) {
+    pub(super) fn write(&self, output: &mut Vec<u8>, whole: bool, words: &[Argument<'_>]) {
         let head = if whole {
             &self.by_source
         } else {
@@ -64,7 +68,7 @@ pub(super) fn millis(ttl: Duration) -> i64 {
     i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX)
 }
 
-pub(super) fn acquired(value: Value) -> Result<Acquired, Fault> {
+pub(super) fn acquired(value: Value) -> Result<AcquireReply, WireError> {
     match value {
         Value::Array(parts) => match <[Value; 3]>::try_from(parts) {
             Ok(
@@ -74,7 +78,7 @@ pub(super) fn acquired(value: Value) -> Result<Acquired, Fault> {
                     Value::BulkString(holder),
                 ],
             ) => {
-                Ok(Acquired::Waiting(Waiting {
+                Ok(AcquireReply::Waiting(Waiting {
                     // Redis says −1 of a key that does not expire.
                     remaining: u64::try_from(remaining).ok().map(Duration::from_millis),
                     position: u32::try_from(position).unwrap_or(u32::MAX),
@@ -84,35 +88,35 @@ pub(super) fn acquired(value: Value) -> Result<Acquired, Fault> {
             _ => Err(strange("acquire")),
         },
         value => grant(&value)
-            .map(Acquired::Held)
+            .map(AcquireReply::Held)
             .ok_or_else(|| strange("acquire")),
     }
 }
 
-pub(super) fn renewed(value: &Value) -> Result<Option<Grant>, Fault> {
+pub(super) fn renewed(value: &Value) -> Result<Option<Grant>, WireError> {
     match value {
         Value::Nil => Ok(None),
         value => grant(value).map(Some).ok_or_else(|| strange("renew")),
     }
 }
 
-pub(super) fn released(value: &Value) -> Result<Ended, Fault> {
+pub(super) fn released(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(Ended::Freed),
-        Value::Int(2) => Ok(Ended::Contended),
-        Value::Int(0 | -1) => Ok(Ended::NotOurs),
+        Value::Int(1) => Ok(EndReply::Freed),
+        Value::Int(2) => Ok(EndReply::Contended),
+        Value::Int(0 | -1) => Ok(EndReply::NotOurs),
         _ => Err(strange("release")),
     }
 }
 
-pub(super) fn ended(value: &Value) -> Result<Ended, Fault> {
+pub(super) fn ended(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(Ended::Freed),
-        Value::Int(2) => Ok(Ended::HandedOn),
-        Value::Int(3) => Ok(Ended::Left),
-        Value::Int(0 | -1) => Ok(Ended::NotOurs),
+        Value::Int(1) => Ok(EndReply::Freed),
+        Value::Int(2) => Ok(EndReply::HandedOff),
+        Value::Int(3) => Ok(EndReply::LeftQueue),
+        Value::Int(0 | -1) => Ok(EndReply::NotOurs),
         value => grant(value)
-            .map(Ended::Passed)
+            .map(EndReply::SuccessorHolds)
             .ok_or_else(|| strange("end")),
     }
 }
@@ -125,8 +129,8 @@ fn grant(value: &Value) -> Option<Grant> {
 }
 
 /// The value itself is left out: it may hold an owner.
-fn strange(script: &str) -> Fault {
-    Fault::refused(format!(
+fn strange(script: &str) -> WireError {
+    WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))
 }
@@ -141,12 +145,12 @@ mod tests {
 
     #[test]
     fn acquire_answers_with_a_grant_or_a_place() {
-        let Ok(Acquired::Held(grant)) = acquired(text("+0000000000000016")) else {
+        let Ok(AcquireReply::Held(grant)) = acquired(text("+0000000000000016")) else {
             panic!()
         };
         assert!(grant.contended);
         let place = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
-        let Ok(Acquired::Waiting(waiting)) = acquired(place) else {
+        let Ok(AcquireReply::Waiting(waiting)) = acquired(place) else {
             panic!()
         };
         assert_eq!(
@@ -154,7 +158,7 @@ mod tests {
             (Some(Duration::from_millis(250)), 3)
         );
         let for_ever = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
-        let Ok(Acquired::Waiting(waiting)) = acquired(for_ever) else {
+        let Ok(AcquireReply::Waiting(waiting)) = acquired(for_ever) else {
             panic!()
         };
         assert_eq!(waiting.remaining, None);

@@ -11,21 +11,21 @@ use tokio::sync::oneshot;
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
-pub(super) struct Broken {
+pub(super) struct ConnectionLost {
     /// The system has nothing of the command: it may be sent again.
     pub(super) unsent: bool,
     pub(super) error: Arc<io::Error>,
 }
 
-pub(super) type Answer<T> = oneshot::Receiver<Result<T, Broken>>;
+pub(super) type Answer<T> = oneshot::Receiver<Result<T, ConnectionLost>>;
 
 /// What a caller waits for.
 pub(super) enum Reply {
-    One(oneshot::Sender<Result<Value, Broken>>),
+    One(oneshot::Sender<Result<Value, ConnectionLost>>),
     Many {
         left: usize,
         values: Vec<Value>,
-        sender: oneshot::Sender<Result<Vec<Value>, Broken>>,
+        sender: oneshot::Sender<Result<Vec<Value>, ConnectionLost>>,
     },
 }
 
@@ -62,7 +62,7 @@ impl Reply {
     }
 
     /// As [`send`](Reply::send).
-    pub(super) fn fail(self, broken: Broken) {
+    pub(super) fn fail(self, broken: ConnectionLost) {
         match self {
             Reply::One(sender) => drop(sender.send(Err(broken))),
             Reply::Many { sender, .. } => drop(sender.send(Err(broken))),

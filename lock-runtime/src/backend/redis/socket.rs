@@ -14,10 +14,10 @@ use rustix::event::{PollFd, PollFlags};
 use tokio::net::TcpStream;
 
 use super::addresses;
-use super::once_per_server::Once;
+use super::once_per_server::OncePerServer;
 use super::tls::Session;
 use super::url::Address;
-use crate::backend::wire::Fault;
+use crate::backend::wire::WireError;
 use crate::telemetry;
 
 /// A socket that does not block, and is registered with no runtime.
@@ -80,21 +80,21 @@ impl Write for &Socket {
 /// What wakes a thread that waits for a socket to become readable.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(super) struct WakePipe {
     socket: Socket,
     rings: UnixStream,
     rung: UnixStream,
 }
 
 #[cfg(unix)]
-impl Bell {
+impl WakePipe {
     /// For a socket. `None` if no file descriptor is left.
-    pub(super) fn new(socket: &Socket) -> Option<Bell> {
+    pub(super) fn new(socket: &Socket) -> Option<WakePipe> {
         let (rings, rung) = UnixStream::pair().ok()?;
         rings.set_nonblocking(true).ok()?;
         rung.set_nonblocking(true).ok()?;
         let socket = socket.try_clone().ok()?;
-        Some(Bell {
+        Some(WakePipe {
             socket,
             rings,
             rung,
@@ -131,11 +131,11 @@ impl Bell {
 /// Elsewhere threads do not read.
 #[cfg(not(unix))]
 #[derive(Debug)]
-pub(super) struct Bell;
+pub(super) struct WakePipe;
 
 #[cfg(not(unix))]
-impl Bell {
-    pub(super) fn new(_socket: &Socket) -> Option<Bell> {
+impl WakePipe {
+    pub(super) fn new(_socket: &Socket) -> Option<WakePipe> {
         None
     }
 
@@ -167,16 +167,16 @@ impl AsRawFd for Socket {
 }
 
 /// Remote servers that this process sends its passwords to for everybody to read.
-static IN_THE_CLEAR: Once = Once::new();
+static IN_THE_CLEAR: OncePerServer = OncePerServer::new();
 
 /// Connects within `patience`, and notes when the server was `reached`.
 pub(super) async fn open(
     address: &Address,
     patience: Duration,
     reached: &AtomicBool,
-) -> Result<(Socket, Option<Session>), Fault> {
+) -> Result<(Socket, Option<Session>), WireError> {
     let unreachable =
-        |error: io::Error| Fault::unavailable(format!("cannot connect to {address}: {error}"));
+        |error: io::Error| WireError::unavailable(format!("cannot connect to {address}: {error}"));
     match address {
         Address::Tcp { host, port, tls } => {
             let connecting = addresses::connect(host, *port, patience);
@@ -206,7 +206,7 @@ pub(super) async fn open(
             Ok((Socket::Unix(stream), None))
         }
         #[cfg(not(unix))]
-        Address::Unix(_) => Err(Fault::unavailable(
+        Address::Unix(_) => Err(WireError::unavailable(
             "there are no unix sockets on this system",
         )),
     }

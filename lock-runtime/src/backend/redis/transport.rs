@@ -22,12 +22,12 @@ use tokio::sync::Notify;
 use super::blocking::{self, Threads};
 use super::pipe::Pipe;
 use super::reader::{self, LOOK, Readers, Reads, Sender};
-use super::slots::{Answer, Broken, Reply, Slot, Slots};
-use super::socket::{Bell, Socket};
+use super::slots::{Answer, ConnectionLost, Reply, Slot, Slots};
+use super::socket::{Socket, WakePipe};
 use super::tls::Session;
-use crate::background::Keeper;
+use crate::background::Background;
 use crate::background::fork::lock_unless_forked;
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 
 /// A connection on which nothing is under way, and nothing has happened for so long, is read from before
 /// anything is written: if the server is gone, the command is known to be unsent. Much longer than a call
@@ -47,7 +47,7 @@ pub(super) type OnEvent = Box<dyn Fn(Event<'_>) + Send + Sync>;
 /// One connection, from when its socket is open.
 pub(super) struct Transport {
     io: Mutex<Io>,
-    pub(super) keeper: Keeper,
+    pub(super) background: Background,
     /// Whether callers' runtimes read.
     callers_read: bool,
     /// The background is to look at what it has to do.
@@ -72,13 +72,13 @@ struct Io {
 
 /// What others are to be told once the mutex is free.
 #[derive(Default)]
-struct News {
+struct Notifications {
     ended: bool,
     /// The background has to look at what it has to do.
     changed: bool,
     /// Mostly one, which needs no memory of its own.
     answered: SmallVec<[(Slot, Value); 1]>,
-    failed: Vec<(Reply, Broken)>,
+    failed: Vec<(Reply, ConnectionLost)>,
     messages: Vec<Vec<Value>>,
     wakers: Vec<Waker>,
 }
@@ -89,7 +89,7 @@ impl Transport {
     pub(super) fn start(
         socket: Socket,
         session: Option<Session>,
-        keeper: Keeper,
+        background: Background,
         background_only: bool,
         on_event: OnEvent,
     ) -> Option<Arc<Transport>> {
@@ -104,13 +104,13 @@ impl Transport {
                 active: Instant::now(),
                 ended: None,
             }),
-            keeper: keeper.clone(),
+            background: background.clone(),
             // Elsewhere a socket belongs for good to the runtime that it is registered with first.
             callers_read: cfg!(unix) && !background_only,
             changed: Notify::new(),
             on_event,
         });
-        keeper.spawn(reader::background(transport.clone()))?;
+        background.spawn(reader::background(transport.clone()))?;
         Some(transport)
     }
 
@@ -133,20 +133,22 @@ impl Transport {
     }
 
     fn submit(self: &Arc<Transport>, reply: Reply, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.keeper.check_process().is_err() {
+        if self.background.check_process().is_err() {
             return;
         }
         let now = Instant::now();
         let (mut io, sender) = self.io_for_sender(now);
-        let mut news = News::default();
+        let mut notifications = Notifications::default();
         let is_first = io.slots.is_empty();
         if io.is_idle(now) {
-            io.receive(Reads::Sender, &mut news);
+            io.receive(Reads::Sender, &mut notifications);
         }
         io.active = now;
         if let Some(error) = io.ended.clone() {
             let unsent = true;
-            news.failed.push((reply, Broken { unsent, error }));
+            notifications
+                .failed
+                .push((reply, ConnectionLost { unsent, error }));
         } else {
             let start = io.pipe.give(write);
             io.slots.push(Slot {
@@ -156,15 +158,15 @@ impl Transport {
                 reply,
             });
             match sender {
-                _ if is_first => io.flush(&mut news),
-                Sender::Thread | Sender::Elsewhere => io.flush(&mut news),
-                Sender::Reader(id) => news.wakers.extend(io.readers.waker(id)),
-                Sender::Background => news.changed = true,
+                _ if is_first => io.flush(&mut notifications),
+                Sender::Thread | Sender::Elsewhere => io.flush(&mut notifications),
+                Sender::Reader(id) => notifications.wakers.extend(io.readers.waker(id)),
+                Sender::Background => notifications.changed = true,
             }
-            news.changed |= io.share_reading(&sender, now);
+            notifications.changed |= io.share_reading(&sender, now);
         }
         drop(io);
-        self.publish(news);
+        self.publish(notifications);
     }
 
     /// The mutex, and who sends: a runtime has its reader from its first command on.
@@ -173,7 +175,7 @@ impl Transport {
             return (self.io(), Sender::Thread);
         }
         let runtime = match Handle::try_current() {
-            Ok(runtime) if runtime.id() == self.keeper.id() => {
+            Ok(runtime) if runtime.id() == self.background.id() => {
                 return (self.io(), Sender::Background);
             }
             Ok(runtime) if self.callers_read => runtime,
@@ -224,24 +226,24 @@ impl Transport {
 
     /// Reads and writes what there is, for all. Whether the connection goes on.
     pub(super) fn receive(&self, reads: Reads<'_>) -> bool {
-        self.serve(|io, news| io.receive(reads, news))
+        self.serve(|io, notifications| io.receive(reads, notifications))
     }
 
     /// Writes what there is, for all. Whether the connection goes on.
     pub(super) fn flush(&self, reads: Reads<'_>) -> bool {
-        self.serve(|io, news| {
+        self.serve(|io, notifications| {
             io.is_read_by(&reads);
-            io.flush(news);
+            io.flush(notifications);
         })
     }
 
-    fn serve(&self, work: impl FnOnce(&mut Io, &mut News)) -> bool {
-        let mut news = News::default();
+    fn serve(&self, work: impl FnOnce(&mut Io, &mut Notifications)) -> bool {
+        let mut notifications = Notifications::default();
         let mut io = self.io();
-        work(&mut io, &mut news);
+        work(&mut io, &mut notifications);
         let goes_on = io.ended.is_none();
         drop(io);
-        self.publish(news);
+        self.publish(notifications);
         goes_on
     }
 
@@ -308,22 +310,22 @@ impl Transport {
     }
 
     /// Has a thread read for all, with a bell that wakes it, unless another one does.
-    pub(super) fn lead(&self) -> Option<Arc<Bell>> {
+    pub(super) fn lead(&self) -> Option<Arc<WakePipe>> {
         // Others' code may have forked this process since the thread has sent.
-        self.keeper.check_process().ok()?;
+        self.background.check_process().ok()?;
         let mut io = self.io();
         if io.ended.is_some() {
             return None;
         }
         let Io { threads, pipe, .. } = &mut *io;
-        let bell = threads.lead(|| Bell::new(pipe.socket()));
+        let wake_pipe = threads.lead(|| WakePipe::new(pipe.socket()));
         let is_left = !threads.are_led() && !io.background_reads;
         io.background_reads |= is_left;
         drop(io);
         if is_left {
             self.changed.notify_one();
         }
-        bell
+        wake_pipe
     }
 
     /// It reads no more. If it was not able to wait for the socket, no other thread tries to.
@@ -335,44 +337,44 @@ impl Transport {
 
     /// Ends it: whatever the system has not sent is not sent any more. In a forked child nothing is done.
     pub(super) fn close(&self, reason: &str) {
-        if self.keeper.check_process().is_err() {
+        if self.background.check_process().is_err() {
             return;
         }
-        let mut news = News::default();
+        let mut notifications = Notifications::default();
         let mut io = self.io();
-        io.end(io::Error::other(reason), &mut news);
+        io.end(io::Error::other(reason), &mut notifications);
         drop(io);
         // Who closes it knows.
-        news.ended = false;
-        self.publish(news);
+        notifications.ended = false;
+        self.publish(notifications);
     }
 
-    fn publish(&self, news: News) {
-        if news.changed {
+    fn publish(&self, notifications: Notifications) {
+        if notifications.changed {
             self.changed.notify_one();
         }
-        if news.ended {
-            shielded(|| (self.on_event)(Event::End));
+        if notifications.ended {
+            catch_panics(|| (self.on_event)(Event::End));
         }
-        for (slot, value) in news.answered {
-            shielded(|| slot.reply.send(value));
+        for (slot, value) in notifications.answered {
+            catch_panics(|| slot.reply.send(value));
         }
-        for (reply, broken) in news.failed {
-            shielded(|| reply.fail(broken));
+        for (reply, broken) in notifications.failed {
+            catch_panics(|| reply.fail(broken));
         }
-        for data in news.messages {
+        for data in notifications.messages {
             if let [_channel, Value::BulkString(payload)] = &data[..] {
-                shielded(|| (self.on_event)(Event::Message(payload)));
+                catch_panics(|| (self.on_event)(Event::Message(payload)));
             }
         }
-        for waker in news.wakers {
+        for waker in notifications.wakers {
             waker.wake();
         }
     }
 
     /// For those who may be in a forked child, in which nobody would ever give the mutex back.
     fn io_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
-        lock_unless_forked(&self.io, self.keeper.process())
+        lock_unless_forked(&self.io, self.background.process())
     }
 
     fn io(&self) -> MutexGuard<'_, Io> {
@@ -409,54 +411,54 @@ impl Io {
         }
     }
 
-    fn flush(&mut self, news: &mut News) {
+    fn flush(&mut self, notifications: &mut Notifications) {
         if self.ended.is_some() {
             return;
         }
         if let Err(error) = self.pipe.flush() {
             // What has come before may be the answers, or say why.
             let _ = self.pipe.fill();
-            let _ = self.decode(news);
-            self.end(error, news);
+            let _ = self.decode(notifications);
+            self.end(error, notifications);
         }
         // Those who read wait for no room.
         if self.pipe.is_full() && !self.background_reads {
             self.background_reads = true;
-            news.changed = true;
+            notifications.changed = true;
         }
     }
 
-    fn receive(&mut self, reads: Reads<'_>, news: &mut News) {
+    fn receive(&mut self, reads: Reads<'_>, notifications: &mut Notifications) {
         self.is_read_by(&reads);
         if self.ended.is_some() {
             return;
         }
         let filled = self.pipe.fill();
-        let answered = news.answered.len();
-        let decoded = self.decode(news);
-        if news.answered.len() > answered {
+        let answered = notifications.answered.len();
+        let decoded = self.decode(notifications);
+        if notifications.answered.len() > answered {
             self.active = Instant::now();
             if let Reads::Background = reads {
-                self.relieve(&news.answered[answered..]);
+                self.relieve(&notifications.answered[answered..]);
             }
         }
         match decoded.and(filled) {
-            Ok(()) => self.flush(news),
-            Err(error) => self.end(error, news),
+            Ok(()) => self.flush(notifications),
+            Err(error) => self.end(error, notifications),
         }
     }
 
     /// Gives all values that have come to those who wait for them.
-    fn decode(&mut self, news: &mut News) -> io::Result<()> {
+    fn decode(&mut self, notifications: &mut Notifications) -> io::Result<()> {
         while let Some(value) = self.pipe.next()? {
             match value {
                 Value::Push {
                     kind: PushKind::Message,
                     data,
-                } => news.messages.push(data),
+                } => notifications.messages.push(data),
                 // That is how a SUBSCRIBE is answered.
                 Value::Push { kind, .. } if kind != PushKind::Subscribe => {}
-                value => news.answered.extend(self.slots.answer(value)?),
+                value => notifications.answered.extend(self.slots.answer(value)?),
             }
         }
         Ok(())
@@ -473,24 +475,24 @@ impl Io {
         }
     }
 
-    fn end(&mut self, error: io::Error, news: &mut News) {
+    fn end(&mut self, error: io::Error, notifications: &mut Notifications) {
         if self.ended.is_some() {
             return;
         }
         self.pipe.socket().reset();
         let error = Arc::new(error);
         for slot in self.slots.take() {
-            let broken = Broken {
+            let broken = ConnectionLost {
                 unsent: self.pipe.is_unsent(slot.start),
                 error: error.clone(),
             };
-            news.failed.push((slot.reply, broken));
+            notifications.failed.push((slot.reply, broken));
         }
         self.threads.end();
         self.ended = Some(error);
-        news.ended = true;
-        news.changed = true;
-        news.wakers.extend(self.readers.wakers());
+        notifications.ended = true;
+        notifications.changed = true;
+        notifications.wakers.extend(self.readers.wakers());
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use crate::backend::Request;
 use crate::backend::remote::Remote;
-use crate::backend::remote::news::News;
-use crate::backend::remote::owner::Episode;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::owner::Owner;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
-use crate::backend::wire::{Acquired, Fault, Sent, Wire};
+use crate::backend::wire::{AcquireReply, Answered, Wire, WireError};
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::{LockError, LockErrorKind};
@@ -18,43 +18,43 @@ use crate::lease::schedule::margin;
 
 /// What the head of a line hands to the next one.
 #[derive(Debug)]
-pub(crate) enum Turn {
+pub(crate) enum Handoff {
     /// To begin anew.
     Start,
     /// A place in the queue, to be kept up.
-    Queued(Episode),
+    Queued(Owner),
     /// A place in the queue, which the server has just confirmed.
-    Confirmed(Episode),
+    Confirmed(Owner),
     /// The lock, granted for the ttl that the episode asked for.
-    Granted(Episode, Sent<Grant>),
+    Granted(Owner, Answered<Grant>),
 }
 
-impl Turn {
+impl Handoff {
     /// What is known of the lock when it goes to the next one, who will find out more. That a caller of
     /// this client had it is not true any more.
-    pub(crate) fn news(&self, news: Option<News>) -> Option<News> {
+    pub(crate) fn last_known(&self, last_known: Option<LastKnown>) -> Option<LastKnown> {
         match self {
-            Turn::Confirmed(_) => Some(News::HandedOn),
-            _ => news.filter(|news| !matches!(news, News::HeldHere(_))),
+            Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
+            _ => last_known.filter(|last_known| !matches!(last_known, LastKnown::HeldHere(_))),
         }
     }
 }
 
 /// A lock that was had: the episode that holds it, and when it was last confirmed.
 #[derive(Debug)]
-pub(crate) struct Won {
-    pub(crate) episode: Episode,
-    pub(crate) grant: Sent<Grant>,
+pub(crate) struct Acquired {
+    pub(crate) owner: Owner,
+    pub(crate) grant: Answered<Grant>,
     /// Somebody queues behind it, or did a moment ago.
     pub(crate) contended: bool,
-    pub(crate) heads_line: bool,
+    pub(crate) heads_queue: bool,
 }
 
 /// What comes next for a contender.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum NextStep {
     /// It has the lock.
-    Won(Won),
+    Acquired(Acquired),
     /// It asks now.
     Ask,
     /// It asks again after this time, or when it is called.
@@ -64,34 +64,34 @@ pub(crate) enum Step {
 }
 
 /// A call that competes for a lock. Dropped at any time it hands on what it has.
-pub(crate) struct Contender<W: Wire> {
+pub(crate) struct Acquisition<W: Wire> {
     remote: Arc<Remote<W>>,
     pub(crate) request: Request,
     /// When its wait is over.
     until: Instant,
     /// `None` before its first command, and once it was handed on.
-    episode: Option<Episode>,
-    heads_line: bool,
+    owner: Option<Owner>,
+    heads_queue: bool,
     /// The last thing known of the lock.
-    last: Option<News>,
+    last: Option<LastKnown>,
     polls: PollInterval,
     /// Attempts in a row that failed.
     failures: u32,
 }
 
-impl<W: Wire> Contender<W> {
+impl<W: Wire> Acquisition<W> {
     pub(crate) fn new(
         remote: &Arc<Remote<W>>,
         request: Request,
         until: Instant,
-        heads_line: bool,
-    ) -> Contender<W> {
-        Contender {
+        heads_queue: bool,
+    ) -> Acquisition<W> {
+        Acquisition {
             remote: remote.clone(),
             request,
             until,
-            episode: None,
-            heads_line,
+            owner: None,
+            heads_queue,
             last: None,
             polls: PollInterval::default(),
             failures: 0,
@@ -99,156 +99,157 @@ impl<W: Wire> Contender<W> {
     }
 
     /// Takes over what the head of its line left to it, and what that knew.
-    pub(crate) fn take(&mut self, turn: Turn, news: Option<News>) -> Step {
+    pub(crate) fn take(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> NextStep {
         let ttl = self.request.terms.first_ttl();
-        match turn {
-            Turn::Start => Step::Ask,
-            Turn::Queued(ref episode)
-            | Turn::Confirmed(ref episode)
-            | Turn::Granted(ref episode, ..)
-                if !episode.chain.fits(ttl) =>
+        match handoff {
+            Handoff::Start => NextStep::Ask,
+            Handoff::Queued(ref owner)
+            | Handoff::Confirmed(ref owner)
+            | Handoff::Granted(ref owner, ..)
+                if !owner.outstanding.may_ask_for(ttl) =>
             {
-                self.remote.decline(turn);
-                Step::Ask
+                self.remote.end_unneeded(handoff);
+                NextStep::Ask
             }
-            Turn::Queued(episode) => {
-                self.episode = Some(episode);
+            Handoff::Queued(owner) => {
+                self.owner = Some(owner);
                 if Instant::now() < self.until {
-                    return Step::Ask;
+                    return NextStep::Ask;
                 }
                 // Called when its time is up, as all may be who came together.
-                self.last = news;
+                self.last = last_known;
                 self.at_the_end()
             }
-            Turn::Confirmed(episode) => {
-                self.episode = Some(episode);
-                Step::Wait(LONGEST)
+            Handoff::Confirmed(owner) => {
+                self.owner = Some(owner);
+                NextStep::Wait(LONGEST)
             }
-            Turn::Granted(episode, grant) => {
-                self.episode = Some(episode);
+            Handoff::Granted(owner, grant) => {
+                self.owner = Some(owner);
                 if is_fresh(self.remote.now(), grant.at, ttl) {
-                    return Step::Won(self.won(grant));
+                    return NextStep::Acquired(self.acquired(grant));
                 }
-                Step::Ask
+                NextStep::Ask
             }
         }
     }
 
     /// Competes until the lock is had or the wait is over.
-    pub(crate) async fn compete(&mut self, mut step: Step) -> Result<Won, LockError> {
+    pub(crate) async fn run(&mut self, mut step: NextStep) -> Result<Acquired, LockError> {
         // A grant is announced while nobody here sends anything.
         loop {
             step = match step {
-                Step::Won(won) => return Ok(won),
-                Step::Ask => self.ask().await,
-                Step::Wait(pause) => self.pause(pause).await,
-                Step::Over => return Err(self.give_up().await),
+                NextStep::Acquired(acquired) => return Ok(acquired),
+                NextStep::Ask => self.ask().await,
+                NextStep::Wait(pause) => self.pause(pause).await,
+                NextStep::Over => return Err(self.give_up().await),
             }
         }
     }
 
     /// Waits until it is time to ask again, or the wait is over.
-    async fn pause(&self, pause: Duration) -> Step {
+    async fn pause(&self, pause: Duration) -> NextStep {
         let now = Instant::now();
-        let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
+        let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
             return self.at_the_end();
         };
         let next = self.until.min(now + pause);
         match self
             .remote
-            .alarms()
-            .timeout_at(next, episode.called())
+            .timers()
+            .timeout_at(next, owner.notified())
             .await
         {
             Err(_) if next == self.until => self.at_the_end(),
-            _ => Step::Ask,
+            _ => NextStep::Ask,
         }
     }
 
     /// Whoever has never asked does so once: it may be had, and if not it is known who has it.
-    fn at_the_end(&self) -> Step {
+    fn at_the_end(&self) -> NextStep {
         match self.last {
-            Some(_) => Step::Over,
-            None => Step::Ask,
+            Some(_) => NextStep::Over,
+            None => NextStep::Ask,
         }
     }
 
     /// Asks once for the lock, and for a place in its queue where it may wait there.
-    async fn ask(&mut self) -> Step {
+    async fn ask(&mut self) -> NextStep {
         // Whoever is not at the head has no time left: one attempt, and no place in the queue.
-        let queue = self.heads_line && !self.request.wait.is_zero();
+        let queue = self.heads_queue && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
-        if self.episode.is_none() {
+        if self.owner.is_none() {
             let Request { label, names, .. } = &self.request;
-            match self.remote.episode(label, names) {
-                Ok(episode) => self.episode = Some(episode),
+            match self.remote.owner(label, names) {
+                Ok(owner) => self.owner = Some(owner),
                 Err(error) => {
-                    self.learn(failed(Fault::unavailable(error.to_string())));
-                    return Step::Over;
+                    self.learn(failed(WireError::unavailable(error.to_string())));
+                    return NextStep::Over;
                 }
             }
         }
-        let episode = self.episode.as_mut().expect("it was made above");
-        let Episode {
-            ticket,
+        let owner = self.owner.as_mut().expect("it was made above");
+        let Owner {
+            entry,
             names,
-            chain,
+            outstanding,
             ..
-        } = episode;
+        } = owner;
         let wire = self.remote.wire();
-        match wire.acquire(chain, ticket, names, ttl, queue).await {
-            Ok(Sent {
+        match wire.acquire(outstanding, entry, names, ttl, queue).await {
+            Ok(Answered {
                 at,
-                answer: Acquired::Held(grant),
+                answer: AcquireReply::Held(grant),
             }) => {
                 if is_fresh(self.remote.now(), at, ttl) {
-                    return Step::Won(self.won(Sent { at, answer: grant }));
+                    return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
                 }
                 let late = "the answer took longer than the lease that it granted";
-                self.learn(failed(Fault::unavailable(late)));
-                Step::Wait(Duration::ZERO)
+                self.learn(failed(WireError::unavailable(late)));
+                NextStep::Wait(Duration::ZERO)
             }
-            Ok(Sent {
-                answer: Acquired::Waiting(waiting),
+            Ok(Answered {
+                answer: AcquireReply::Waiting(waiting),
                 ..
             }) => {
                 self.failures = 0;
-                chain.not_held();
+                outstanding.note_not_held();
                 if queue {
-                    chain.waits();
+                    outstanding.note_queued();
                 }
                 let callers = self.remote.unsettled.number();
                 let pause = self.polls.after(&waiting, callers, random::jitter());
-                self.learn(News::Held(Box::new(waiting.holder)));
-                Step::Wait(pause)
+                self.learn(LastKnown::Held(Box::new(waiting.holder)));
+                NextStep::Wait(pause)
             }
-            Err(Fault::Refused(reason)) => {
-                chain.not_held();
-                self.learn(failed(Fault::Refused(reason)));
-                Step::Over
+            Err(WireError::Refused(reason)) => {
+                outstanding.note_not_held();
+                self.learn(failed(WireError::Refused(reason)));
+                NextStep::Over
             }
             Err(fault) => {
                 self.learn(failed(fault));
                 self.failures += 1;
-                Step::Wait(backoff(self.failures, random::jitter()))
+                NextStep::Wait(backoff(self.failures, random::jitter()))
             }
         }
     }
 
     /// Notes what is known of the lock, for those behind it as well.
-    fn learn(&mut self, news: News) {
-        if self.heads_line {
-            self.remote.announce(&self.request.names.lock, news.clone());
+    fn learn(&mut self, last_known: LastKnown) {
+        if self.heads_queue {
+            self.remote
+                .announce(&self.request.names.lock, last_known.clone());
         }
-        self.last = Some(news);
+        self.last = Some(last_known);
     }
 
-    fn won(&mut self, grant: Sent<Grant>) -> Won {
-        Won {
-            episode: self.episode.take().expect("a grant has an owner"),
+    fn acquired(&mut self, grant: Answered<Grant>) -> Acquired {
+        Acquired {
+            owner: self.owner.take().expect("a grant has an owner"),
             grant,
-            contended: grant.answer.contended || matches!(self.last, Some(News::Held(_))),
-            heads_line: std::mem::take(&mut self.heads_line),
+            contended: grant.answer.contended || matches!(self.last, Some(LastKnown::Held(_))),
+            heads_queue: std::mem::take(&mut self.heads_queue),
         }
     }
 
@@ -256,23 +257,27 @@ impl<W: Wire> Contender<W> {
     /// the end of its wait: the rest goes on without it. The error says why.
     async fn give_up(&mut self) -> LockError {
         let error = match self.last.take() {
-            Some(news) => news.into_error(),
+            Some(last_known) => last_known.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
         };
-        let inherited = self.heads_line
+        let inherited = self.heads_queue
             && error.kind() != LockErrorKind::Rejected
-            && self.remote.lines().peek(&self.request.names.lock).is_some();
-        if !inherited && let Some(episode) = self.episode.take() {
-            let ended = reaper::end(&self.remote, episode);
+            && self
+                .remote
+                .queues()
+                .peek(&self.request.names.lock)
+                .is_some();
+        if !inherited && let Some(owner) = self.owner.take() {
+            let ended = reaper::end(&self.remote, owner);
             let until = self.until + self.remote.attempt;
-            let _ = self.remote.alarms().timeout_at(until, ended).await;
+            let _ = self.remote.timers().timeout_at(until, ended).await;
         }
         error
     }
 }
 
-fn failed(fault: Fault) -> News {
-    News::Failed(Box::new(fault))
+fn failed(fault: WireError) -> LastKnown {
+    LastKnown::Failed(Box::new(fault))
 }
 
 /// Whether a lease that was confirmed in answer to a request sent at `at` has time left.
@@ -280,19 +285,19 @@ fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
     now < at + ttl.saturating_sub(margin(ttl))
 }
 
-impl<W: Wire> Drop for Contender<W> {
+impl<W: Wire> Drop for Acquisition<W> {
     fn drop(&mut self) {
-        if !self.heads_line && self.episode.is_none() || self.remote.check_process().is_err() {
+        if !self.heads_queue && self.owner.is_none() || self.remote.check_process().is_err() {
             return;
         }
-        let episode = self.episode.take();
-        let turn = episode
-            .filter(|episode| episode.chain.stands())
-            .map_or(Turn::Start, Turn::Queued);
-        if self.heads_line {
-            self.remote.pass_turn(&self.request.names.lock, turn);
+        let owner = self.owner.take();
+        let handoff = owner
+            .filter(|owner| owner.outstanding.may_be_stored())
+            .map_or(Handoff::Start, Handoff::Queued);
+        if self.heads_queue {
+            self.remote.hand_over(&self.request.names.lock, handoff);
         } else {
-            self.remote.decline(turn);
+            self.remote.end_unneeded(handoff);
         }
     }
 }

@@ -12,34 +12,34 @@ use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
-use crate::backend::wire::outstanding::Incarnation;
+use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::fork::lock_unless_forked;
 use crate::background::random;
 use crate::error::LockError;
-use crate::lease::owner_id::{Acquisition, Owner, ProcessId};
+use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 
 /// How long an owner that ended is remembered: longer than a message can be under way to a client that
 /// is connected.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// No more owners that ended are remembered. What is forgotten sooner costs the others a claim.
-const MOST_REMEMBERED: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
 /// Every owner of a client that has not ended, each with the bell that calls it.
 ///
 /// Wakers are woken and dropped when the mutex is free again: what they do is for others to say.
 #[derive(Clone, Debug)]
-pub(crate) struct Calls {
-    owners: Arc<Mutex<Owners>>,
+pub(crate) struct GrantNotifier {
+    owner_ids: Arc<Mutex<Owners>>,
     process: u32,
 }
 
 #[derive(Debug, Default)]
 struct Owners {
-    bells: HashMap<Acquisition, Bell>,
+    slots: HashMap<AcquisitionId, Slot>,
     names: Names,
     /// Owners that ended after they had a place in a queue, the last one at the end.
-    ended: VecDeque<(Instant, Owner)>,
+    ended: VecDeque<(Instant, OwnerId)>,
 }
 
 /// The names that a client goes by, and how many of its owners go by each.
@@ -51,9 +51,9 @@ struct Owners {
 #[derive(Debug, Default)]
 struct Names {
     /// The last one is for new owners.
-    in_use: Vec<(ProcessId, usize)>,
+    in_use: Vec<(ClientId, usize)>,
     /// The connection that has that one, or had.
-    taken_by: Option<Incarnation>,
+    taken_by: Option<ConnectionId>,
     /// It is gone.
     is_past: bool,
 }
@@ -61,14 +61,14 @@ struct Names {
 impl Names {
     /// Draws a name for new owners, and drops those that no owner goes by.
     fn draw(&mut self) -> Result<(), LockError> {
-        let name = random::process_id()?;
-        self.in_use.retain(|&(_, owners)| owners > 0);
+        let name = random::client_id()?;
+        self.in_use.retain(|&(_, owner_ids)| owner_ids > 0);
         self.in_use.push((name, 0));
         (self.taken_by, self.is_past) = (None, false);
         Ok(())
     }
 
-    fn owners_mut(&mut self, name: ProcessId) -> Option<&mut usize> {
+    fn owners_mut(&mut self, name: ClientId) -> Option<&mut usize> {
         let mut names = self.in_use.iter_mut().rev();
         names
             .find(|(other, _)| *other == name)
@@ -76,10 +76,10 @@ impl Names {
     }
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls {
-            owners: Arc::default(),
+impl Default for GrantNotifier {
+    fn default() -> GrantNotifier {
+        GrantNotifier {
+            owner_ids: Arc::default(),
             process: std::process::id(),
         }
     }
@@ -87,126 +87,135 @@ impl Default for Calls {
 
 /// In the map and nowhere beside it: every lock that is held has one, and hardly any ever rings.
 #[derive(Debug)]
-enum Bell {
-    Silent,
+enum Slot {
+    Idle,
     /// Nobody has heard it yet.
-    Rung,
+    Notified,
     Awaited(Waker),
 }
 
-impl Bell {
+impl Slot {
     /// Rings it, and says whom to wake.
     fn ring(&mut self) -> Option<Waker> {
-        match std::mem::replace(self, Bell::Rung) {
-            Bell::Awaited(waker) => Some(waker),
-            Bell::Silent | Bell::Rung => None,
+        match std::mem::replace(self, Slot::Notified) {
+            Slot::Awaited(waker) => Some(waker),
+            Slot::Idle | Slot::Notified => None,
         }
     }
 
     /// Listens, unless it has rung: then it has been heard. Says what it was before.
-    fn listen(&mut self, waker: Waker) -> Bell {
+    fn listen(&mut self, waker: Waker) -> Slot {
         let now = match self {
-            Bell::Rung => Bell::Silent,
-            Bell::Silent | Bell::Awaited(_) => Bell::Awaited(waker),
+            Slot::Notified => Slot::Idle,
+            Slot::Idle | Slot::Awaited(_) => Slot::Awaited(waker),
         };
         std::mem::replace(self, now)
     }
 }
 
-impl Calls {
+impl GrantNotifier {
     /// A new owner. It is known from now on, so that no message about it comes too early.
-    pub(crate) fn enlist(&self) -> Result<Owner, LockError> {
+    pub(crate) fn register(&self) -> Result<OwnerId, LockError> {
         let drawn = random::acquisition()?;
-        let mut owners = self.owners();
-        if owners.names.in_use.is_empty() || owners.names.is_past {
-            owners.names.draw()?;
+        let mut owner_ids = self.owner_ids();
+        if owner_ids.names.in_use.is_empty() || owner_ids.names.is_past {
+            owner_ids.names.draw()?;
         }
-        let (name, count) = owners.names.in_use.last_mut().expect("it was drawn above");
+        let (name, count) = owner_ids
+            .names
+            .in_use
+            .last_mut()
+            .expect("it was drawn above");
         *count += 1;
-        let owner = Owner::from_random(*name, drawn);
-        owners.bells.insert(owner.acquisition(), Bell::Silent);
-        Ok(owner)
+        let owner_id = OwnerId::from_random(*name, drawn);
+        owner_ids.slots.insert(owner_id.acquisition(), Slot::Idle);
+        Ok(owner_id)
     }
 
     /// Makes an owner known again that has ended.
-    pub(crate) fn enlist_again(&self, owner: Owner) {
-        let mut owners = self.owners();
-        let name = owner.process();
-        match owners.names.owners_mut(name) {
+    pub(crate) fn register_again(&self, owner_id: OwnerId) {
+        let mut owner_ids = self.owner_ids();
+        let name = owner_id.process();
+        match owner_ids.names.owners_mut(name) {
             Some(count) => *count += 1,
             // In front: it is not for new owners.
-            None => owners.names.in_use.insert(0, (name, 1)),
+            None => owner_ids.names.in_use.insert(0, (name, 1)),
         }
-        owners.bells.insert(owner.acquisition(), Bell::Silent);
+        owner_ids.slots.insert(owner_id.acquisition(), Slot::Idle);
     }
 
     /// Forgets an owner that has ended, at once or, if it `queued`, after a while.
-    pub(crate) fn forget(&self, owner: Owner, queued: bool) {
-        let Some(mut owners) = lock_unless_forked(&self.owners, self.process) else {
+    pub(crate) fn unregister(&self, owner_id: OwnerId, queued: bool) {
+        let Some(mut owner_ids) = lock_unless_forked(&self.owner_ids, self.process) else {
             return;
         };
-        let bell = owners.bells.remove(&owner.acquisition());
-        if let Some(count) = owners.names.owners_mut(owner.process()) {
+        let slot = owner_ids.slots.remove(&owner_id.acquisition());
+        if let Some(count) = owner_ids.names.owners_mut(owner_id.process()) {
             *count -= 1;
         }
         if queued {
             let now = Instant::now();
-            while owners.ended.len() >= MOST_REMEMBERED
-                || owners
+            while owner_ids.ended.len() >= MAX_REMEMBERED
+                || owner_ids
                     .ended
                     .front()
                     .is_some_and(|&(at, _)| now - at > REMEMBERED)
             {
-                owners.ended.pop_front();
+                owner_ids.ended.pop_front();
             }
-            owners.ended.push_back((now, owner));
+            owner_ids.ended.push_back((now, owner_id));
         }
-        drop(owners);
-        drop(bell);
+        drop(owner_ids);
+        drop(slot);
     }
 
-    /// Whether `owner` is one of this client's that ended a moment ago. Says so once.
-    pub(crate) fn has_just_ended(&self, owner: Owner) -> bool {
-        let mut owners = self.owners();
-        let is_it = |&(_, other): &(Instant, Owner)| other == owner;
-        let Some(place) = owners.ended.iter().rposition(is_it) else {
+    /// Whether `owner_id` is one of this client's that ended a moment ago. Says so once.
+    pub(crate) fn has_just_ended(&self, owner_id: OwnerId) -> bool {
+        let mut owner_ids = self.owner_ids();
+        let is_it = |&(_, other): &(Instant, OwnerId)| other == owner_id;
+        let Some(waiter_id) = owner_ids.ended.iter().rposition(is_it) else {
             return false;
         };
-        let ended = owners.ended.remove(place);
+        let ended = owner_ids.ended.remove(waiter_id);
         ended.is_some_and(|(at, _)| at.elapsed() <= REMEMBERED)
     }
 
     /// The names to listen to on a new connection: that of new owners first, then those of owners that
     /// have not ended. Each connection has a new one.
-    pub(crate) fn names_of_connection(&self) -> Result<Vec<ProcessId>, LockError> {
-        let mut owners = self.owners();
-        let names = &mut owners.names;
+    pub(crate) fn names_of_connection(&self) -> Result<Vec<ClientId>, LockError> {
+        let mut owner_ids = self.owner_ids();
+        let names = &mut owner_ids.names;
         // One by which owners go already, since they are why it is made, is kept.
-        if names.taken_by.is_some() || names.in_use.last().is_none_or(|&(_, owners)| owners == 0) {
+        if names.taken_by.is_some()
+            || names
+                .in_use
+                .last()
+                .is_none_or(|&(_, owner_ids)| owner_ids == 0)
+        {
             names.draw()?;
         }
         Ok(names.in_use.iter().rev().map(|&(name, _)| name).collect())
     }
 
     /// A connection listens to the name of new owners.
-    pub(crate) fn connected(&self, incarnation: Incarnation) {
-        self.owners().names.taken_by = Some(incarnation);
+    pub(crate) fn connected(&self, connection_id: ConnectionId) {
+        self.owner_ids().names.taken_by = Some(connection_id);
     }
 
     /// A connection is gone: the owners that come now go by the name of the next one, unless that is there
     /// already.
-    pub(crate) fn disconnected(&self, incarnation: Incarnation) {
-        let names = &mut self.owners().names;
-        names.is_past |= names.taken_by == Some(incarnation);
+    pub(crate) fn disconnected(&self, connection_id: ConnectionId) {
+        let names = &mut self.owner_ids().names;
+        names.is_past |= names.taken_by == Some(connection_id);
     }
 
-    /// Calls `owner`; `false` if there is no such one.
-    pub(crate) fn call(&self, owner: Owner) -> bool {
+    /// Calls `owner_id`; `false` if there is no such one.
+    pub(crate) fn call(&self, owner_id: OwnerId) -> bool {
         let rung = self
-            .owners()
-            .bells
-            .get_mut(&owner.acquisition())
-            .map(Bell::ring);
+            .owner_ids()
+            .slots
+            .get_mut(&owner_id.acquisition())
+            .map(Slot::ring);
         if let Some(Some(waker)) = &rung {
             waker.wake_by_ref();
         }
@@ -214,44 +223,46 @@ impl Calls {
     }
 
     /// Calls everybody, since messages may have been missed.
-    pub(crate) fn call_all(&self) {
+    pub(crate) fn notify_all(&self) {
         let wakers: Vec<Waker> = self
-            .owners()
-            .bells
+            .owner_ids()
+            .slots
             .values_mut()
-            .filter_map(Bell::ring)
+            .filter_map(Slot::ring)
             .collect();
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Completes when `owner` is called, or was since this completed last. For one at a time.
-    pub(crate) async fn called(&self, owner: Owner) {
+    /// Completes when `owner_id` is called, or was since this completed last. For one at a time.
+    pub(crate) async fn notified(&self, owner_id: OwnerId) {
         poll_fn(|cx| {
             let waker = cx.waker().clone();
-            let listen = |bell: &mut Bell| bell.listen(waker);
+            let listen = |slot: &mut Slot| slot.listen(waker);
             let before = self
-                .owners()
-                .bells
-                .get_mut(&owner.acquisition())
+                .owner_ids()
+                .slots
+                .get_mut(&owner_id.acquisition())
                 .map(listen);
             match before {
-                Some(Bell::Rung) => Poll::Ready(()),
-                Some(Bell::Silent | Bell::Awaited(_)) | None => Poll::Pending,
+                Some(Slot::Notified) => Poll::Ready(()),
+                Some(Slot::Idle | Slot::Awaited(_)) | None => Poll::Pending,
             }
         })
         .await;
     }
 
-    /// Whether `owner` was called and has not heard it.
-    pub(crate) fn has_rung(&self, owner: Owner) -> bool {
+    /// Whether `owner_id` was called and has not heard it.
+    pub(crate) fn was_notified(&self, owner_id: OwnerId) -> bool {
         matches!(
-            self.owners().bells.get(&owner.acquisition()),
-            Some(Bell::Rung)
+            self.owner_ids().slots.get(&owner_id.acquisition()),
+            Some(Slot::Notified)
         )
     }
 
-    fn owners(&self) -> MutexGuard<'_, Owners> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    fn owner_ids(&self) -> MutexGuard<'_, Owners> {
+        self.owner_ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -265,145 +276,148 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_was_called_before_it_listens_hears_it_once() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
-        assert!(!calls.has_rung(owner));
-        assert!(calls.call(owner));
-        assert!(calls.call(owner));
-        assert!(calls.has_rung(owner));
-        calls.called(owner).await;
-        assert!(!calls.has_rung(owner));
-        let mut again = pin!(calls.called(owner));
+        let notifier = GrantNotifier::default();
+        let owner_id = notifier.register().unwrap();
+        assert!(!notifier.was_notified(owner_id));
+        assert!(notifier.call(owner_id));
+        assert!(notifier.call(owner_id));
+        assert!(notifier.was_notified(owner_id));
+        notifier.notified(owner_id).await;
+        assert!(!notifier.was_notified(owner_id));
+        let mut again = pin!(notifier.notified(owner_id));
         assert!(poll_once(again.as_mut()).await.is_pending());
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_listens_is_woken_by_name_and_with_all() {
-        let calls = Calls::default();
-        let [first, second] = [(); 2].map(|()| calls.enlist().unwrap());
+        let notifier = GrantNotifier::default();
+        let [first, second] = [(); 2].map(|()| notifier.register().unwrap());
         let heard = Arc::new(Notify::new());
         let listening = tokio::spawn({
-            let (calls, heard) = (calls.clone(), heard.clone());
+            let (notifier, heard) = (notifier.clone(), heard.clone());
             async move {
-                calls.called(first).await;
+                notifier.notified(first).await;
                 heard.notify_one();
-                calls.called(first).await;
+                notifier.notified(first).await;
             }
         });
         tokio::task::yield_now().await;
-        assert!(calls.call(first));
+        assert!(notifier.call(first));
         soon(heard.notified()).await;
-        let mut other = pin!(calls.called(second));
+        let mut other = pin!(notifier.notified(second));
         assert!(poll_once(other.as_mut()).await.is_pending());
-        calls.call_all();
+        notifier.notify_all();
         soon(other).await;
         soon(listening).await.unwrap();
     }
 
     #[test]
     fn an_owner_that_ended_is_remembered_if_it_queued() {
-        let calls = Calls::default();
-        let [queued, other] = [(); 2].map(|()| calls.enlist().unwrap());
-        assert!(!calls.has_just_ended(queued), "it has not ended");
-        calls.forget(queued, true);
-        calls.forget(other, false);
-        assert!(!calls.call(queued) && !calls.call(other));
-        assert!(!calls.has_just_ended(other));
-        assert!(calls.has_just_ended(queued));
-        assert!(!calls.has_just_ended(queued), "it is ended once");
+        let notifier = GrantNotifier::default();
+        let [queued, other] = [(); 2].map(|()| notifier.register().unwrap());
+        assert!(!notifier.has_just_ended(queued), "it has not ended");
+        notifier.unregister(queued, true);
+        notifier.unregister(other, false);
+        assert!(!notifier.call(queued) && !notifier.call(other));
+        assert!(!notifier.has_just_ended(other));
+        assert!(notifier.has_just_ended(queued));
+        assert!(!notifier.has_just_ended(queued), "it is ended once");
     }
 
     #[test]
     fn an_owner_of_another_client_never_ended_here() {
-        let (calls, others) = (Calls::default(), Calls::default());
-        let owner = others.enlist().unwrap();
-        others.forget(owner, true);
-        assert!(!calls.has_just_ended(owner));
+        let (notifier, others) = (GrantNotifier::default(), GrantNotifier::default());
+        let owner_id = others.register().unwrap();
+        others.unregister(owner_id, true);
+        assert!(!notifier.has_just_ended(owner_id));
     }
 
     #[test]
     fn no_more_than_so_many_owners_are_remembered() {
-        let calls = Calls::default();
-        let first = calls.enlist().unwrap();
-        calls.forget(first, true);
-        for _ in 0..MOST_REMEMBERED {
-            calls.forget(calls.enlist().unwrap(), true);
+        let notifier = GrantNotifier::default();
+        let first = notifier.register().unwrap();
+        notifier.unregister(first, true);
+        for _ in 0..MAX_REMEMBERED {
+            notifier.unregister(notifier.register().unwrap(), true);
         }
-        assert_eq!(calls.owners().ended.len(), MOST_REMEMBERED);
-        assert!(!calls.has_just_ended(first));
+        assert_eq!(notifier.owner_ids().ended.len(), MAX_REMEMBERED);
+        assert!(!notifier.has_just_ended(first));
     }
 
     #[test]
     fn each_connection_has_a_name_of_its_own() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
+        let notifier = GrantNotifier::default();
+        let owner_id = notifier.register().unwrap();
         // The owner that it is made for waits for it under that name.
-        assert_eq!(calls.names_of_connection().unwrap(), [owner.process()]);
-        calls.connected(FIRST);
-        assert_eq!(calls.enlist().unwrap().process(), owner.process());
+        assert_eq!(
+            notifier.names_of_connection().unwrap(),
+            [owner_id.process()]
+        );
+        notifier.connected(FIRST);
+        assert_eq!(notifier.register().unwrap().process(), owner_id.process());
 
-        let names = calls.names_of_connection().unwrap();
+        let names = notifier.names_of_connection().unwrap();
         let [new, old] = names[..] else {
             panic!("{names:?}")
         };
-        assert_eq!(old, owner.process(), "it has not ended");
+        assert_eq!(old, owner_id.process(), "it has not ended");
         assert_ne!(new, old);
-        assert_eq!(calls.enlist().unwrap().process(), new);
+        assert_eq!(notifier.register().unwrap().process(), new);
     }
 
     #[test]
     fn an_owner_that_comes_while_there_is_no_connection_goes_by_the_name_of_the_next() {
-        let calls = Calls::default();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        let first = calls.enlist().unwrap();
-        calls.disconnected(FIRST);
-        let [second, third] = [(); 2].map(|()| calls.enlist().unwrap().process());
+        let notifier = GrantNotifier::default();
+        notifier.names_of_connection().unwrap();
+        notifier.connected(FIRST);
+        let first = notifier.register().unwrap();
+        notifier.disconnected(FIRST);
+        let [second, third] = [(); 2].map(|()| notifier.register().unwrap().process());
         assert_eq!(second, third);
         assert_ne!(second, first.process());
         assert_eq!(
-            calls.names_of_connection().unwrap(),
+            notifier.names_of_connection().unwrap(),
             [second, first.process()]
         );
     }
 
     #[test]
     fn the_end_of_a_connection_that_is_told_late_changes_no_name() {
-        let calls = Calls::default();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        let [second] = calls.names_of_connection().unwrap()[..] else {
+        let notifier = GrantNotifier::default();
+        notifier.names_of_connection().unwrap();
+        notifier.connected(FIRST);
+        let [second] = notifier.names_of_connection().unwrap()[..] else {
             panic!("one")
         };
-        calls.connected(Incarnation(2));
-        calls.disconnected(FIRST);
-        assert_eq!(calls.enlist().unwrap().process(), second);
+        notifier.connected(ConnectionId(2));
+        notifier.disconnected(FIRST);
+        assert_eq!(notifier.register().unwrap().process(), second);
     }
 
     #[test]
     fn a_name_is_dropped_with_its_last_owner() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        calls.forget(owner, false);
-        let names = calls.names_of_connection().unwrap();
+        let notifier = GrantNotifier::default();
+        let owner_id = notifier.register().unwrap();
+        notifier.names_of_connection().unwrap();
+        notifier.connected(FIRST);
+        notifier.unregister(owner_id, false);
+        let names = notifier.names_of_connection().unwrap();
         assert_eq!(names.len(), 1);
-        assert_ne!(names[0], owner.process());
+        assert_ne!(names[0], owner_id.process());
     }
 
     #[test]
     fn an_idle_client_connects_by_another_name_each_time() {
-        let calls = Calls::default();
+        let notifier = GrantNotifier::default();
         let mut names: Vec<_> = (0..4)
-            .flat_map(|_| calls.names_of_connection().unwrap())
+            .flat_map(|_| notifier.names_of_connection().unwrap())
             .collect();
         assert_eq!(names.len(), 4);
         names.dedup();
         assert_eq!(names.len(), 4);
     }
 
-    const FIRST: Incarnation = Incarnation(1);
+    const FIRST: ConnectionId = ConnectionId(1);
 
     /// Time only passes when everybody sleeps.
     async fn soon<T>(future: impl Future<Output = T>) -> T {

@@ -17,69 +17,69 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::remote::Remote;
-use crate::backend::remote::local_queue::Lines;
-use crate::backend::remote::local_waiter::Seat;
-use crate::backend::remote::news::News;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::local_queue::LocalQueues;
+use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::wire::Wire;
-use crate::backend::{Delivery, Released, Request};
-use crate::background::panics::shielded;
-use crate::lease::Hold;
+use crate::backend::{ReleaseOutcome, Request, Undelivered};
+use crate::background::panics::catch_panics;
+use crate::lease::Lease;
 
 /// How long one grant may go round in a process while others queue for it.
-pub(crate) const SPELL: Duration = Duration::from_secs(1);
+pub(crate) const MAX_LOCAL_TIME: Duration = Duration::from_secs(1);
 
 /// Passes the lease of a hold whose holder is done to the next caller in its line or, if there is none and
 /// it `may_retain` the lease, keeps that for the next one who comes. `None` if the lease is to be given
 /// back.
-pub(crate) fn hand_on<W: Wire>(
+pub(crate) fn hand_over_locally<W: Wire>(
     remote: &Arc<Remote<W>>,
-    hold: &Hold,
+    lease: &Lease,
     may_retain: bool,
-) -> Option<Released> {
-    let mut lines = remote.lines();
-    let mut roster = remote.roster();
-    let lock = roster.line(hold)?;
+) -> Option<ReleaseOutcome> {
+    let mut queues = remote.queues();
+    let mut registry = remote.registry();
+    let lock = registry.queue(lease)?;
     let turns = remote.local_turns;
-    let passed = lines.call_if(&lock, |seat| {
-        roster.pass(hold, &seat.request, turns, remote.now())
+    let passed = queues.pop_if(&lock, |waiter| {
+        registry.pass(lease, &waiter.request, turns, remote.now())
     });
-    let Some((seat, next)) = passed else {
-        let is_last = lines.peek(&lock).is_none();
-        if !may_retain || !is_last || !roster.retain(hold, turns, remote.now()) {
+    let Some((waiter, next)) = passed else {
+        let is_last = queues.peek(&lock).is_none();
+        if !may_retain || !is_last || !registry.retain(lease, turns, remote.now()) {
             return None;
         }
-        drop((lines, roster));
+        drop((queues, registry));
         remote.wire().listen();
-        remote.look_if_needed();
-        return Some(Released::Retained);
+        remote.wake_watchdog_if_due();
+        return Some(ReleaseOutcome::Retained);
     };
-    let holder = News::HeldHere(seat.request.label.clone());
-    lines.update(&lock, Some(holder));
-    let sooner = roster.needs_a_look();
+    let holder = LastKnown::HeldHere(waiter.request.label.clone());
+    queues.update(&lock, Some(holder));
+    let is_earlier = registry.is_due_earlier();
     // A waker is somebody else's code.
-    drop((lines, roster));
-    if sooner {
-        remote.look_sooner();
+    drop((queues, registry));
+    if is_earlier {
+        remote.wake_watchdog();
     }
     // If the caller is gone by now, the delivery comes back and is dropped: its token is spent, and
     // the lease passes on from there or is given back.
-    let delivery = Delivery::new(remote, next);
-    shielded(|| drop(seat.reply.send(Ok(delivery))));
-    Some(Released::Passed)
+    let undelivered = Undelivered::new(remote, next);
+    catch_panics(|| drop(waiter.reply.send(Ok(undelivered))));
+    Some(ReleaseOutcome::HandedOver)
 }
 
 /// Takes the lease that is retained of a lock, as the next turn of a caller that has come. `None` if there
 /// is none, or none that this caller may have.
 pub(crate) fn resume<W: Wire>(
     remote: &Arc<Remote<W>>,
-    lines: &mut Lines<Seat<W>, News>,
+    queues: &mut LocalQueues<LocalWaiter<W>, LastKnown>,
     request: &Request,
-) -> Option<Delivery<Remote<W>>> {
+) -> Option<Undelivered<Remote<W>>> {
     let (turns, now) = (remote.local_turns, remote.now());
-    let hold = remote.roster().resume(request, turns, now)?;
-    let holder = News::HeldHere(request.label.clone());
-    lines.update(&request.names.lock, Some(holder));
-    Some(Delivery::new(remote, hold))
+    let lease = remote.registry().resume(request, turns, now)?;
+    let holder = LastKnown::HeldHere(request.label.clone());
+    queues.update(&request.names.lock, Some(holder));
+    Some(Undelivered::new(remote, lease))
 }
 
 #[cfg(test)]
@@ -88,12 +88,12 @@ mod tests {
 
     use super::*;
     use crate::backend::redis::CLOCK;
-    use crate::backend::remote::local_waiter::Entrance;
+    use crate::backend::remote::local_waiter::Joined;
     use crate::backend::remote::registry::{Doubt, Tenure};
     use crate::config::Options;
     use crate::key::{LockKey, RecordNames};
     use crate::lease::fencing_token::FencingToken;
-    use crate::lease::schedule::{Lease, Terms};
+    use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 
     /// The holder passes its lease at the very moment in which the caller goes: its seat was called,
     /// so it cannot give it up any more, and nobody will read the reply.
@@ -102,31 +102,39 @@ mod tests {
         let remote = Remote::open("redis://127.0.0.1:1", &Options::default()).unwrap();
         let key = LockKey::from("key".to_owned());
         let names = RecordNames::new("lock:", &key).unwrap();
-        let terms = Terms {
+        let terms = LeaseTerms {
             ttl: Duration::from_secs(3600),
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
         };
-        let lease = Lease::granted(remote.now(), &terms);
-        let episode = remote.episode(&Arc::default(), &names).unwrap();
-        let owner = episode.ticket.owner;
+        let schedule = RenewalSchedule::granted(remote.now(), &terms);
+        let owner = remote.owner(&Arc::default(), &names).unwrap();
+        let owner_id = owner.id();
         let token = FencingToken::new(1600);
-        let hold = Hold::new(key.clone(), owner, token, terms, ("", "key"), CLOCK, &lease);
-        let hold = Arc::new(hold);
-        assert!(remote.lines().head(&names.lock).is_none());
+        let lease = Lease::new(
+            key.clone(),
+            owner_id,
+            token,
+            terms,
+            ("", "key"),
+            CLOCK,
+            &schedule,
+        );
+        let lease = Arc::new(lease);
+        assert!(remote.queues().head(&names.lock).is_none());
         let tenure = Tenure {
-            hold: hold.clone(),
-            episode,
-            lease,
+            lease: lease.clone(),
+            owner,
+            schedule,
             contended: false,
-            heads_line: true,
-            turn: 0,
+            heads_queue: true,
+            handoff: 0,
             since: remote.now(),
             under_way: 0,
             doubt: Doubt::None,
         };
-        remote.roster().insert(tenure, remote.now());
+        remote.registry().insert(tenure, remote.now());
         let request = Request {
             key,
             names,
@@ -137,11 +145,14 @@ mod tests {
             template: "key",
         };
         let until = Instant::now() + request.wait;
-        let Entrance::Line(seated) = Entrance::of(&remote, request, until) else {
+        let Joined::LocalQueue(position) = Joined::of(&remote, request, until) else {
             panic!("the line has a head");
         };
-        seated.goes_unseen();
-        assert_eq!(hand_on(&remote, &hold, true), Some(Released::Passed));
-        assert_eq!(remote.roster().holds().count(), 0, "held by nobody");
+        position.forget_place();
+        assert_eq!(
+            hand_over_locally(&remote, &lease, true),
+            Some(ReleaseOutcome::HandedOver)
+        );
+        assert_eq!(remote.registry().leases().count(), 0, "held by nobody");
     }
 }

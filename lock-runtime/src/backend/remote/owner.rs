@@ -2,65 +2,79 @@
 
 use std::sync::Arc;
 
-use crate::backend::remote::grant_notifier::Calls;
-use crate::backend::wire::Ticket;
-use crate::backend::wire::outstanding::Chain;
+use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::wire::QueueEntry;
+use crate::backend::wire::outstanding::Outstanding;
 use crate::error::LockError;
 use crate::key::RecordNames;
-use crate::lease::owner_id::Owner;
+use crate::lease::owner_id::OwnerId;
 
 /// An owner that may hold a lock or queue for it, known for as long as this lives. Its commands are
 /// sent one after the other, by whoever has the episode; an episode is not let go of before its
 /// owner has ended.
 #[derive(Debug)]
-pub(crate) struct Episode {
-    pub(crate) ticket: Ticket,
+pub(crate) struct Owner {
+    pub(crate) entry: QueueEntry,
     pub(crate) names: RecordNames,
-    pub(crate) chain: Chain,
-    calls: Calls,
+    pub(crate) outstanding: Outstanding,
+    notifier: GrantNotifier,
 }
 
-impl Episode {
+impl Owner {
     /// A new owner's.
     pub(crate) fn begin(
         label: &Arc<str>,
         names: &RecordNames,
-        calls: &Calls,
-    ) -> Result<Episode, LockError> {
-        Ok(Episode::of(calls.enlist()?, label.clone(), names, calls))
+        notifier: &GrantNotifier,
+    ) -> Result<Owner, LockError> {
+        Ok(Owner::of(
+            notifier.register()?,
+            label.clone(),
+            names,
+            notifier,
+        ))
     }
 
     /// That of an owner that has ended, which is to be ended again.
-    pub(crate) fn again(owner: Owner, names: &RecordNames, calls: &Calls) -> Episode {
-        calls.enlist_again(owner);
-        let mut episode = Episode::of(owner, Arc::default(), names, calls);
-        episode.chain.stands_somehow();
-        episode
+    pub(crate) fn again(owner_id: OwnerId, names: &RecordNames, notifier: &GrantNotifier) -> Owner {
+        notifier.register_again(owner_id);
+        let mut owner = Owner::of(owner_id, Arc::default(), names, notifier);
+        owner.outstanding.assume_stored();
+        owner
     }
 
-    fn of(owner: Owner, label: Arc<str>, names: &RecordNames, calls: &Calls) -> Episode {
-        Episode {
-            ticket: Ticket::new(owner, label),
+    fn of(
+        owner_id: OwnerId,
+        label: Arc<str>,
+        names: &RecordNames,
+        notifier: &GrantNotifier,
+    ) -> Owner {
+        Owner {
+            entry: QueueEntry::new(owner_id, label),
             names: names.clone(),
-            chain: Chain::default(),
-            calls: calls.clone(),
+            outstanding: Outstanding::default(),
+            notifier: notifier.clone(),
         }
     }
 
+    pub(crate) fn id(&self) -> OwnerId {
+        self.entry.owner_id
+    }
+
     /// Completes when a grant for this owner was announced.
-    pub(crate) async fn called(&self) {
-        self.calls.called(self.ticket.owner).await;
+    pub(crate) async fn notified(&self) {
+        self.notifier.notified(self.entry.owner_id).await;
     }
 
     /// Whether a holder was called: somebody queues behind it.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.calls.has_rung(self.ticket.owner)
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.notifier.was_notified(self.entry.owner_id)
     }
 }
 
-impl Drop for Episode {
+impl Drop for Owner {
     fn drop(&mut self) {
-        self.calls
-            .forget(self.ticket.owner, self.chain.may_be_served());
+        self.notifier
+            .unregister(self.entry.owner_id, self.outstanding.may_be_served());
     }
 }

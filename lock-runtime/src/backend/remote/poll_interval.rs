@@ -32,7 +32,7 @@ impl PollInterval {
     /// The time until the next poll after this answer, for one of so many `callers`; `jitter` is between 0
     /// and 1.
     pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
-        let turn = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
+        let handoff = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
         let ceiling = match waiting.holder {
             Holder::Foreign(holder) => {
                 let before = self.foreign.filter(|&(other, _)| other == holder);
@@ -42,7 +42,7 @@ impl PollInterval {
                 let first = FOREIGN_AT_FIRST.saturating_mul(crowd);
                 let pause = first
                     .saturating_mul(1 << polls.min(10))
-                    .saturating_add(turn);
+                    .saturating_add(handoff);
                 pause
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
@@ -55,7 +55,7 @@ impl PollInterval {
         let remaining = waiting.remaining.unwrap_or(Duration::MAX);
         remaining
             .saturating_add(Duration::from_millis(1))
-            .saturating_add(turn)
+            .saturating_add(handoff)
             .min(ceiling)
     }
 }

@@ -12,16 +12,16 @@ use foldhash::HashMap;
 use crate::backend::remote::registry::{Entry, Tenure};
 use crate::background::moment::Moment;
 use crate::key::{ByLock, LockName};
-use crate::lease::owner_id::{Acquisition, Owner};
+use crate::lease::owner_id::{AcquisitionId, OwnerId};
 
 /// The retained leases of a client.
 #[derive(Debug, Default)]
 pub(crate) struct RetainedLeases {
     by_lock: ByLock<RetainedLease>,
     /// The locks of the owners that messages and answers name.
-    locks: HashMap<Acquisition, LockName>,
+    locks: HashMap<AcquisitionId, LockName>,
     /// Each lease by the moment in which its time is over.
-    agenda: BTreeSet<(Moment, Acquisition)>,
+    agenda: BTreeSet<(Moment, AcquisitionId)>,
     /// The client ends: no lease is retained any more.
     is_closed: bool,
 }
@@ -40,9 +40,9 @@ impl RetainedLeases {
 
     /// Retains a lease until then.
     pub(crate) fn insert(&mut self, entry: Box<Entry>, until: Moment) {
-        let episode = &entry.tenure.episode;
-        let acquisition = episode.ticket.owner.acquisition();
-        let lock = episode.names.lock.clone();
+        let owner = &entry.tenure.owner;
+        let acquisition = owner.id().acquisition();
+        let lock = owner.names.lock.clone();
         self.agenda.insert((until, acquisition));
         self.locks.insert(acquisition, lock.clone());
         self.by_lock.insert(lock, RetainedLease { entry, until });
@@ -50,14 +50,14 @@ impl RetainedLeases {
 
     /// The lease of a lock, and until when it is retained.
     pub(crate) fn get(&self, lock: &LockName) -> Option<(&Tenure, Moment)> {
-        let lease = self.by_lock.get(lock)?;
-        Some((&lease.entry.tenure, lease.until))
+        let schedule = self.by_lock.get(lock)?;
+        Some((&schedule.entry.tenure, schedule.until))
     }
 
     /// Takes the lease of a lock out, for its next caller.
     pub(crate) fn take(&mut self, lock: &LockName) -> Option<Box<Entry>> {
         let RetainedLease { entry, until } = self.by_lock.remove(lock)?;
-        let acquisition = entry.tenure.episode.ticket.owner.acquisition();
+        let acquisition = entry.tenure.owner.id().acquisition();
         self.locks.remove(&acquisition);
         self.agenda.remove(&(until, acquisition));
         Some(entry)
@@ -69,8 +69,8 @@ impl RetainedLeases {
     }
 
     /// Takes the lease of an owner out, to be ended.
-    pub(crate) fn remove_owner(&mut self, owner: Owner) -> Option<Tenure> {
-        let lock = self.locks.get(&owner.acquisition())?.clone();
+    pub(crate) fn remove_owner(&mut self, owner_id: OwnerId) -> Option<Tenure> {
+        let lock = self.locks.get(&owner_id.acquisition())?.clone();
         self.remove(&lock)
     }
 
@@ -88,8 +88,8 @@ impl RetainedLeases {
 
     /// The time of all of them is over.
     pub(crate) fn expire(&mut self) {
-        for lease in self.by_lock.values_mut() {
-            lease.until = Moment::FIRST;
+        for schedule in self.by_lock.values_mut() {
+            schedule.until = Moment::FIRST;
         }
         let agenda = std::mem::take(&mut self.agenda).into_iter();
         self.agenda = agenda

@@ -11,13 +11,13 @@ use tokio::sync::Notify;
 
 use crate::backend::remote::Remote;
 use crate::backend::remote::reaper;
-use crate::backend::wire::{Fault, Renewal, Sent, Wire};
+use crate::backend::wire::{Answered, Renewal, Wire, WireError};
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::LockError;
 use crate::lease::record::Grant;
 use crate::lease::schedule::TICK;
-use crate::lease::{Hold, Loss};
+use crate::lease::{Lease, LossReason};
 use crate::telemetry;
 
 /// Timers stand still while the machine sleeps and leases do not, so none is slept on for longer.
@@ -28,9 +28,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// the roster here and behind them at the server.
 const BATCH: usize = 64;
 
-/// Looks after the holds of a client for as long as there is one. `sooner` says that something is
+/// Looks after the holds of a client for as long as there is one. `is_earlier` says that something is
 /// due before what was planned, or that the client is gone.
-pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
+pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, is_earlier: Arc<Notify>) {
     let mut pace = Pace::default();
     while let Some(pause) = remote.upgrade().map(|remote| look(&remote, &mut pace)) {
         if pause == Some(Duration::ZERO) {
@@ -39,7 +39,7 @@ pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
         }
         tokio::select! {
             biased;
-            () = sooner.notified() => {}
+            () = is_earlier.notified() => {}
             () = tokio::time::sleep(pause.unwrap_or(Duration::MAX)) => {}
         }
     }
@@ -49,20 +49,20 @@ pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
 /// `None` if nothing is held.
 fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
     let now = remote.now();
-    let mut roster = remote.roster();
-    let expired = roster.retained.remove_expired(now);
-    let agenda = roster.due(now + TICK, BATCH);
+    let mut registry = remote.registry();
+    let expired = registry.retained.remove_expired(now);
+    let agenda = registry.due(now + TICK, BATCH);
     let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
-    roster.plan(planned);
-    drop(roster);
+    registry.plan(planned);
+    drop(registry);
     for tenure in expired {
-        reaper::release_unheard(remote, tenure);
+        reaper::release_unawaited(remote, tenure);
     }
-    for owner in agenda.lost {
-        remote.lost(owner, None);
+    for owner_id in agenda.lost {
+        remote.lost(owner_id, None);
     }
-    for (hold, failures) in agenda.overdue {
-        telemetry::renewal_overdue(&hold, failures);
+    for (lease, failures) in agenda.overdue {
+        telemetry::renewal_overdue(&lease, failures);
     }
     if !agenda.renewals.is_empty() {
         let pause = pace.pause(now, agenda.renewals.len());
@@ -106,7 +106,7 @@ impl Pace {
 
 async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
     // Since they fell due a release may have been sent: what follows it would do no harm, nor any good.
-    remote.roster().retain_held(&mut renewals);
+    remote.registry().retain_held(&mut renewals);
     if renewals.is_empty() {
         return;
     }
@@ -114,29 +114,29 @@ async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
     for (renewal, result) in renewals.iter().zip(results) {
         note(remote, renewal, result);
     }
-    if remote.roster().may_ask() {
-        remote.look_sooner();
+    if remote.registry().may_confirm() {
+        remote.wake_watchdog();
     }
 }
 
 /// Renews one lease out of turn, and says what came of it.
 pub(crate) async fn renew_now<W: Wire>(
     remote: &Arc<Remote<W>>,
-    hold: &Hold,
+    lease: &Lease,
 ) -> Result<(), LockError> {
-    let Some(renewal) = remote.roster().renewal(hold.owner, remote.now()) else {
-        return Err(hold.lost_error(Loss::Expired));
+    let Some(renewal) = remote.registry().renewal(lease.owner_id, remote.now()) else {
+        return Err(lease.lost_error(LossReason::Expired));
     };
     let renewals = [renewal];
     let result = remote.wire().renew(&renewals).await.pop();
-    let result = result.unwrap_or_else(|| Err(Fault::unavailable("no answer")));
+    let result = result.unwrap_or_else(|| Err(WireError::unavailable("no answer")));
     let outcome = match &result {
-        Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
+        Err(fault) => Err(fault.clone().into_error().with_key(&lease.key)),
         Ok(_) => Ok(()),
     };
     note(remote, &renewals[0], result);
-    match hold.loss() {
-        Some(loss) => Err(hold.lost_error(loss)),
+    match lease.loss() {
+        Some(loss) => Err(lease.lost_error(loss)),
         None => outcome,
     }
 }
@@ -144,31 +144,33 @@ pub(crate) async fn renew_now<W: Wire>(
 fn note<W: Wire>(
     remote: &Arc<Remote<W>>,
     renewal: &Renewal,
-    result: Result<Sent<Option<Grant>>, Fault>,
+    result: Result<Answered<Option<Grant>>, WireError>,
 ) {
     match result {
-        Ok(Sent {
+        Ok(Answered {
             at,
             answer: Some(answer),
         }) => {
-            let confirmation = Sent { at, answer };
-            let mut roster = remote.roster();
-            let renewed = roster.confirmed(renewal.owner, renewal.extension, confirmation);
-            drop(roster);
-            if let Some(hold) = renewed {
-                telemetry::renewed(&hold);
+            let confirmation = Answered { at, answer };
+            let mut registry = remote.registry();
+            let renewed = registry.confirmed(renewal.owner_id, renewal.extension, confirmation);
+            drop(registry);
+            if let Some(lease) = renewed {
+                telemetry::renewed(&lease);
             }
         }
-        Ok(Sent { answer: None, .. }) => remote.lost(renewal.owner, Some(Loss::NotOurs)),
+        Ok(Answered { answer: None, .. }) => {
+            remote.lost(renewal.owner_id, Some(LossReason::NotOurs))
+        }
         Err(fault) => {
             let now = remote.now();
-            let mut roster = remote.roster();
-            let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
-            drop(roster);
+            let mut registry = remote.registry();
+            let unanswered = registry.unanswered(renewal.owner_id, now, random::jitter());
+            drop(registry);
             // It is due again before what the watchdog planned.
-            remote.look_sooner();
-            if let Some((hold, failures)) = unanswered {
-                telemetry::renewal_failed(&hold, &fault, failures);
+            remote.wake_watchdog();
+            if let Some((lease, failures)) = unanswered {
+                telemetry::renewal_failed(&lease, &fault, failures);
             }
         }
     }

@@ -9,25 +9,25 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::outstanding::Chain;
+use self::outstanding::Outstanding;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, RecordNames};
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::owner_id::Owner;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{Grant, Holder};
 use crate::lease::schedule::Extension;
 
 /// An answer, and the time before its request was sent: what a lease may be counted from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent<T> {
+pub(crate) struct Answered<T> {
     pub(crate) at: Moment,
     pub(crate) answer: T,
 }
 
 /// The answer to `acquire`.
 #[derive(Clone, Debug)]
-pub(crate) enum Acquired {
+pub(crate) enum AcquireReply {
     Held(Grant),
     Waiting(Waiting),
 }
@@ -44,25 +44,25 @@ pub(crate) struct Waiting {
 
 /// The answer to `release` and to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum EndReply {
     /// It was ours and is free.
     Freed,
     /// It was ours and was given to somebody who waited.
-    HandedOn,
+    HandedOff,
     /// It was ours and is now held by the owner that was named as the next one.
-    Passed(Grant),
+    SuccessorHolds(Grant),
     /// Nothing was done, `end` is to be sent: it is ours and a waiter queues, or the server compared the
     /// record and has another one or none. Only `release` answers so.
     Contended,
     /// It was not ours; we were in its queue and are not any more.
-    Left,
+    LeftQueue,
     /// It was not ours.
     NotOurs,
 }
 
 /// Why a command failed.
 #[derive(Clone, Debug)]
-pub(crate) enum Fault {
+pub(crate) enum WireError {
     /// The server refused; it would do so again.
     Refused(Detail),
     /// Not sent, not answered in time, or answered that it cannot now.
@@ -99,63 +99,63 @@ impl fmt::Display for Detail {
     }
 }
 
-impl Fault {
-    pub(crate) fn refused(detail: impl Into<Detail>) -> Fault {
-        Fault::Refused(detail.into())
+impl WireError {
+    pub(crate) fn refused(detail: impl Into<Detail>) -> WireError {
+        WireError::Refused(detail.into())
     }
 
-    pub(crate) fn unavailable(detail: impl Into<Detail>) -> Fault {
-        Fault::Unavailable(detail.into())
+    pub(crate) fn unavailable(detail: impl Into<Detail>) -> WireError {
+        WireError::Unavailable(detail.into())
     }
 
     pub(crate) fn into_error(self) -> LockError {
         let (kind, Detail { text, cause }) = match self {
-            Fault::Refused(detail) => (LockErrorKind::Rejected, detail),
-            Fault::Unavailable(detail) => (LockErrorKind::Unavailable, detail),
+            WireError::Refused(detail) => (LockErrorKind::Rejected, detail),
+            WireError::Unavailable(detail) => (LockErrorKind::Unavailable, detail),
         };
         LockError::new(kind).with_detail(text).with_cause(cause)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Refused(detail) | Fault::Unavailable(detail) => detail.fmt(f),
+            WireError::Refused(detail) | WireError::Unavailable(detail) => detail.fmt(f),
         }
     }
 }
 
 /// An owner as it stands in a queue: followed by a space and its label.
 #[derive(Debug)]
-pub(crate) struct Ticket {
-    pub(crate) owner: Owner,
+pub(crate) struct QueueEntry {
+    pub(crate) owner_id: OwnerId,
     pub(crate) label: Arc<str>,
 }
 
-impl Ticket {
-    pub(crate) fn new(owner: Owner, label: Arc<str>) -> Ticket {
-        Ticket { owner, label }
+impl QueueEntry {
+    pub(crate) fn new(owner_id: OwnerId, label: Arc<str>) -> QueueEntry {
+        QueueEntry { owner_id, label }
     }
 
     /// What it consists of, for those who write it for every command.
     pub(crate) fn parts(&self) -> [&str; 4] {
-        [self.owner.as_str(), " ", &self.label, ""]
+        [self.owner_id.as_str(), " ", &self.label, ""]
     }
 }
 
 /// A renewal of one of many leases.
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
-    pub(crate) owner: Owner,
+    pub(crate) owner_id: OwnerId,
     pub(crate) lock: LockName,
     pub(crate) extension: Extension,
 }
 
 /// Who takes over from an owner of the same process, if nobody else waits.
 #[derive(Debug)]
-pub(crate) struct Heir<'a> {
-    pub(crate) ticket: &'a Ticket,
-    pub(crate) chain: &'a mut Chain,
+pub(crate) struct Successor<'a> {
+    pub(crate) entry: &'a QueueEntry,
+    pub(crate) outstanding: &'a mut Outstanding,
     pub(crate) ttl: Duration,
 }
 
@@ -165,38 +165,38 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// queue. Repeating it does no harm.
     fn acquire(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
         ttl: Duration,
         queue: bool,
-    ) -> impl Future<Output = Result<Sent<Acquired>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Answered<AcquireReply>, WireError>> + Send;
 
     /// Extends leases, all in one go; the answers are in the order of the renewals. `None` means
     /// that the lock is not the owner's.
     fn renew(
         &self,
         renewals: &[Renewal],
-    ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
+    ) -> impl Future<Output = Vec<Result<Answered<Option<Grant>>, WireError>>> + Send;
 
     /// Frees a lock for which nobody queues. `token` is the one of the grant: a server may be asked to
     /// compare the whole record.
     fn release(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
         token: FencingToken,
-    ) -> impl Future<Output = Result<Ended, Fault>> + Send;
+    ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
 
     /// Ends an owner: afterwards it neither holds nor queues.
     fn end(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
+        outstanding: &mut Outstanding,
+        entry: &QueueEntry,
         names: &RecordNames,
-        heir: Option<Heir<'_>>,
-    ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
+        successor: Option<Successor<'_>>,
+    ) -> impl Future<Output = Result<Answered<EndReply>, WireError>> + Send;
 
     /// Takes in the messages that have come. What they say is told before this returns.
     fn hear(&self);
@@ -205,5 +205,5 @@ pub(crate) trait Wire: Send + Sync + 'static {
     fn listen(&self);
 
     /// Makes sure that the server answers.
-    fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn ping(&self) -> impl Future<Output = Result<(), WireError>> + Send;
 }

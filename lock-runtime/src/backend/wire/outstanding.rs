@@ -11,25 +11,25 @@ use std::time::Duration;
 
 /// Which of a client's successive connections; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Incarnation(pub(crate) u64);
+pub(crate) struct ConnectionId(pub(crate) u64);
 
 /// The commands of one owner that could still make it hold or queue.
 #[derive(Debug, Default)]
-pub(crate) struct Chain {
+pub(crate) struct Outstanding {
     /// The last connection on which such a command was sent, if that was not answered.
-    unanswered: Option<Incarnation>,
+    unanswered: Option<ConnectionId>,
     /// Nor was one before it on the same connection.
     twice: bool,
     /// One was sent on a connection before that, which will not answer any more.
     unanswered_before: bool,
     /// It may hold the lock or stand in its queue, for all that is known.
-    stands: bool,
+    may_be_stored: bool,
     queued: bool,
     /// It has had one, and not only asked for it.
     waited: bool,
     /// It may hold the lock by a command of its own, for all of the ttl that this asked for. Whoever only
     /// queues is served for a moment at most, and forgotten soon.
-    holds: bool,
+    may_hold: bool,
     /// The ttl that it asks for, always the same; zero as long as it has not.
     ttl: Duration,
     tainted: bool,
@@ -37,11 +37,11 @@ pub(crate) struct Chain {
     unanswered_ends: u32,
 }
 
-impl Chain {
+impl Outstanding {
     /// A command that makes the owner hold for `ttl`, or queue, is about to be sent.
-    pub(crate) fn sending(&mut self, on: Incarnation, ttl: Duration, queue: bool) {
-        self.stands = true;
-        self.holds = true;
+    pub(crate) fn sending(&mut self, on: ConnectionId, ttl: Duration, queue: bool) {
+        self.may_be_stored = true;
+        self.may_hold = true;
         self.queued |= queue;
         self.ttl = ttl;
         let last = self.unanswered.replace(on);
@@ -51,7 +51,7 @@ impl Chain {
 
     /// The command that was about to be sent never was. Those before it on this connection may still
     /// be on their way.
-    pub(crate) fn unsent(&mut self, on: Incarnation) {
+    pub(crate) fn unsent(&mut self, on: ConnectionId) {
         if !self.twice {
             self.answered(on);
         }
@@ -59,12 +59,13 @@ impl Chain {
 
     /// The last command sent on this connection was answered; a connection answers in order, so
     /// all before it have been carried out, too.
-    pub(crate) fn answered(&mut self, on: Incarnation) {
-        self.unanswered.take_if(|incarnation| *incarnation == on);
+    pub(crate) fn answered(&mut self, on: ConnectionId) {
+        self.unanswered
+            .take_if(|connection_id| *connection_id == on);
     }
 
     /// The owner's `end` or `release` is about to be sent.
-    pub(crate) fn ending(&mut self, on: Incarnation) {
+    pub(crate) fn ending(&mut self, on: ConnectionId) {
         let elsewhere = self.unanswered.is_some_and(|last| last != on);
         self.tainted |= elsewhere || self.unanswered_before;
         self.unanswered_ends += 1;
@@ -83,12 +84,12 @@ impl Chain {
 
     /// Whether the owner may be had by a caller that asks for `ttl`. An acquire sets the lease to its
     /// ttl, however late it arrives, so an owner asks for one all its life.
-    pub(crate) fn fits(&self, ttl: Duration) -> bool {
+    pub(crate) fn may_ask_for(&self, ttl: Duration) -> bool {
         self.ttl.is_zero() || self.ttl == ttl
     }
 
     /// The owner has a place in the queue, or may have been given one.
-    pub(crate) fn waits(&mut self) {
+    pub(crate) fn note_queued(&mut self) {
         self.waited = true;
     }
 
@@ -99,13 +100,13 @@ impl Chain {
     }
 
     /// The owner is not known well: it may stand anywhere.
-    pub(crate) fn stands_somehow(&mut self) {
-        self.stands = true;
+    pub(crate) fn assume_stored(&mut self) {
+        self.may_be_stored = true;
     }
 
     /// Whether the owner may hold the lock for as long as it asked for.
-    pub(crate) fn holds(&self) -> bool {
-        self.holds
+    pub(crate) fn may_hold(&self) -> bool {
+        self.may_hold
     }
 
     /// Whether a command that makes the owner hold or queue may still be on its way.
@@ -115,14 +116,14 @@ impl Chain {
 
     /// The last command was answered, and the owner does not hold the lock. Unless it ever
     /// queued, nothing of it is left.
-    pub(crate) fn not_held(&mut self) {
-        self.holds = self.may_arrive();
-        self.stands = self.queued || self.holds;
+    pub(crate) fn note_not_held(&mut self) {
+        self.may_hold = self.may_arrive();
+        self.may_be_stored = self.queued || self.may_hold;
     }
 
     /// Whether the owner has to be ended.
-    pub(crate) fn stands(&self) -> bool {
-        self.stands
+    pub(crate) fn may_be_stored(&self) -> bool {
+        self.may_be_stored
     }
 
     /// The longest that anything of the owner can last in Redis after it has arrived there.
@@ -141,115 +142,121 @@ mod tests {
 
     const TTL: Duration = Duration::from_secs(30);
 
-    const FIRST: Incarnation = Incarnation(1);
-    const SECOND: Incarnation = Incarnation(2);
+    const FIRST: ConnectionId = ConnectionId(1);
+    const SECOND: ConnectionId = ConnectionId(2);
 
     #[test]
     fn order_on_one_connection_is_enough() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.ending(FIRST);
-        assert!(!chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.ending(FIRST);
+        assert!(!outstanding.is_tainted());
     }
 
     #[test]
     fn who_only_queues_holds_nothing() {
-        let mut chain = Chain::default();
-        assert!(!chain.holds());
-        chain.sending(FIRST, TTL, true);
-        assert!(chain.holds(), "for all that is known");
-        chain.answered(FIRST);
-        chain.not_held();
-        assert!(!chain.holds() && chain.stands());
-        chain.sending(FIRST, TTL, true);
-        chain.not_held();
-        assert!(chain.holds(), "the last one was not answered");
+        let mut outstanding = Outstanding::default();
+        assert!(!outstanding.may_hold());
+        outstanding.sending(FIRST, TTL, true);
+        assert!(outstanding.may_hold(), "for all that is known");
+        outstanding.answered(FIRST);
+        outstanding.note_not_held();
+        assert!(!outstanding.may_hold() && outstanding.may_be_stored());
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.note_not_held();
+        assert!(outstanding.may_hold(), "the last one was not answered");
     }
 
     #[test]
     fn an_answered_acquire_cannot_come_late() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.answered(FIRST);
-        chain.ending(SECOND);
-        assert!(!chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.answered(FIRST);
+        outstanding.ending(SECOND);
+        assert!(!outstanding.is_tainted());
     }
 
     #[test]
     fn an_acquire_that_was_never_sent_cannot_come_late() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.unsent(FIRST);
-        chain.sending(SECOND, TTL, true);
-        chain.ending(SECOND);
-        assert!(!chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.unsent(FIRST);
+        outstanding.sending(SECOND, TTL, true);
+        outstanding.ending(SECOND);
+        assert!(!outstanding.is_tainted());
     }
 
     #[test]
     fn one_that_was_sent_before_it_still_can() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.sending(FIRST, TTL, true);
-        chain.unsent(FIRST);
-        chain.sending(SECOND, TTL, true);
-        chain.answered(SECOND);
-        chain.ending(SECOND);
-        assert!(chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.unsent(FIRST);
+        outstanding.sending(SECOND, TTL, true);
+        outstanding.answered(SECOND);
+        outstanding.ending(SECOND);
+        assert!(outstanding.is_tainted());
     }
 
     #[test]
     fn an_acquire_unanswered_elsewhere_taints_for_good() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.sending(SECOND, TTL, true);
-        chain.answered(SECOND);
-        chain.ending(SECOND);
-        assert!(chain.is_tainted());
-        chain.ending(FIRST);
-        assert!(chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.sending(SECOND, TTL, true);
+        outstanding.answered(SECOND);
+        outstanding.ending(SECOND);
+        assert!(outstanding.is_tainted());
+        outstanding.ending(FIRST);
+        assert!(outstanding.is_tainted());
     }
 
     #[test]
     fn an_answer_speaks_for_its_own_connection_alone() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, false);
-        chain.sending(FIRST, TTL, false);
-        chain.answered(FIRST);
-        chain.not_held();
-        assert!(!chain.stands(), "both were sent on one connection");
-        chain.sending(FIRST, TTL, false);
-        chain.sending(SECOND, TTL, false);
-        chain.sending(SECOND, TTL, false);
-        chain.answered(SECOND);
-        chain.not_held();
-        assert!(chain.stands(), "the first one owes an answer for ever");
-        chain.ending(SECOND);
-        assert!(chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.answered(FIRST);
+        outstanding.note_not_held();
+        assert!(
+            !outstanding.may_be_stored(),
+            "both were sent on one connection"
+        );
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.sending(SECOND, TTL, false);
+        outstanding.sending(SECOND, TTL, false);
+        outstanding.answered(SECOND);
+        outstanding.note_not_held();
+        assert!(
+            outstanding.may_be_stored(),
+            "the first one owes an answer for ever"
+        );
+        outstanding.ending(SECOND);
+        assert!(outstanding.is_tainted());
     }
 
     #[test]
     fn an_attempt_that_was_answered_leaves_nothing_unless_it_queued() {
-        let mut chain = Chain::default();
-        assert!(!chain.stands());
-        chain.sending(FIRST, TTL, false);
-        chain.not_held();
-        assert!(chain.stands(), "it is not answered yet");
-        chain.answered(FIRST);
-        chain.not_held();
-        assert!(!chain.stands());
-        chain.sending(FIRST, TTL, true);
-        chain.answered(FIRST);
-        chain.not_held();
-        assert!(chain.stands(), "it stands in the queue");
-        assert_eq!(chain.longest(), TTL);
+        let mut outstanding = Outstanding::default();
+        assert!(!outstanding.may_be_stored());
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.note_not_held();
+        assert!(outstanding.may_be_stored(), "it is not answered yet");
+        outstanding.answered(FIRST);
+        outstanding.note_not_held();
+        assert!(!outstanding.may_be_stored());
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.answered(FIRST);
+        outstanding.note_not_held();
+        assert!(outstanding.may_be_stored(), "it stands in the queue");
+        assert_eq!(outstanding.longest(), TTL);
     }
 
     #[test]
     fn an_end_that_is_repeated_elsewhere_is_judged_anew() {
-        let mut chain = Chain::default();
-        chain.sending(FIRST, TTL, true);
-        chain.ending(FIRST);
-        chain.ending(SECOND);
-        assert!(chain.is_tainted());
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, true);
+        outstanding.ending(FIRST);
+        outstanding.ending(SECOND);
+        assert!(outstanding.is_tainted());
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use tokio::net::TcpStream;
 
-use crate::backend::wire::Fault;
+use crate::backend::wire::WireError;
 use crate::config::Options;
 use crate::error::LockError;
 
@@ -21,7 +21,7 @@ impl Tls {
     pub(in crate::backend::redis) async fn connect(
         &self,
         _: TcpStream,
-    ) -> Result<(TcpStream, Session), Fault> {
+    ) -> Result<(TcpStream, Session), WireError> {
         match *self {}
     }
 }
@@ -55,6 +55,6 @@ pub(in crate::backend::redis) fn refuse_unused(_: &Options) -> Result<(), LockEr
     Ok(())
 }
 
-pub(in crate::backend::redis) fn judge(_: &io::Error) -> Option<Fault> {
+pub(in crate::backend::redis) fn classify(_: &io::Error) -> Option<WireError> {
     None
 }

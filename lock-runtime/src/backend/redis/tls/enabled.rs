@@ -8,7 +8,7 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::{Session, failure, settings};
-use crate::backend::wire::Fault;
+use crate::backend::wire::WireError;
 use crate::config::Options;
 use crate::config::certificates::Certificates;
 use crate::error::LockError;
@@ -41,7 +41,7 @@ impl Tls {
     pub(in crate::backend::redis) async fn connect(
         &self,
         stream: TcpStream,
-    ) -> Result<(TcpStream, Session), Fault> {
+    ) -> Result<(TcpStream, Session), WireError> {
         let connector = TlsConnector::from(self.config().await);
         let connected = connector.connect(self.name.clone(), stream).await;
         let connected = connected.map_err(|error| failure::of_handshake(&error))?;

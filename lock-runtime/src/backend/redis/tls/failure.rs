@@ -8,19 +8,19 @@ use std::io;
 
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
-use crate::backend::wire::{Detail, Fault};
+use crate::backend::wire::{Detail, WireError};
 
 /// What a handshake that failed means.
-pub(super) fn of_handshake(error: &io::Error) -> Fault {
+pub(super) fn of_handshake(error: &io::Error) -> WireError {
     match tls_error(error) {
         Some(error) => fault(error),
-        None => Fault::unavailable(format!("the TLS handshake failed: {error}")),
+        None => WireError::unavailable(format!("the TLS handshake failed: {error}")),
     }
 }
 
 /// What an error means that came of TLS after the handshake: with TLS 1.3 a server only looks at
 /// the client's certificate when the client is through already. `None` if it came of something else.
-pub(in crate::backend::redis) fn judge(error: &io::Error) -> Option<Fault> {
+pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
     tls_error(error).map(fault)
 }
 
@@ -28,7 +28,7 @@ fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn fault(error: &Error) -> Fault {
+fn fault(error: &Error) -> WireError {
     let (lasting, reason) = match error {
         Error::InvalidCertificate(problem) => (true, of_certificate(problem)),
         Error::AlertReceived(alert) => of_alert(*alert),
@@ -39,9 +39,9 @@ fn fault(error: &Error) -> Fault {
     let detail = Detail::from(format!("the TLS handshake failed: {reason}"));
     let detail = detail.caused_by(error.clone());
     if lasting {
-        Fault::Refused(detail)
+        WireError::Refused(detail)
     } else {
-        Fault::Unavailable(detail)
+        WireError::Unavailable(detail)
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
     fn refused(error: Error) -> String {
         let error = io::Error::new(io::ErrorKind::InvalidData, error);
         match of_handshake(&error) {
-            Fault::Refused(detail) => detail.to_string(),
-            Fault::Unavailable(detail) => panic!("it is taken for an outage: {detail}"),
+            WireError::Refused(detail) => detail.to_string(),
+            WireError::Unavailable(detail) => panic!("it is taken for an outage: {detail}"),
         }
     }
 
@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn what_may_pass_is_an_outage() {
         let broken = io::Error::from(io::ErrorKind::UnexpectedEof);
-        assert!(matches!(of_handshake(&broken), Fault::Unavailable(_)));
+        assert!(matches!(of_handshake(&broken), WireError::Unavailable(_)));
         let internal = Error::AlertReceived(AlertDescription::InternalError);
-        assert!(matches!(fault(&internal), Fault::Unavailable(_)));
+        assert!(matches!(fault(&internal), WireError::Unavailable(_)));
     }
 }

@@ -16,10 +16,10 @@ mod session;
 mod settings;
 
 #[cfg(not(feature = "tls"))]
-pub(super) use disabled::{Session, Tls, judge, refuse_unused};
+pub(super) use disabled::{Session, Tls, classify, refuse_unused};
 #[cfg(feature = "tls")]
 pub(super) use enabled::{Tls, refuse_unused};
 #[cfg(feature = "tls")]
-pub(super) use failure::judge;
+pub(super) use failure::classify;
 #[cfg(feature = "tls")]
 pub(super) use session::Session;

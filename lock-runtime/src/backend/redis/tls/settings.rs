@@ -20,8 +20,8 @@ pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> 
     let mut config = match &certificates.client {
         None => config.with_no_client_auth(),
         Some(client) => {
-            let (chain, key) = identity(client)?;
-            let config = config.with_client_auth_cert(chain, key);
+            let (outstanding, key) = identity(client)?;
+            let config = config.with_client_auth_cert(outstanding, key);
             config.map_err(|error| match error {
                 Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
                     "the client's key is not the one of its certificate".to_owned()
@@ -46,7 +46,7 @@ fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
         }
     }
     for pem in authorities {
-        for certificate in chain(pem, "CA certificate")? {
+        for certificate in outstanding(pem, "CA certificate")? {
             roots
                 .add(certificate)
                 .map_err(|error| format!("{pem} of a CA certificate cannot be used: {error}"))?;
@@ -58,7 +58,7 @@ fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
 fn identity(
     client: &Identity,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
-    let certificate = chain(&client.certificate, "client's certificate")?;
+    let certificate = outstanding(&client.certificate, "client's certificate")?;
     let pem = &client.key;
     let key = PrivateKeyDer::from_pem_slice(&text(pem, "client's key")?);
     let key = key.map_err(|error| match error {
@@ -71,11 +71,14 @@ fn identity(
 }
 
 /// The certificates in `pem`; at least one.
-fn chain(pem: &Pem, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(pem, what)?).collect();
-    match chain {
-        Ok(chain) if chain.is_empty() => Err(format!("{pem} of the {what} holds no certificate")),
-        Ok(chain) => Ok(chain),
+fn outstanding(pem: &Pem, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let outstanding: Result<Vec<_>, _> =
+        CertificateDer::pem_slice_iter(&text(pem, what)?).collect();
+    match outstanding {
+        Ok(outstanding) if outstanding.is_empty() => {
+            Err(format!("{pem} of the {what} holds no certificate"))
+        }
+        Ok(outstanding) => Ok(outstanding),
         Err(_) => Err(malformed(pem, what)),
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::super::blocking::block_on;
 use super::super::codec;
-use super::super::command::{self, Word};
+use super::super::command::{self, Argument};
 use super::*;
 
 /// A transport and its peer.
@@ -18,8 +18,8 @@ fn connected(on_event: OnEvent) -> (Arc<Transport>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     stream.set_nonblocking(true).unwrap();
-    let keeper = Keeper::get().unwrap();
-    let transport = Transport::start(Socket::Tcp(stream), None, keeper, false, on_event);
+    let background = Background::get().unwrap();
+    let transport = Transport::start(Socket::Tcp(stream), None, background, false, on_event);
     (transport.unwrap(), listener.accept().unwrap().0)
 }
 
@@ -28,7 +28,7 @@ fn deaf() -> OnEvent {
 }
 
 fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
-    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)])
+    move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
 }
 
 /// Far more than two sockets take.
@@ -107,7 +107,9 @@ fn answers_go_to_those_who_asked_wherever_they_are() {
                 runtime.block_on(task).unwrap();
             }
         }));
-        let background = transport.keeper.spawn(echoes(transport.clone(), first(4)));
+        let background = transport
+            .background
+            .spawn(echoes(transport.clone(), first(4)));
         senders.push(spawn(move || block_on(background.unwrap()).unwrap()));
     }
     for sender in senders {
@@ -170,7 +172,7 @@ fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
     let (transport, peer) = connected(deaf());
     let (go_on, told) = mpsc::channel::<()>();
     let (blocks, blocked) = mpsc::channel();
-    transport.keeper.spawn(async move {
+    transport.background.spawn(async move {
         blocks.send(()).unwrap();
         let _ = told.recv();
     });
@@ -256,7 +258,7 @@ fn a_thread_that_blocks_hears_of_messages_itself() {
     // The background does not look, unless this fails.
     let (blocks, blocked) = mpsc::channel();
     let (relieve, relieved) = mpsc::channel::<()>();
-    transport.keeper.spawn(async move {
+    transport.background.spawn(async move {
         blocks.send(()).unwrap();
         let _ = relieved.recv_timeout(Duration::from_secs(20));
     });
@@ -389,7 +391,7 @@ fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
     let (transport, mut peer) = connected(Box::new(on_event));
     let (blocks, blocked) = mpsc::channel();
     let (go_on, told_to) = mpsc::channel::<()>();
-    transport.keeper.spawn(async move {
+    transport.background.spawn(async move {
         blocks.send(()).unwrap();
         let _ = told_to.recv();
     });
