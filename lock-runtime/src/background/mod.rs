@@ -23,7 +23,6 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
-use crate::background::offload::OffloadedTasks;
 use crate::background::timers::Timers;
 use crate::error::{LockError, LockErrorKind};
 
@@ -35,7 +34,6 @@ pub(crate) struct Background(&'static Inner);
 struct Inner {
     handle: Handle,
     timers: Arc<Timers>,
-    offloaded_tasks: OffloadedTasks,
     process: u32,
 }
 
@@ -104,11 +102,6 @@ impl Background {
         &self.0.timers
     }
 
-    /// What callers do for it.
-    pub(crate) fn offloaded_tasks(&self) -> &OffloadedTasks {
-        &self.0.offloaded_tasks
-    }
-
     /// Sleeps, wherever this is called. For ever in a forked child, where nobody keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self.check_process() {
@@ -131,7 +124,6 @@ fn start() -> std::io::Result<Inner> {
     Ok(Inner {
         handle,
         timers,
-        offloaded_tasks: OffloadedTasks::default(),
         process: std::process::id(),
     })
 }

@@ -5,12 +5,11 @@
 //! away, and also when it was called and has not been polled for a while, because something blocks
 //! its runtime or nobody polls the caller's future.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
@@ -76,14 +75,14 @@ impl OffloadedTask {
             return;
         }
         // Before anybody can do it, who would then say that it need not be looked after.
-        background.offloaded_tasks().watch(background, self);
+        WATCHED.watch(background, self);
         *work = Work::ToDo(task);
         drop(work);
         self.wake_by_ref();
     }
 
     /// Goes on with what there is to do.
-    fn poll(self: &Arc<OffloadedTask>, background: &Background, cx: &Context<'_>) {
+    fn poll(self: &Arc<OffloadedTask>, cx: &Context<'_>) {
         let caller = cx.waker().clone();
         let before = self.caller().replace(caller);
         drop(before);
@@ -100,7 +99,7 @@ impl OffloadedTask {
         self.was_called.store(false, Ordering::Relaxed);
         let waker = Waker::from(self.clone());
         // Without the mutex: what it calls may call this one. Should it panic, it is over.
-        let over = OverWhenDropped(self, background);
+        let over = OverWhenDropped(self);
         if task
             .as_mut()
             .poll(&mut Context::from_waker(&waker))
@@ -120,16 +119,16 @@ impl OffloadedTask {
         }
         let left = mem::replace(&mut *work, Work::Over);
         drop(work);
-        self.over(background);
+        self.over();
         if let Work::ToDo(task) = left {
             background.spawn(task);
         }
     }
 
     /// Nobody has to look after it any longer.
-    fn over(&self, background: &Background) {
+    fn over(&self) {
         self.done.store(true, Ordering::Relaxed);
-        background.offloaded_tasks().forget(self);
+        WATCHED.forget(self);
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -142,13 +141,13 @@ impl OffloadedTask {
 }
 
 /// What remains of an errand when its poll does not come back, or was the last one.
-struct OverWhenDropped<'a>(&'a OffloadedTask, &'a Background);
+struct OverWhenDropped<'a>(&'a OffloadedTask);
 
 impl Drop for OverWhenDropped<'_> {
     fn drop(&mut self) {
-        let OverWhenDropped(offloaded, background) = self;
+        let OverWhenDropped(offloaded) = self;
         *offloaded.work() = Work::Over;
-        offloaded.over(background);
+        offloaded.over();
     }
 }
 
@@ -194,7 +193,7 @@ impl InlineRunner {
     /// poll is over, and so never if a caller waits for this inside a poll, with another executor.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
         unconstrained(poll_fn(|cx| {
-            self.offloaded.poll(&self.background, cx);
+            self.offloaded.poll(cx);
             Pin::new(&mut *answer).poll(cx).map(Result::ok)
         }))
         .await
@@ -219,15 +218,11 @@ impl Drop for InlineRunner {
     }
 }
 
-impl fmt::Debug for OffloadedTasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Errands").finish_non_exhaustive()
-    }
-}
-
 /// What callers of this process do, so that the keeper can look after it.
 #[derive(Default)]
-pub(crate) struct OffloadedTasks(Mutex<Watched>);
+struct OffloadedTasks(Mutex<Watched>);
+
+static WATCHED: LazyLock<OffloadedTasks> = LazyLock::new(OffloadedTasks::default);
 
 #[derive(Default)]
 struct Watched {
@@ -244,8 +239,7 @@ impl OffloadedTasks {
         if !mem::replace(&mut watched.is_watching, true) {
             drop(watched);
             let keeper_too = background.clone();
-            background
-                .spawn(async move { keeper_too.offloaded_tasks().look_after(&keeper_too).await });
+            background.spawn(async move { WATCHED.look_after(&keeper_too).await });
         }
     }
 
@@ -329,11 +323,7 @@ mod tests {
     }
 
     fn watched() -> usize {
-        background()
-            .offloaded_tasks()
-            .watched()
-            .offloaded_tasks
-            .len()
+        WATCHED.watched().offloaded_tasks.len()
     }
 
     async fn soon<T>(future: impl Future<Output = T>) -> T {

@@ -6,18 +6,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::Request;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::call_tree::{self, EnclosingFrame, Frame};
-use crate::client::LockClient;
+use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
+use crate::client::core::Core;
 use crate::client::guard::LockGuard;
+use crate::client::settle::{self, BodyEnd};
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
+use crate::lease::Request;
 use crate::lease::schedule::LeaseTerms;
-use crate::macro_support::body::{self, Ended, OnLost};
 use crate::telemetry::Acquiring;
 
 /// A lock that is about to be asked for; made by [`LockClient::lock`].
@@ -41,7 +41,7 @@ use crate::telemetry::Acquiring;
 #[must_use = "a lock is not asked for until this is awaited"]
 #[derive(Clone)]
 pub struct Acquire {
-    client: LockClient,
+    core: Arc<Core>,
     key: LockKey,
     ttl: Option<Duration>,
     wait: Option<Duration>,
@@ -54,9 +54,9 @@ pub struct Acquire {
 }
 
 impl Acquire {
-    pub(crate) fn new(client: LockClient, key: LockKey) -> Acquire {
+    pub(crate) fn new(core: Arc<Core>, key: LockKey) -> Acquire {
         Acquire {
-            client,
+            core,
             key,
             ttl: None,
             wait: None,
@@ -150,12 +150,12 @@ impl Acquire {
     /// not renewed before the caller has the guard: it ends with its ttl, and the future then fails with
     /// `Lost`, or in memory waits again.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
-        let client = self.client.clone();
+        let core = self.core.clone();
         let frame = match self.find() {
             None => Frame::outermost(self.outermost().await?),
             Some(found) => self.nested(found).await?,
         };
-        Ok(LockGuard::new(client, frame))
+        Ok(LockGuard::new(core, frame))
     }
 
     /// Makes one attempt: `None` if somebody else holds the lock.
@@ -210,10 +210,10 @@ impl Acquire {
         let guard = self.acquire().await?;
         let outcome = {
             let body = pin!(Some(body(&guard)));
-            body::drive(&guard, OnLost::Cancel, body).await
+            guard.driver(OnLost::Cancel).drive(body).await
         };
         // Boxed, or it would be part of every future that runs a body.
-        Box::pin(body::settle(guard, OnLost::Cancel, Ended::of(&outcome))).await?;
+        Box::pin(settle::settle(guard, OnLost::Cancel, BodyEnd::of(&outcome))).await?;
         outcome
     }
 
@@ -227,12 +227,12 @@ impl Acquire {
     /// As [`acquire`](Acquire::acquire). In a call tree that holds the lock with a sibling inside
     /// it cannot wait, since both may live in one task: it fails at once with `Reentered`.
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
-        let client = self.client.clone();
+        let core = self.core.clone();
         let frame = match self.find() {
             None => {
-                let asked = self.asked(client.backend().blocking_clock());
+                let asked = self.asked(core.backend.blocking_clock());
                 let held = self.request().and_then(|request| {
-                    OwnedLease::acquire_blocking(client.backend(), client.admission(), request)
+                    OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
                 });
                 let held = self.hand_over(held, asked)?;
                 // What is told of it is heard by somebody else's code, which may have taken its time; and
@@ -244,7 +244,7 @@ impl Acquire {
             }
             Some(found) => self.nested_blocking(found)?,
         };
-        Ok(LockGuard::new(client, frame))
+        Ok(LockGuard::new(core, frame))
     }
 
     /// As [`try_acquire`](Acquire::try_acquire), blocking the thread for at most one attempt.
@@ -266,28 +266,28 @@ impl Acquire {
     /// As [`acquire_blocking`](Acquire::acquire_blocking), and `Lost`.
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
-        let output = body::run_blocking(&guard, || body(&guard));
-        body::settle_blocking(guard, OnLost::Cancel, Ended::Well)?;
+        let output = guard.run_body_blocking(|| body(&guard));
+        settle::settle_blocking(guard, OnLost::Cancel, BodyEnd::Succeeded)?;
         Ok(output)
     }
 
     fn find(&self) -> Option<EnclosingFrame> {
-        call_tree::find(self.client.id(), self.key.as_str())
+        call_tree::find(self.core.number, self.key.as_str())
     }
 
     fn now(&self) -> Moment {
-        self.client.backend().clock().now()
+        self.core.backend.clock().now()
     }
 
     fn waiting_time(&self) -> Duration {
-        bounded_wait(self.wait.unwrap_or(self.client.options().wait))
+        bounded_wait(self.wait.unwrap_or(self.core.options.wait))
     }
 
     async fn outermost(&self) -> Result<OwnedLease, LockError> {
-        let asked = self.asked(self.client.backend().clock());
+        let asked = self.asked(self.core.backend.clock());
         let held = match self.request() {
             Ok(request) => {
-                OwnedLease::acquire(self.client.backend(), self.client.admission(), request).await
+                OwnedLease::acquire(&self.core.backend, &self.core.admission, request).await
             }
             Err(error) => Err(error),
         };
@@ -313,7 +313,7 @@ impl Acquire {
         });
         match outcome {
             Ok(mut held) => {
-                asked.granted(&held, waited);
+                asked.granted(&held.trace, waited);
                 held.delivered(now);
                 Ok(held)
             }
@@ -326,7 +326,7 @@ impl Acquire {
 
     /// Everything filled in and checked.
     fn request(&self) -> Result<Request, LockError> {
-        let options = self.client.options();
+        let options = &self.core.options;
         let terms = self.terms()?;
         let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
             LockError::new(LockErrorKind::InvalidKey)
@@ -338,14 +338,14 @@ impl Acquire {
             names,
             terms,
             wait: self.waiting_time(),
-            label: self.client.labels().of(self.function),
+            label: self.core.labels.of(self.function),
             function: self.function,
             template: self.template,
         })
     }
 
     fn terms(&self) -> Result<LeaseTerms, LockError> {
-        let ttl = self.ttl.unwrap_or(self.client.options().ttl);
+        let ttl = self.ttl.unwrap_or(self.core.options.ttl);
         check_ttl(ttl)
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
@@ -358,9 +358,7 @@ impl Acquire {
             renew: self.renew,
             max_hold: self.max_hold,
             // The client's own is for leases of all lengths.
-            retain: self
-                .retain
-                .unwrap_or(self.client.options().retain.min(ttl / 3)),
+            retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
         })
     }
 
@@ -382,9 +380,9 @@ impl Acquire {
             let mut descend = pin!(found.frame.clone().descend());
             tokio::select! {
                 biased;
-                loss = lease.held().lost() => Err(loss),
+                loss = lease.lease().lost() => Err(loss),
                 frame = &mut descend => Ok(Some(frame)),
-                () = self.client.backend().sleep(wait) => Ok(None),
+                () = self.core.backend.sleep(wait) => Ok(None),
             }
         };
         match descended {
@@ -398,18 +396,18 @@ impl Acquire {
             // fallback, without the lock. Only a body that blocks inside one poll, on a runtime of
             // its own, can get as far as the error, and must, since nothing else would end it.
             Err(loss) => {
-                if found.dropped_on_loss {
-                    self.client.backend().sleep(TO_BE_DROPPED).await;
+                if found.is_dropped_on_loss {
+                    self.core.backend.sleep(TO_BE_DROPPED).await;
                 }
-                Err(lease.held().lost_error(loss))
+                Err(lease.lease().lost_error(loss))
             }
         }
     }
 
     fn nested_blocking(&self, found: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
         self.may_reenter()?;
-        if let Some(loss) = found.frame.held().loss() {
-            return Err(found.frame.held().lost_error(loss));
+        if let Some(loss) = found.frame.lease().loss() {
+            return Err(found.frame.lease().lost_error(loss));
         }
         found.frame.try_descend().ok_or_else(|| {
             LockError::new(LockErrorKind::Reentered)
@@ -422,7 +420,7 @@ impl Acquire {
         // The hold's own terms apply, but a mistake is one wherever the call is made from.
         self.terms()?;
         // In a forked child the hold is but a memory of its parent's.
-        let same = self.client.backend().check_process();
+        let same = self.core.backend.check_process();
         same.map_err(|error| error.with_key(&self.key))?;
         if self.reentrant {
             return Ok(());

@@ -1,9 +1,51 @@
-//! Puts a key together from text and values.
+//! Builds a key from text and values.
+//!
+//! [`KeyWriter`] and [`KeyPart`] are defined by each other, so both are here.
 
 use std::fmt::{self, Write};
 
+use super::key_problem::KeyProblem;
+use super::lock_key::LockKey;
 use super::record_names::is_reserved;
-use super::{KeyPart, KeyProblem, LockKey, is_kept};
+
+/// A value that a lock's key can be made of.
+///
+/// It is implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses,
+/// `uuid::Uuid`, and for references and smart pointers to any of them. It is not implemented for
+/// whatever has `Display`: a display is for people and changes when they ask for it, and a key that
+/// changes during a deployment locks nothing. Floats and `Option` are left out on purpose, since
+/// equal values must give equal keys and a missing value must not give any.
+///
+/// Implement it for your own identifiers. Equal values must write equal text, different values
+/// different text.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{KeyPart, KeyWriter};
+///
+/// struct OrderId(u64);
+///
+/// impl KeyPart for OrderId {
+///     fn write_to(&self, key: &mut KeyWriter) {
+///         self.0.write_to(key);
+///     }
+/// }
+///
+/// let mut key = KeyWriter::new();
+/// key.text("order:").part(&OrderId(42));
+/// assert_eq!(key.finish().as_str(), "order:42");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a lock key",
+    label = "this placeholder is a `{Self}`",
+    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or implement `lock_runtime::KeyPart` for `{Self}`",
+    note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
+)]
+pub trait KeyPart {
+    /// Writes the value; see [`KeyWriter::write_str`] and `write!`.
+    fn write_to(&self, key: &mut KeyWriter);
+}
 
 /// Writes values into a key so that different values never give the same text.
 ///
@@ -161,6 +203,14 @@ impl fmt::Debug for KeyWriter {
             .field("text", &self.text)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a byte of a value stays as it is in a key. Every other ASCII byte becomes `%XX`, so a separator
+/// in a template's own text can never be part of a value.
+const fn is_kept(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')
+        || !byte.is_ascii()
 }
 
 #[cfg(test)]

@@ -6,10 +6,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use super::{KeyProblem, LockKey};
-
-/// The longest key, in bytes, without the client's prefix.
-pub(crate) const LONGEST: usize = 512;
+use super::key_problem::{KeyProblem, MAX_KEY_LEN};
+use super::lock_key::LockKey;
 
 const FENCE: &str = ":f";
 const QUEUE: &str = ":w";
@@ -101,7 +99,7 @@ impl RecordNames {
         if length == 0 {
             return Err(KeyProblem::Empty);
         }
-        if length > LONGEST {
+        if length > MAX_KEY_LEN {
             return Err(KeyProblem::TooLong { bytes: length });
         }
         RecordNames::of_lock([prefix, key.as_str()].concat())
@@ -181,7 +179,7 @@ fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::KeyWriter;
+    use super::super::key_writer::KeyWriter;
     use super::*;
 
     fn names(key: &str) -> Result<RecordNames, KeyProblem> {
@@ -330,7 +328,7 @@ mod tests {
 
     #[test]
     fn bad_keys_are_refused() {
-        let longest = "x".repeat(LONGEST);
+        let longest = "x".repeat(MAX_KEY_LEN);
         assert!(names(&longest).is_ok());
         for (key, problem) in [
             ("", KeyProblem::Empty),

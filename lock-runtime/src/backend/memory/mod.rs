@@ -607,15 +607,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::LockGuard;
     use crate::backend::any::AnyBackend;
     use crate::client::LockClient;
-    use crate::client::guard::LockGuard;
 
     const KEY: &str = "order:42";
     const LONG: Duration = Duration::from_secs(60);
 
     fn store(client: &LockClient) -> Arc<Memory> {
-        match client.backend() {
+        match &client.core().backend {
             AnyBackend::Memory(memory) => memory.clone(),
             AnyBackend::Redis(_) => panic!("it is a memory client"),
         }
@@ -701,7 +701,7 @@ mod tests {
             pollster::block_on(held.renew()).unwrap();
             assert!(held.is_valid());
             // Without a look at its clock.
-            eventually("the end", || held.frame().held().is_known_lost());
+            eventually("the end", || held.frame().lease().is_known_lost());
             next.join().unwrap().unwrap().release_blocking().unwrap();
         });
         assert!(held.release_blocking().unwrap_err().is_lost());

@@ -61,7 +61,7 @@ struct Names {
 impl Names {
     /// Draws a name for new owners, and drops those that no owner goes by.
     fn draw(&mut self) -> Result<(), LockError> {
-        let name = random::client_id()?;
+        let name = ClientId::random()?;
         self.in_use.retain(|&(_, owner_ids)| owner_ids > 0);
         self.in_use.push((name, 0));
         (self.taken_by, self.is_past) = (None, false);

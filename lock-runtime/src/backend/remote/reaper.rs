@@ -130,7 +130,7 @@ fn release_task<W: Wire>(
                 return;
             }
             if released == ReleaseOutcome::Unconfirmed && was_held {
-                telemetry::release_unconfirmed(&lease);
+                telemetry::release_unconfirmed(&lease.trace);
             }
             if let Some(reply) = reply.take() {
                 catch_panics(|| reply.send(released));

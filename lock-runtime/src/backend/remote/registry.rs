@@ -1004,7 +1004,7 @@ mod tests {
             assert_eq!(next.owner_id, first.owner_id);
             assert_eq!(next.token.get(), first.token.get() + u64::from(handoff));
             assert_eq!(next.deadline(), first.deadline());
-            assert_eq!(next.function, "next");
+            assert_eq!(next.trace.function, "next");
             assert!(registry.remove(&lease).is_none(), "its lease was passed on");
             lease = next;
         }

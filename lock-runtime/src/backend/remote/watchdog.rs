@@ -62,7 +62,7 @@ fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
         remote.lost(owner_id, None);
     }
     for (lease, failures) in agenda.overdue {
-        telemetry::renewal_overdue(&lease, failures);
+        telemetry::renewal_overdue(&lease.trace, failures);
     }
     if !agenda.renewals.is_empty() {
         let pause = pace.pause(now, agenda.renewals.len());
@@ -156,7 +156,7 @@ fn note<W: Wire>(
             let renewed = registry.confirmed(renewal.owner_id, renewal.extension, confirmation);
             drop(registry);
             if let Some(lease) = renewed {
-                telemetry::renewed(&lease);
+                telemetry::renewed(&lease.trace);
             }
         }
         Ok(Answered { answer: None, .. }) => {
@@ -170,7 +170,7 @@ fn note<W: Wire>(
             // It is due again before what the watchdog planned.
             remote.wake_watchdog();
             if let Some((lease, failures)) = unanswered {
-                telemetry::renewal_failed(&lease, &fault, failures);
+                telemetry::renewal_failed(&lease.trace, &fault, failures);
             }
         }
     }
