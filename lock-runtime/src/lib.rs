@@ -117,8 +117,6 @@ mod key;
 mod lease;
 mod telemetry;
 
-#[doc(hidden)]
-pub use background::background_tasks as __background_tasks;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use crate::background::sync::Mutex;
 use crate::call_tree::OnLost;
 use crate::call_tree::body::{BodyDriver, Drive};
 use crate::client::LockGuard;
@@ -87,7 +87,7 @@ impl Call {
 
 /// Polls without a lock: the future is borrowed mutably.
 fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
-    let future = boxed.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let future = boxed.get_mut();
     future.as_mut().poll(cx)
 }
 

@@ -12,6 +12,11 @@ mod key_expr;
 mod skip;
 mod spec;
 
+/// Inspection for this project's own tests.
+pub mod inspect {
+    pub use crate::background::background_tasks;
+}
+
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
     pub use super::blocking::run_blocking;

@@ -28,7 +28,7 @@ impl LeaseSpan {
             )
         });
         if !span.is_disabled() {
-            *trace.span() = Some(Box::new(span));
+            *trace.span.lock() = Some(Box::new(span));
         }
         LeaseSpan { since }
     }
@@ -37,7 +37,7 @@ impl LeaseSpan {
     pub(crate) fn end(self, trace: &LeaseTrace, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
         safely(|| metrics::lease(trace.template, outcome, held));
-        let span: Option<Box<Span>> = trace.span().take();
+        let span: Option<Box<Span>> = trace.span.lock().take();
         if let Some(span) = span {
             report_and_end(*span, |span| {
                 span.record("outcome", outcome);
@@ -49,7 +49,7 @@ impl LeaseSpan {
     /// The last guard of the lease was dropped. `end` gives the outcome and the time, and is only called
     /// if there is a subscriber or recorder for them.
     pub(crate) fn dropped(self, trace: &LeaseTrace, end: impl FnOnce() -> (&'static str, Moment)) {
-        if metrics::ENABLED || trace.span().is_some() {
+        if metrics::ENABLED || trace.span.lock().is_some() {
             let (outcome, ended) = end();
             self.end(trace, outcome, ended);
         }

@@ -1,10 +1,9 @@
 //! The labels of a lease, and the span that its events are in.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use tracing::Span;
 
 use super::emit::{report_and_end, safely, span};
+use crate::background::sync::Mutex;
 
 /// The labels of a lease, and the span that its events are in.
 ///
@@ -17,7 +16,7 @@ pub(crate) struct LeaseTrace {
     pub(crate) template: &'static str,
     pub(crate) token: u64,
     /// Boxed, since most programs have no subscriber for it.
-    span: Mutex<Option<Box<Span>>>,
+    pub(super) span: Mutex<Option<Box<Span>>>,
 }
 
 impl LeaseTrace {
@@ -34,11 +33,13 @@ impl LeaseTrace {
     /// Reports something inside the span, if there is one.
     pub(super) fn scope(&self, report: impl FnOnce()) {
         // A subscriber makes the clone, and may panic as well.
-        let span = span(|| self.span().as_deref().cloned().unwrap_or_else(Span::none));
+        let span = span(|| {
+            self.span
+                .lock()
+                .as_deref()
+                .cloned()
+                .unwrap_or_else(Span::none)
+        });
         report_and_end(span, |span| span.in_scope(|| safely(report)));
-    }
-
-    pub(super) fn span(&self) -> MutexGuard<'_, Option<Box<Span>>> {
-        self.span.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
