@@ -30,8 +30,8 @@ impl OwnedLease {
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let in_flight = admission.enter(&request.key)?;
-        let key = request.key.clone();
+        let in_flight = admission.enter(&request.locks.first().key)?;
+        let key = request.locks.first().key.clone();
         let lease = admission
             .unless_closed(&key, backend.acquire(request))
             .await?;
@@ -44,7 +44,7 @@ impl OwnedLease {
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let in_flight = admission.enter(&request.key)?;
+        let in_flight = admission.enter(&request.locks.first().key)?;
         let lease = backend.acquire_blocking(admission, request)?;
         Ok(OwnedLease::new(backend, in_flight, lease))
     }

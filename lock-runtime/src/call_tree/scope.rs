@@ -51,7 +51,7 @@ impl Scope {
     /// The innermost frame under which this tree holds `key` of `client`.
     pub(super) fn find(&self, client: u64, key: &str) -> Option<EnclosingFrame> {
         let holds_key =
-            |scope: &&Scope| scope.client == client && scope.frame.lease().key.as_str() == key;
+            |scope: &&Scope| scope.client == client && scope.frame.lease().keys.contains(key);
         let innermost = self.chain().find(holds_key)?;
         let is_dropped_on_loss = self
             .chain()

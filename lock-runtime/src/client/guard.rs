@@ -45,7 +45,7 @@ impl LockGuard {
 
     /// The key, without the client's prefix.
     pub fn key(&self) -> &str {
-        self.frame.lease().key.as_str()
+        self.frame.lease().keys.first().as_str()
     }
 
     /// The number to send along with every write; see [`FencingToken`]. A nested guard has the

@@ -1,92 +1,48 @@
-//! Where a lock's records live.
+//! The names of a lock's records.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
-use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
 
 use super::key_problem::{KeyProblem, MAX_KEY_LEN};
 use super::lock_key::LockKey;
+use super::lock_name::LockName;
 
-const FENCE: &str = ":f";
-const QUEUE: &str = ":w";
-
-/// The names of the three records of one lock, all in the same cluster slot. A clone costs no memory.
-///
-/// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
-/// a whole, and becomes the tag of its neighbours: `{lock:order:42}:f`.
-///
-/// Names of fences and queues therefore always have a tag. A lock can be taken for one only if its
-/// own name has a tag too, which is why the suffixes are reserved there alone: `user:<name>` must
-/// work for a user called `f`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RecordNames {
-    pub(crate) lock: LockName,
-    /// Whether the lock's name has a hash tag.
-    tagged: bool,
+/// A kind of record. Every lock may have one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// The holder of the lock.
+    Lock,
+    /// The last fencing token.
+    Fence,
+    /// The waiters.
+    Queue,
 }
 
-/// The name of a lock's record, with its hash: a call looks it up six times.
-///
-/// The hash is std's, with keys of this process, since names may be chosen by strangers.
-#[derive(Clone, Debug)]
-pub(crate) struct LockName {
-    text: Arc<str>,
-    hash: u64,
-}
+impl Record {
+    const ALL: [Record; 3] = [Record::Lock, Record::Fence, Record::Queue];
 
-/// Keeps what is kept by the names of locks, and does not hash them again.
-pub(crate) type ByLock<T> = HashMap<LockName, T, BuildHasherDefault<KnownHash>>;
-
-impl LockName {
-    fn new(text: &str) -> LockName {
-        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        LockName {
-            text: text.into(),
-            hash: KEYS.hash_one(text),
+    /// The end of the record's name; none for the lock itself.
+    const fn suffix(self) -> Option<&'static str> {
+        match self {
+            Record::Lock => None,
+            Record::Fence => Some(":f"),
+            Record::Queue => Some(":w"),
         }
     }
 }
 
-impl Deref for LockName {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.text
-    }
-}
-
-impl PartialEq for LockName {
-    fn eq(&self, other: &LockName) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for LockName {}
-
-impl Hash for LockName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
-}
-
-/// The hash that a [`LockName`] brings.
-#[derive(Default)]
-pub(crate) struct KnownHash(u64);
-
-impl Hasher for KnownHash {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("a name brings its hash as a number")
-    }
+/// The names of the records of one lock, all in the same cluster slot. A clone costs no memory.
+///
+/// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
+/// a whole, and becomes the tag of the records beside it: `{lock:order:42}:f`.
+///
+/// Names of fences and queues therefore always have a tag. Only a lock whose own name has a tag can be
+/// mistaken for one, which is why the suffixes are reserved there alone: `user:<name>` must work for a user
+/// called `f`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordNames {
+    pub(crate) lock: LockName,
+    /// Whether the lock's name has a hash tag.
+    is_tagged: bool,
 }
 
 impl RecordNames {
@@ -105,43 +61,46 @@ impl RecordNames {
         RecordNames::of_lock([prefix, key.as_str()].concat())
     }
 
-    /// The records of the lock that Redis knows by this name.
+    /// The records of the lock with this name in Redis.
     pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
-        let tagged = is_tagged(&name)?;
-        if tagged {
+        let is_tagged = is_tagged(&name)?;
+        if is_tagged {
             refuse_reserved(&name)?;
         }
         Ok(RecordNames {
             lock: LockName::new(&name),
-            tagged,
+            is_tagged,
         })
     }
 
-    pub(crate) fn fence(&self) -> Beside<'_> {
-        Beside(self, FENCE)
-    }
-
-    pub(crate) fn queue(&self) -> Beside<'_> {
-        Beside(self, QUEUE)
-    }
-}
-
-/// The name of a record beside a lock. It is written where it is sent, and kept nowhere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside<'a>(&'a RecordNames, &'static str);
-
-impl<'a> Beside<'a> {
-    /// What it consists of, for those who write it for every command.
-    pub(crate) fn parts(self) -> [&'a str; 4] {
-        let Beside(RecordNames { lock, tagged }, suffix) = self;
-        match tagged {
-            true => ["", lock, "", suffix],
-            false => ["{", lock, "}", suffix],
+    pub(crate) fn of(&self, record: Record) -> NameOf<'_> {
+        NameOf {
+            names: self,
+            record,
         }
     }
 }
 
-impl fmt::Display for Beside<'_> {
+/// The name of one record. It is written where it is sent, and is never stored as text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameOf<'a> {
+    names: &'a RecordNames,
+    record: Record,
+}
+
+impl<'a> NameOf<'a> {
+    /// The parts of the name in their order, so that a command can be written without allocation.
+    pub(crate) fn parts(self) -> [&'a str; 4] {
+        let lock = &*self.names.lock;
+        match self.record.suffix() {
+            None => ["", lock, "", ""],
+            Some(suffix) if self.names.is_tagged => ["", lock, "", suffix],
+            Some(suffix) => ["{", lock, "}", suffix],
+        }
+    }
+}
+
+impl fmt::Display for NameOf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts()
             .into_iter()
@@ -162,16 +121,14 @@ fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     }
 }
 
-/// Whether a key by itself is refused for the name of a record beside a lock.
+/// Whether a key without a prefix is refused since it ends as the name of a record beside a lock does.
 pub(crate) fn is_reserved(key: &str) -> bool {
     is_tagged(key) == Ok(true) && refuse_reserved(key).is_err()
 }
 
 fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
-    match [FENCE, QUEUE]
-        .into_iter()
-        .find(|suffix| name.ends_with(suffix))
-    {
+    let mut suffixes = Record::ALL.into_iter().filter_map(Record::suffix);
+    match suffixes.find(|suffix| name.ends_with(suffix)) {
         Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
         None => Ok(()),
     }

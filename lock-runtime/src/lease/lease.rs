@@ -13,7 +13,7 @@ use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::LockKey;
+use crate::key::KeySet;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::loss_reason::LossReason;
 use crate::lease::owner_id::OwnerId;
@@ -26,7 +26,7 @@ use crate::telemetry::{self, LeaseTrace};
 /// It compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
 /// sooner.
 pub(crate) struct Lease {
-    pub(crate) key: LockKey,
+    pub(crate) keys: KeySet,
     pub(crate) owner_id: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) terms: LeaseTerms,
@@ -49,7 +49,7 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn new(
-        key: LockKey,
+        keys: impl Into<KeySet>,
         owner_id: OwnerId,
         token: FencingToken,
         terms: LeaseTerms,
@@ -58,7 +58,7 @@ impl Lease {
         schedule: &RenewalSchedule,
     ) -> Lease {
         Lease {
-            key,
+            keys: keys.into(),
             owner_id,
             token,
             terms,
@@ -78,7 +78,7 @@ impl Lease {
     /// next of its tokens.
     pub(crate) fn successor(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
         Lease::new(
-            request.key.clone(),
+            request.locks.keys(),
             self.owner_id,
             self.token.next(),
             request.terms,
@@ -218,7 +218,7 @@ impl Lease {
 
     pub(crate) fn lost_error(&self, loss: LossReason) -> LockError {
         LockError::new(LockErrorKind::Lost)
-            .with_key(&self.key)
+            .with_key(self.keys.first())
             .with_detail(loss.describe())
     }
 }
@@ -226,7 +226,7 @@ impl Lease {
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
-            .field("key", &self.key)
+            .field("keys", &self.keys)
             .field("token", &self.token)
             .field("remaining", &self.remaining())
             .field("loss", &self.loss.get())

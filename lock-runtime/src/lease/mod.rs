@@ -7,6 +7,7 @@ pub(crate) mod fencing_token;
 )]
 mod lease;
 mod loss_reason;
+mod mode;
 pub(crate) mod owner_id;
 pub(crate) mod record;
 mod request;
@@ -15,5 +16,6 @@ mod share;
 
 pub(crate) use lease::Lease;
 pub(crate) use loss_reason::LossReason;
+pub(crate) use mode::Mode;
 pub(crate) use request::Request;
 pub(crate) use share::Share;

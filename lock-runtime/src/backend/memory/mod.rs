@@ -485,7 +485,7 @@ impl Backend for Memory {
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        let key = lease.key.as_str();
+        let key = lease.keys.first().as_str();
         let now = lease.now();
         let mut state = self.state();
         state.expire(key, now);
@@ -513,7 +513,7 @@ impl Backend for Memory {
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
         if self
             .state()
-            .free(lease.key.as_str(), lease.token, lease.now())
+            .free(lease.keys.first().as_str(), lease.token, lease.now())
         {
             ReleaseOutcome::Freed
         } else {
@@ -523,7 +523,7 @@ impl Backend for Memory {
 
     fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
         self.state()
-            .free(lease.key.as_str(), lease.token, lease.now());
+            .free(lease.keys.first().as_str(), lease.token, lease.now());
     }
 
     fn live(&self) -> Vec<Arc<Lease>> {

@@ -43,7 +43,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::background::clock::Clock;
-use crate::key::RecordNames;
+use crate::key::{Record, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 
@@ -270,11 +270,7 @@ impl Renewal {
 
 /// The keys of the scripts that need all records of a lock.
 fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
-    [
-        Argument::Text(&names.lock),
-        Argument::Name(names.fence()),
-        Argument::Name(names.queue()),
-    ]
+    [Record::Lock, Record::Fence, Record::Queue].map(|record| Argument::Name(names.of(record)))
 }
 
 impl Wire for Node {

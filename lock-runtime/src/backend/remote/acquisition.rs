@@ -179,8 +179,8 @@ impl<W: Wire> Acquisition<W> {
         let queue = self.heads_queue && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
         if self.owner.is_none() {
-            let Request { label, names, .. } = &self.request;
-            match self.remote.owner(label, names) {
+            let request = &self.request;
+            match self.remote.owner(&request.label, &request.names) {
                 Ok(owner) => self.owner = Some(owner),
                 Err(error) => {
                     self.learn(failed(WireError::unavailable(error.to_string())));

@@ -91,7 +91,8 @@ mod tests {
     use crate::backend::remote::local_waiter::Joined;
     use crate::backend::remote::registry::{Doubt, Tenure};
     use crate::config::Options;
-    use crate::key::{LockKey, RecordNames};
+    use crate::key::{LockKey, LockSet, RecordNames};
+    use crate::lease::Mode;
     use crate::lease::fencing_token::FencingToken;
     use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 
@@ -136,8 +137,8 @@ mod tests {
         };
         remote.registry().insert(tenure, remote.now());
         let request = Request {
-            key,
-            names,
+            locks: LockSet::one(key, names),
+            mode: Mode::Exclusive,
             terms,
             wait: Duration::from_secs(9),
             label: "".into(),

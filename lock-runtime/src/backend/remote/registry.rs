@@ -518,7 +518,8 @@ mod tests {
     use crate::backend::remote::grant_notifier::GrantNotifier;
     use crate::background::clock::Clock;
     use crate::config::TURNS;
-    use crate::key::{LockKey, RecordNames};
+    use crate::key::{LockKey, LockSet, RecordNames};
+    use crate::lease::Mode;
     use crate::lease::fencing_token::FencingToken;
     use crate::lease::owner_id::ClientId;
     use crate::lease::schedule::MIN_TTL;
@@ -587,8 +588,8 @@ mod tests {
     fn request(terms: LeaseTerms) -> Request {
         let Tenure { lease, owner, .. } = tenure(1, Moment::from_nanos(0));
         Request {
-            key: lease.key.clone(),
-            names: owner.names.clone(),
+            locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+            mode: Mode::Exclusive,
             terms,
             wait: TTL,
             label: "".into(),
@@ -1076,7 +1077,7 @@ mod tests {
         };
         let lease = &tenure.lease;
         let lease = Lease::new(
-            lease.key.clone(),
+            lease.keys.clone(),
             lease.owner_id,
             lease.token,
             terms,

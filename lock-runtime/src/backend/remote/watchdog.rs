@@ -131,7 +131,7 @@ pub(crate) async fn renew_now<W: Wire>(
     let result = remote.wire().renew(&renewals).await.pop();
     let result = result.unwrap_or_else(|| Err(WireError::unavailable("no answer")));
     let outcome = match &result {
-        Err(fault) => Err(fault.clone().into_error().with_key(&lease.key)),
+        Err(fault) => Err(fault.clone().into_error().with_key(lease.keys.first())),
         Ok(_) => Ok(()),
     };
     note(remote, &renewals[0], result);

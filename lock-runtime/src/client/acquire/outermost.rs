@@ -7,9 +7,9 @@ use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
 use crate::error::{LockError, LockErrorKind};
-use crate::key::RecordNames;
-use crate::lease::Request;
+use crate::key::{LockSet, RecordNames};
 use crate::lease::schedule::LeaseTerms;
+use crate::lease::{Mode, Request};
 use crate::telemetry::Acquiring;
 
 impl Acquire {
@@ -79,8 +79,8 @@ impl Acquire {
                 .with_detail(problem.to_string())
         })?;
         Ok(Request {
-            key: self.key.clone(),
-            names,
+            locks: LockSet::one(self.key.clone(), names),
+            mode: Mode::Exclusive,
             terms,
             wait: self.bounded_wait(),
             label: self.core.labels.of(self.function),

@@ -1,8 +1,12 @@
-use super::super::key_writer::KeyWriter;
 use super::*;
+use crate::key::KeyWriter;
 
 fn names(key: &str) -> Result<RecordNames, KeyProblem> {
     RecordNames::new("lock:", &LockKey::from(key))
+}
+
+fn written(names: &RecordNames) -> [String; 3] {
+    Record::ALL.map(|record| names.of(record).to_string())
 }
 
 /// The slot of a key as the cluster specification defines it: CRC16/XMODEM of the hash tag, or
@@ -23,8 +27,13 @@ fn slot(name: &str) -> u16 {
     crc % 16384
 }
 
+fn assert_one_slot(names: &RecordNames) {
+    let [lock, beside @ ..] = written(names).map(|name| slot(&name));
+    assert!(beside.iter().all(|&slot| slot == lock), "{names:?}");
+}
+
 #[test]
-fn the_slot_function_is_that_of_redis() {
+fn slot_function_is_that_of_redis() {
     // Figures of the cluster specification and of `CLUSTER KEYSLOT`.
     assert_eq!(slot("123456789"), 0x31C3);
     assert_eq!(slot("foo"), 12182);
@@ -32,36 +41,25 @@ fn the_slot_function_is_that_of_redis() {
 }
 
 #[test]
-fn names_are_looked_up_by_their_text() {
-    let lock = |key: &str| names(key).unwrap().lock;
-    let mut locks = ByLock::default();
-    for number in 0..100 {
-        assert_eq!(locks.insert(lock(&number.to_string()), number), None);
-    }
-    for number in 0..100 {
-        assert_eq!(locks.get(&lock(&number.to_string())), Some(&number));
-    }
-    assert_eq!(locks.remove(&lock("another")), None);
-}
-
-#[test]
-fn an_untagged_lock_is_wrapped_by_its_neighbours() {
+fn name_without_a_tag_becomes_the_tag_of_the_records_beside_it() {
     let names = names("order:42").unwrap();
-    assert_eq!(&*names.lock, "lock:order:42");
-    assert_eq!(names.fence().to_string(), "{lock:order:42}:f");
-    assert_eq!(names.queue().to_string(), "{lock:order:42}:w");
+    assert_eq!(
+        written(&names),
+        ["lock:order:42", "{lock:order:42}:f", "{lock:order:42}:w"]
+    );
 }
 
 #[test]
-fn a_tagged_lock_is_appended_to() {
+fn name_with_a_tag_gets_the_suffix_appended() {
     let names = names("{order}:42").unwrap();
-    assert_eq!(&*names.lock, "lock:{order}:42");
-    assert_eq!(names.fence().to_string(), "lock:{order}:42:f");
-    assert_eq!(names.queue().to_string(), "lock:{order}:42:w");
+    assert_eq!(
+        written(&names),
+        ["lock:{order}:42", "lock:{order}:42:f", "lock:{order}:42:w"]
+    );
 }
 
 #[test]
-fn the_three_records_share_a_slot() {
+fn records_of_a_lock_share_a_slot() {
     for key in [
         "order:42",
         "{order}:42",
@@ -75,8 +73,7 @@ fn the_three_records_share_a_slot() {
         "}{a}",
     ] {
         let names = names(key).unwrap_or_else(|problem| panic!("{key}: {problem}"));
-        assert_eq!(slot(&names.lock), slot(&names.fence().to_string()), "{key}");
-        assert_eq!(slot(&names.lock), slot(&names.queue().to_string()), "{key}");
+        assert_one_slot(&names);
     }
 }
 
@@ -96,9 +93,8 @@ fn random_names_share_a_slot_or_are_refused() {
             .map(|_| PIECES[below(PIECES.len())])
             .collect();
         let Ok(names) = names(&key) else { continue };
-        assert_eq!(slot(&names.lock), slot(&names.fence().to_string()), "{key}");
-        assert_eq!(slot(&names.lock), slot(&names.queue().to_string()), "{key}");
-        *if names.tagged {
+        assert_one_slot(&names);
+        *if names.is_tagged {
             &mut tagged
         } else {
             &mut plain
@@ -108,15 +104,15 @@ fn random_names_share_a_slot_or_are_refused() {
 }
 
 #[test]
-fn a_prefix_may_bring_the_tag() {
+fn tag_may_be_in_the_prefix() {
     let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
-    assert_eq!(names.fence().to_string(), "{shop}:order:42:f");
+    assert_eq!(names.of(Record::Fence).to_string(), "{shop}:order:42:f");
     assert_eq!(slot(&names.lock), slot("shop"));
 }
 
 #[test]
-fn no_lock_is_named_like_another_locks_record() {
-    // Every name that `names` accepts, against every record of every other.
+fn lock_never_has_the_name_of_a_record_beside_another() {
+    // Every accepted name, compared with the records beside every other.
     let keys = [
         "a",
         "a:f",
@@ -137,8 +133,8 @@ fn no_lock_is_named_like_another_locks_record() {
             .collect();
         for one in &named {
             for other in &named {
-                assert_ne!(*one.lock, *other.fence().to_string());
-                assert_ne!(*one.lock, *other.queue().to_string());
+                let [_, beside @ ..] = written(other);
+                assert!(!beside.contains(&one.lock.to_string()), "{one:?} {other:?}");
             }
         }
     }
@@ -164,7 +160,7 @@ fn bad_keys_are_refused() {
 }
 
 #[test]
-fn a_problem_of_the_writing_is_reported_here() {
+fn problem_of_a_written_key_is_reported_when_it_is_named() {
     let mut key = KeyWriter::new();
     key.text("order:");
     key.placeholder("id", &"");
