@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{metrics, number, safely};
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::error::LockError;
 use crate::lease::{Lease, LossReason};
 

@@ -182,7 +182,7 @@ impl GrantNotifier {
 
     /// The names to listen to on a new connection: that of new owners first, then those of owners that
     /// have not ended. Each connection has a new one.
-    pub(crate) fn names_of_connection(&self) -> Result<Vec<ClientId>, LockError> {
+    pub(crate) fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
         let mut owner_ids = self.owner_ids();
         let names = &mut owner_ids.names;
         // One by which owners go already, since they are why it is made, is kept.
@@ -210,7 +210,7 @@ impl GrantNotifier {
     }
 
     /// Calls `owner_id`; `false` if there is no such one.
-    pub(crate) fn call(&self, owner_id: OwnerId) -> bool {
+    pub(crate) fn notify(&self, owner_id: OwnerId) -> bool {
         let rung = self
             .owner_ids()
             .slots
@@ -279,8 +279,8 @@ mod tests {
         let notifier = GrantNotifier::default();
         let owner_id = notifier.register().unwrap();
         assert!(!notifier.was_notified(owner_id));
-        assert!(notifier.call(owner_id));
-        assert!(notifier.call(owner_id));
+        assert!(notifier.notify(owner_id));
+        assert!(notifier.notify(owner_id));
         assert!(notifier.was_notified(owner_id));
         notifier.notified(owner_id).await;
         assert!(!notifier.was_notified(owner_id));
@@ -302,7 +302,7 @@ mod tests {
             }
         });
         tokio::task::yield_now().await;
-        assert!(notifier.call(first));
+        assert!(notifier.notify(first));
         soon(heard.notified()).await;
         let mut other = pin!(notifier.notified(second));
         assert!(poll_once(other.as_mut()).await.is_pending());
@@ -318,7 +318,7 @@ mod tests {
         assert!(!notifier.has_just_ended(queued), "it has not ended");
         notifier.unregister(queued, true);
         notifier.unregister(other, false);
-        assert!(!notifier.call(queued) && !notifier.call(other));
+        assert!(!notifier.notify(queued) && !notifier.notify(other));
         assert!(!notifier.has_just_ended(other));
         assert!(notifier.has_just_ended(queued));
         assert!(!notifier.has_just_ended(queued), "it is ended once");
@@ -349,14 +349,11 @@ mod tests {
         let notifier = GrantNotifier::default();
         let owner_id = notifier.register().unwrap();
         // The owner that it is made for waits for it under that name.
-        assert_eq!(
-            notifier.names_of_connection().unwrap(),
-            [owner_id.process()]
-        );
+        assert_eq!(notifier.client_ids().unwrap(), [owner_id.process()]);
         notifier.connected(FIRST);
         assert_eq!(notifier.register().unwrap().process(), owner_id.process());
 
-        let names = notifier.names_of_connection().unwrap();
+        let names = notifier.client_ids().unwrap();
         let [new, old] = names[..] else {
             panic!("{names:?}")
         };
@@ -368,25 +365,22 @@ mod tests {
     #[test]
     fn an_owner_that_comes_while_there_is_no_connection_goes_by_the_name_of_the_next() {
         let notifier = GrantNotifier::default();
-        notifier.names_of_connection().unwrap();
+        notifier.client_ids().unwrap();
         notifier.connected(FIRST);
         let first = notifier.register().unwrap();
         notifier.disconnected(FIRST);
         let [second, third] = [(); 2].map(|()| notifier.register().unwrap().process());
         assert_eq!(second, third);
         assert_ne!(second, first.process());
-        assert_eq!(
-            notifier.names_of_connection().unwrap(),
-            [second, first.process()]
-        );
+        assert_eq!(notifier.client_ids().unwrap(), [second, first.process()]);
     }
 
     #[test]
     fn the_end_of_a_connection_that_is_told_late_changes_no_name() {
         let notifier = GrantNotifier::default();
-        notifier.names_of_connection().unwrap();
+        notifier.client_ids().unwrap();
         notifier.connected(FIRST);
-        let [second] = notifier.names_of_connection().unwrap()[..] else {
+        let [second] = notifier.client_ids().unwrap()[..] else {
             panic!("one")
         };
         notifier.connected(ConnectionId(2));
@@ -398,10 +392,10 @@ mod tests {
     fn a_name_is_dropped_with_its_last_owner() {
         let notifier = GrantNotifier::default();
         let owner_id = notifier.register().unwrap();
-        notifier.names_of_connection().unwrap();
+        notifier.client_ids().unwrap();
         notifier.connected(FIRST);
         notifier.unregister(owner_id, false);
-        let names = notifier.names_of_connection().unwrap();
+        let names = notifier.client_ids().unwrap();
         assert_eq!(names.len(), 1);
         assert_ne!(names[0], owner_id.process());
     }
@@ -410,7 +404,7 @@ mod tests {
     fn an_idle_client_connects_by_another_name_each_time() {
         let notifier = GrantNotifier::default();
         let mut names: Vec<_> = (0..4)
-            .flat_map(|_| notifier.names_of_connection().unwrap())
+            .flat_map(|_| notifier.client_ids().unwrap())
             .collect();
         assert_eq!(names.len(), 4);
         names.dedup();

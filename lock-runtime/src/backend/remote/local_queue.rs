@@ -75,7 +75,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Somebody in line has no more time, and stays to hear what will be known at the head.
-    pub(crate) fn stay(&mut self, lock: &LockName) {
+    pub(crate) fn await_announcement(&mut self, lock: &LockName) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.is_awaited = true;
         }
@@ -131,7 +131,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Makes the next one the head. With nobody left the line is gone.
-    pub(crate) fn call(&mut self, lock: &LockName) -> Option<S> {
+    pub(crate) fn pop(&mut self, lock: &LockName) -> Option<S> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut();
         let waiter = waiters.and_then(|waiters| waiters.pop_front());
         if waiter.is_none() {
@@ -141,7 +141,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Ends a line that nobody waits in. `false` if somebody does.
-    pub(crate) fn end_if_empty(&mut self, lock: &LockName) -> bool {
+    pub(crate) fn remove_if_empty(&mut self, lock: &LockName) -> bool {
         let is_empty = self.peek(lock).is_none();
         if is_empty {
             self.queues.remove(lock);
@@ -203,11 +203,11 @@ mod tests {
         join(&mut queues, 1);
         join(&mut queues, 2);
         assert_eq!(queues.peek(&k), Some(&1));
-        assert_eq!(queues.call(&k), Some(1));
-        assert_eq!(queues.call(&k), Some(2));
+        assert_eq!(queues.pop(&k), Some(1));
+        assert_eq!(queues.pop(&k), Some(2));
         let tail = queues.head(&k);
         assert!(tail.is_some(), "the last one called is still at the head");
-        assert_eq!(queues.call(&k), None);
+        assert_eq!(queues.pop(&k), None);
         assert!(queues.head(&k).is_none());
     }
 
@@ -224,7 +224,7 @@ mod tests {
             queues.pop_if(&k, |&waiter| Some(waiter * 10)),
             Some((1, 10))
         );
-        assert_eq!(queues.call(&k), Some(2));
+        assert_eq!(queues.pop(&k), Some(2));
         assert!(queues.head(&k).is_some());
     }
 
@@ -235,9 +235,9 @@ mod tests {
         let [first, second, third] = [1, 2, 3].map(|waiter| join(&mut queues, waiter));
         assert_eq!(queues.leave(&k, second), Some(2));
         assert_eq!(queues.leave(&k, second), None);
-        assert_eq!(queues.call(&k), Some(1));
+        assert_eq!(queues.pop(&k), Some(1));
         assert_eq!(queues.leave(&k, first), None);
-        assert_eq!(queues.call(&k), Some(3));
+        assert_eq!(queues.pop(&k), Some(3));
         assert_eq!(queues.leave(&k, third), None);
     }
 
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(queues.last_known(&k), None);
         queues.update(&k, Some("held"));
         assert_eq!(queues.last_known(&k), Some("held"));
-        assert_eq!(queues.call(&k), None);
+        assert_eq!(queues.pop(&k), None);
         assert!(queues.head(&k).is_none());
         assert_eq!(queues.last_known(&k), None, "this is another line");
     }
@@ -262,11 +262,11 @@ mod tests {
             join(&mut queues, waiter);
         }
         let has_time = |waiter: &u8| [2, 4].contains(waiter);
-        queues.stay(&k);
+        queues.await_announcement(&k);
         assert_eq!(queues.announce(&k, &"held", has_time), [1, 3]);
         assert_eq!(queues.announce(&k, &"held", |_| false), [], "nobody stays");
-        assert_eq!(queues.call(&k), Some(2));
-        assert_eq!(queues.call(&k), Some(4));
+        assert_eq!(queues.pop(&k), Some(2));
+        assert_eq!(queues.pop(&k), Some(4));
     }
 
     #[test]
@@ -274,9 +274,9 @@ mod tests {
         let (mut queues, k) = queues();
         assert!(queues.head(&k).is_none());
         let waiter_id = join(&mut queues, 1);
-        assert!(!queues.end_if_empty(&k));
+        assert!(!queues.remove_if_empty(&k));
         queues.leave(&k, waiter_id);
-        assert!(queues.end_if_empty(&k));
+        assert!(queues.remove_if_empty(&k));
         assert!(queues.head(&k).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::wire::Waiting;
+use crate::backend::wire::reply::Waiting;
 use crate::lease::record::Holder;
 
 /// A waiter asks at least this often. It counts as alive for ten times as long.

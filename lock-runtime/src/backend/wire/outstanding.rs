@@ -95,7 +95,7 @@ impl Outstanding {
 
     /// Whether the owner may be served yet, for all that is known: it had a place in the queue, or may get
     /// one by a command that is still under way.
-    pub(crate) fn may_be_served(&self) -> bool {
+    pub(crate) fn may_be_granted(&self) -> bool {
         self.waited || self.may_arrive()
     }
 
