@@ -50,7 +50,6 @@ impl<W: Wire> WireEvents for Events<W> {
             return;
         };
         self.notifier.disconnected(connection);
-        self.notifier.notify_all();
         context.registry().disconnected(context.now());
         context.wake_watchdog();
     }

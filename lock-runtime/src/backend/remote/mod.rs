@@ -15,6 +15,7 @@
 //! [`reaper`], and all of them the [`context`].
 
 pub(crate) mod acquisition;
+pub(crate) mod client_ids;
 pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod events;
