@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{self, Node};
-use crate::backend::remote::Remote;
-use crate::backend::{Backend, ReleaseOutcome, Request, Undelivered};
+use crate::backend::redis::{self, CLOCK, RedisWire, Target};
+use crate::backend::remote::{self, Remote};
+use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
 use crate::config::Options;
@@ -19,7 +20,7 @@ use crate::lease::{Lease, Mode};
 #[derive(Clone)]
 pub(crate) enum AnyBackend {
     Memory(Arc<Memory>),
-    Redis(Arc<Remote<Node>>),
+    Redis(Arc<Remote<RedisWire>>),
 }
 
 macro_rules! each {
@@ -39,7 +40,13 @@ impl AnyBackend {
             Some(("memory", _)) => Err(LockError::invalid_options(
                 "a memory client takes nothing after `memory://`",
             )),
-            _ => Ok(AnyBackend::Redis(Remote::open(url, options)?)),
+            _ => {
+                let target = Target::parse(url, options)?;
+                let remote = remote::open(options, CLOCK, |background, events| {
+                    RedisWire::new(target, options, background, events)
+                })?;
+                Ok(AnyBackend::Redis(remote))
+            }
         }
     }
 

@@ -10,11 +10,13 @@ pub(crate) mod memory;
 pub(crate) mod owned_lease;
 pub(crate) mod redis;
 pub(crate) mod remote;
+pub(crate) mod undelivered;
 pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
 use crate::lease::Lease;
@@ -41,7 +43,7 @@ pub(crate) enum ReleaseOutcome {
 ///
 /// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
 /// told apart here and nowhere above.
-pub(crate) trait Backend: Send + Sync + Sized + 'static {
+pub(crate) trait Backend: Abandon + Sized {
     /// The clock that its leases are measured by.
     fn clock(&self) -> Clock;
 
@@ -49,7 +51,7 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
     fn acquire(
         self: Arc<Self>,
         request: Request,
-    ) -> impl Future<Output = Result<Undelivered<Self>, LockError>> + Send;
+    ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
 
     /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
     fn delivered(&self, lease: &Lease);
@@ -63,42 +65,9 @@ pub(crate) trait Backend: Send + Sync + Sized + 'static {
     /// Gives the lock back and says how that went.
     fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 
-    /// Gives the lock back without anybody waiting for the answer. Never blocks.
-    fn abandon(self: Arc<Self>, lease: Arc<Lease>);
-
     /// Every hold that was not given back yet.
     fn live(&self) -> Vec<Arc<Lease>>;
 
     /// Completes when what was abandoned before has been given back.
     fn settled(&self) -> impl Future<Output = ()> + Send;
-}
-
-/// A hold on its way to the caller; given back if it does not arrive.
-#[derive(Debug)]
-pub(crate) struct Undelivered<B: Backend> {
-    /// `Some` until it has arrived.
-    lease: Option<Arc<Lease>>,
-    backend: Arc<B>,
-}
-
-impl<B: Backend> Undelivered<B> {
-    pub(crate) fn new(backend: &Arc<B>, lease: Arc<Lease>) -> Undelivered<B> {
-        Undelivered {
-            lease: Some(lease),
-            backend: backend.clone(),
-        }
-    }
-
-    /// It has arrived: giving it back is the caller's from now on.
-    pub(crate) fn deliver(mut self) -> Arc<Lease> {
-        self.lease.take().expect("it is unpacked once")
-    }
-}
-
-impl<B: Backend> Drop for Undelivered<B> {
-    fn drop(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            self.backend.clone().abandon(lease);
-        }
-    }
 }

@@ -22,7 +22,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::backend::{Backend, ReleaseOutcome, Request, Undelivered};
+use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
@@ -413,7 +414,7 @@ impl Memory {
         self: Arc<Memory>,
         clock: Clock,
         request: Request,
-    ) -> Result<Undelivered<Memory>, LockError> {
+    ) -> Result<Undelivered, LockError> {
         if clock != CLOCK {
             Background::refuse_forked()?;
         }
@@ -426,7 +427,10 @@ impl Memory {
                 None => {
                     let grant = state.take(key, &request.label, &request.terms, now);
                     drop(state);
-                    return Ok(Undelivered::new(&self, self.lease(&request, clock, grant)));
+                    return Ok(Undelivered::new(
+                        self.clone(),
+                        self.lease(&request, clock, grant),
+                    ));
                 }
                 Some(lock) if request.wait.is_zero() => return Err(busy(&lock.holder)),
                 Some(lock) => {
@@ -453,7 +457,10 @@ impl Memory {
         match granted {
             Some(grant) => {
                 std::mem::forget(leaving);
-                Ok(Undelivered::new(&self, self.lease(&request, clock, grant)))
+                Ok(Undelivered::new(
+                    self.clone(),
+                    self.lease(&request, clock, grant),
+                ))
             }
             None => {
                 let holder = self.state().locks.get(key).map(|lock| busy(&lock.holder));
@@ -463,15 +470,19 @@ impl Memory {
     }
 }
 
+impl Abandon for Memory {
+    fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
+        self.state()
+            .free(lease.keys.first().as_str(), lease.token, lease.now());
+    }
+}
+
 impl Backend for Memory {
     fn clock(&self) -> Clock {
         CLOCK
     }
 
-    async fn acquire(
-        self: Arc<Memory>,
-        request: Request,
-    ) -> Result<Undelivered<Memory>, LockError> {
+    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Undelivered, LockError> {
         // tokio's timers need a runtime.
         let clock = Handle::try_current().map_or(Clock::Real, |_| CLOCK);
         self.acquire_by(clock, request).await
@@ -519,11 +530,6 @@ impl Backend for Memory {
         } else {
             ReleaseOutcome::NotOurs
         }
-    }
-
-    fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
-        self.state()
-            .free(lease.keys.first().as_str(), lease.token, lease.now());
     }
 
     fn live(&self) -> Vec<Arc<Lease>> {

@@ -5,7 +5,7 @@
 
 use itoa::Buffer;
 
-use crate::backend::wire::QueueEntry;
+use crate::backend::wire::owner::QueueEntry;
 use crate::key::NameOf;
 
 /// One word of a command.
@@ -89,7 +89,10 @@ mod tests {
         ]);
         let names = RecordNames::of_lock("lock:Bücher".to_owned()).unwrap();
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let entry = QueueEntry::new(owner_id, "api-7 ship".into());
+        let entry = QueueEntry {
+            owner_id,
+            label: "api-7 ship".into(),
+        };
         let rest = [
             Argument::Text(&names.lock),
             Argument::Name(names.of(Record::Fence)),

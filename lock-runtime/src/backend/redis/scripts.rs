@@ -6,7 +6,8 @@ use std::time::Duration;
 use redis::Value;
 
 use super::command::{Argument, CommandHeader};
-use crate::backend::wire::{AcquireReply, EndReply, Waiting, WireError};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::lease::record::{Grant, Holder};
 
 /// A script: the words that its calls begin with.
@@ -62,10 +63,6 @@ impl Script {
         };
         head.write(output, words);
     }
-}
-
-pub(super) fn millis(ttl: Duration) -> i64 {
-    i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX)
 }
 
 pub(super) fn acquired(value: Value) -> Result<AcquireReply, WireError> {

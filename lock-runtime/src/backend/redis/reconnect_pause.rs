@@ -25,7 +25,7 @@ pub(super) struct ReconnectPause {
 impl ReconnectPause {
     /// A connection has ended that was asked for at `began`. One was of use on which a command was
     /// answered without an error. The next one may be asked for at the time that is returned, or at once.
-    pub(super) fn ended(
+    pub(super) fn next_attempt(
         &mut self,
         of_use: bool,
         began: Instant,
@@ -48,7 +48,7 @@ impl ReconnectPause {
     }
 
     /// How many connections were dropped, this one included, since one was of use for a while.
-    pub(super) fn dropped(&mut self) -> u32 {
+    pub(super) fn note_dropped(&mut self) -> u32 {
         self.dropped = self.dropped.saturating_add(1);
         self.dropped
     }
@@ -64,60 +64,60 @@ mod tests {
 
     /// The pause after a connection that lasted for so long.
     fn pause(
-        losses: &mut ReconnectPause,
+        history: &mut ReconnectPause,
         of_use: bool,
         lasted: u64,
         jitter: f64,
     ) -> Option<Duration> {
         let began = Instant::now();
-        let next = losses.ended(of_use, began, began + ms(lasted), jitter);
+        let next = history.next_attempt(of_use, began, began + ms(lasted), jitter);
         next.map(|next| next - began)
     }
 
     #[test]
     fn the_pause_doubles_with_each_connection_of_no_use_up_to_half_a_second() {
-        let mut losses = ReconnectPause::default();
+        let mut history = ReconnectPause::default();
         for pauses in [20, 40, 80, 160, 250, 250] {
-            assert_eq!(pause(&mut losses, false, 1, 0.0), Some(ms(pauses)));
+            assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(pauses)));
         }
         for _ in 0..100 {
-            assert_eq!(pause(&mut losses, false, 1, 1.0), Some(ms(500)));
+            assert_eq!(pause(&mut history, false, 1, 1.0), Some(ms(500)));
         }
-        losses.useless = u32::MAX;
-        assert_eq!(pause(&mut losses, false, 1, 0.0), Some(ms(250)));
+        history.useless = u32::MAX;
+        assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(250)));
     }
 
     #[test]
     fn a_connection_that_was_of_use_is_made_again_at_once() {
-        let mut losses = ReconnectPause::default();
+        let mut history = ReconnectPause::default();
         for lasted in [1, 100, 10_000] {
-            assert_eq!(pause(&mut losses, true, lasted, 1.0), None);
+            assert_eq!(pause(&mut history, true, lasted, 1.0), None);
         }
         for _ in 0..10 {
-            pause(&mut losses, false, 1, 1.0);
+            pause(&mut history, false, 1, 1.0);
         }
-        assert_eq!(pause(&mut losses, true, 1_000, 1.0), None);
-        assert_eq!(pause(&mut losses, false, 1, 0.0), Some(ms(20)));
+        assert_eq!(pause(&mut history, true, 1_000, 1.0), None);
+        assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(20)));
     }
 
     #[test]
     fn a_short_one_of_use_makes_up_for_one_of_none() {
-        let mut losses = ReconnectPause::default();
+        let mut history = ReconnectPause::default();
         for _ in 0..3 {
-            pause(&mut losses, false, 1, 0.0);
+            pause(&mut history, false, 1, 0.0);
         }
-        assert_eq!(pause(&mut losses, true, 1, 0.0), Some(ms(40)));
-        assert_eq!(pause(&mut losses, true, 1, 0.0), Some(ms(20)));
-        assert_eq!(pause(&mut losses, true, 1, 0.0), None);
+        assert_eq!(pause(&mut history, true, 1, 0.0), Some(ms(40)));
+        assert_eq!(pause(&mut history, true, 1, 0.0), Some(ms(20)));
+        assert_eq!(pause(&mut history, true, 1, 0.0), None);
     }
 
     #[test]
     fn drops_are_counted_until_a_connection_was_of_use_for_a_while() {
-        let mut losses = ReconnectPause::default();
-        assert_eq!([losses.dropped(), losses.dropped()], [1, 2]);
-        pause(&mut losses, true, 10, 0.0);
-        assert_eq!(losses.dropped(), 3);
-        pause(&mut losses, true, 1_000, 0.0);
-        assert_eq!(losses.dropped(), 1);
+        let mut history = ReconnectPause::default();
+        assert_eq!([history.note_dropped(), history.note_dropped()], [1, 2]);
+        pause(&mut history, true, 10, 0.0);
+        assert_eq!(history.note_dropped(), 3);
+        pause(&mut history, true, 1_000, 0.0);
+        assert_eq!(history.note_dropped(), 1);
     }
 }
