@@ -8,10 +8,11 @@ use tokio::sync::oneshot;
 use crate::backend::Request;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, Acquired};
-use crate::backend::remote::handoff::{self, Handoff};
+use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
 use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
 use crate::backend::undelivered::Undelivered;
@@ -115,7 +116,7 @@ impl<W: Wire> Acquisition<W> {
             | Handoff::Granted(ref owner, ..)
                 if !owner.outstanding.may_ask_for(ttl) =>
             {
-                handoff::end_unneeded(&self.context, handoff);
+                pass_head::end_unneeded(&self.context, handoff);
                 NextStep::Attempt
             }
             Handoff::Queued(owner) => {
@@ -313,9 +314,9 @@ impl<W: Wire> Drop for Acquisition<W> {
             .filter(|owner| owner.outstanding.may_be_stored())
             .map_or(Handoff::Fresh, Handoff::Queued);
         if self.heads_queue {
-            handoff::hand_over(&self.context, &self.request.names.lock, handoff);
+            pass_head::to_next(&self.context, &self.request.names.lock, handoff);
         } else {
-            handoff::end_unneeded(&self.context, handoff);
+            pass_head::end_unneeded(&self.context, handoff);
         }
     }
 }
