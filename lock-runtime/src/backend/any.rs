@@ -14,7 +14,7 @@ use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::lease::Lease;
+use crate::lease::{Lease, Mode};
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -71,6 +71,8 @@ impl AnyBackend {
     }
 
     pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
+        // No backend knows another mode: a second one does not compile before they do.
+        let Mode::Exclusive = request.mode;
         each!(self, backend => backend.clone().acquire(request).await.map(Undelivered::deliver))
     }
 
@@ -79,7 +81,8 @@ impl AnyBackend {
         admission: &Admission,
         request: Request,
     ) -> Result<Arc<Lease>, LockError> {
-        let key = request.key.clone();
+        let Mode::Exclusive = request.mode;
+        let key = request.locks.first().key.clone();
         match self {
             AnyBackend::Memory(memory) => {
                 let acquire = memory.clone().acquire_by(self.blocking_clock(), request);

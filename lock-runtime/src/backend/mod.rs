@@ -15,28 +15,12 @@ pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
-use crate::key::{LockKey, RecordNames};
 use crate::lease::Lease;
-use crate::lease::schedule::LeaseTerms;
-
-/// One outermost acquisition, with every default filled in.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) key: LockKey,
-    pub(crate) names: RecordNames,
-    pub(crate) terms: LeaseTerms,
-    /// Zero: one attempt, and no place in the queue.
-    pub(crate) wait: Duration,
-    /// Who asks, as others will read it.
-    pub(crate) label: Arc<str>,
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
-}
+pub(crate) use crate::lease::Request;
 
 /// How a release ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

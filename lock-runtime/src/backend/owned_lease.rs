@@ -11,7 +11,7 @@ use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::lease::{Lease, LossReason};
-use crate::telemetry::Holding;
+use crate::telemetry::LeaseSpan;
 
 /// The duty to give a lock back: whoever drops the last of it, releases.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub(crate) struct OwnedLease {
     /// `Some` until it is given back.
     lease: Option<Arc<Lease>>,
     backend: AnyBackend,
-    /// `Some` from the hand-over to the end.
-    holding: Option<Holding>,
-    _inside: Counted,
+    /// `Some` from the delivery to the end.
+    span: Option<LeaseSpan>,
+    _in_flight: Counted,
 }
 
 impl OwnedLease {
@@ -30,12 +30,12 @@ impl OwnedLease {
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let inside = admission.enter(&request.key)?;
-        let key = request.key.clone();
+        let in_flight = admission.enter(&request.locks.first().key)?;
+        let key = request.locks.first().key.clone();
         let lease = admission
             .unless_closed(&key, backend.acquire(request))
             .await?;
-        Ok(OwnedLease::new(backend, inside, lease))
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
     /// For callers that block their thread; they may stand inside a runtime or not.
@@ -44,24 +44,24 @@ impl OwnedLease {
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let inside = admission.enter(&request.key)?;
+        let in_flight = admission.enter(&request.locks.first().key)?;
         let lease = backend.acquire_blocking(admission, request)?;
-        Ok(OwnedLease::new(backend, inside, lease))
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    fn new(backend: &AnyBackend, inside: Counted, lease: Arc<Lease>) -> OwnedLease {
+    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
         OwnedLease {
             lease: Some(lease),
             backend: backend.clone(),
-            holding: None,
-            _inside: inside,
+            span: None,
+            _in_flight: in_flight,
         }
     }
 
     /// The caller has it from now on.
     pub(crate) fn delivered(&mut self, now: Moment) {
         self.backend.delivered(self);
-        self.holding = Some(Holding::begin(self, now));
+        self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
     pub(crate) async fn renew(&self) -> Result<(), LockError> {
@@ -88,8 +88,8 @@ impl OwnedLease {
         self.lease = None;
         let outcome = report.outcome(released);
         let ReleaseReport { lease, ended, .. } = report;
-        if let Some(holding) = self.holding.take() {
-            holding.end(&lease, outcome.unwrap_or("lost"), ended);
+        if let Some(span) = self.span.take() {
+            span.end(&lease.trace, outcome.unwrap_or("lost"), ended);
         }
         outcome.map(drop).map_err(|loss| lease.lost_error(loss))
     }
@@ -149,8 +149,11 @@ impl Drop for OwnedLease {
         if let Some(lease) = self.lease.take() {
             // First: what is told of it is heard by somebody else's code.
             self.backend.abandon(lease.clone());
-            if let Some(holding) = self.holding.take() {
-                holding.dropped(&lease);
+            if let Some(span) = self.span.take() {
+                span.dropped(&lease.trace, || {
+                    let outcome = lease.loss().map_or("dropped", |_| "lost");
+                    (outcome, lease.now())
+                });
             }
         }
     }

@@ -473,7 +473,7 @@ impl Memory {
 impl Abandon for Memory {
     fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
         self.state()
-            .free(lease.key.as_str(), lease.token, lease.now());
+            .free(lease.keys.first().as_str(), lease.token, lease.now());
     }
 }
 
@@ -496,7 +496,7 @@ impl Backend for Memory {
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        let key = lease.key.as_str();
+        let key = lease.keys.first().as_str();
         let now = lease.now();
         let mut state = self.state();
         state.expire(key, now);
@@ -524,7 +524,7 @@ impl Backend for Memory {
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
         if self
             .state()
-            .free(lease.key.as_str(), lease.token, lease.now())
+            .free(lease.keys.first().as_str(), lease.token, lease.now())
         {
             ReleaseOutcome::Freed
         } else {
@@ -613,15 +613,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::LockGuard;
     use crate::backend::any::AnyBackend;
     use crate::client::LockClient;
-    use crate::client::guard::LockGuard;
 
     const KEY: &str = "order:42";
     const LONG: Duration = Duration::from_secs(60);
 
     fn store(client: &LockClient) -> Arc<Memory> {
-        match client.backend() {
+        match &client.core().backend {
             AnyBackend::Memory(memory) => memory.clone(),
             AnyBackend::Redis(_) => panic!("it is a memory client"),
         }
@@ -707,7 +707,7 @@ mod tests {
             pollster::block_on(held.renew()).unwrap();
             assert!(held.is_valid());
             // Without a look at its clock.
-            eventually("the end", || held.frame().held().is_known_lost());
+            eventually("the end", || held.frame().lease().is_known_lost());
             next.join().unwrap().unwrap().release_blocking().unwrap();
         });
         assert!(held.release_blocking().unwrap_err().is_lost());

@@ -184,8 +184,8 @@ impl<W: Wire> Acquisition<W> {
         let owner = match &mut self.owner {
             Some(owner) => owner,
             None => {
-                let Request { label, names, .. } = &self.request;
-                match self.context.new_owner(label, names) {
+                let request = &self.request;
+                match self.context.new_owner(&request.label, &request.names) {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
                         let error = WireError::unavailable(error.to_string());

@@ -1,7 +1,6 @@
 //! The ids that a client goes by, and the number of its owners with each.
 
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::background::random;
 use crate::error::LockError;
 use crate::lease::owner_id::ClientId;
 
@@ -71,7 +70,7 @@ impl ClientIds {
 
     /// Draws an id for new owners, and drops those without owners.
     fn draw(&mut self) -> Result<(), LockError> {
-        let id = random::client_id()?;
+        let id = ClientId::random()?;
         self.in_use.retain(|&(_, owners)| owners > 0);
         self.in_use.push((id, 0));
         (self.subscribed, self.is_past) = (None, false);

@@ -167,7 +167,7 @@ impl Report {
             return;
         }
         if outcome == ReleaseOutcome::Unconfirmed && self.was_held {
-            telemetry::release_unconfirmed(&self.lease);
+            telemetry::release_unconfirmed(&self.lease.trace);
         }
         if let Some(reply) = self.reply.take() {
             catch_panics(|| reply.send(outcome));
