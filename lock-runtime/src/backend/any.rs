@@ -1,4 +1,4 @@
-//! The backends behind one face.
+//! The backend of a client, of whatever kind.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl AnyBackend {
         }
     }
 
-    /// Makes sure that the store answers.
+    /// Checks that the store answers.
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
         match self {
             AnyBackend::Memory(_) => Ok(()),
@@ -62,7 +62,7 @@ impl AnyBackend {
         each!(self, backend => backend.clock())
     }
 
-    /// The clock of callers that block their thread: time that is paused would not go on meanwhile.
+    /// The clock of callers that block their thread: paused time would not go on while they block.
     pub(crate) fn blocking_clock(&self) -> Clock {
         match self {
             AnyBackend::Memory(_) => Clock::Real,
@@ -119,7 +119,7 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// No lease outlives its holder from now on, and those that do are given back.
+    /// Retains no lease any more, and releases those that are retained.
     pub(crate) fn stop_retaining(&self) {
         match self {
             AnyBackend::Memory(_) => {}
@@ -143,8 +143,7 @@ impl AnyBackend {
         }
     }
 
-    /// Sleeps by the clock that this backend's callers go by. Not at all where nobody keeps time, as
-    /// in a forked child: what is waited for there will not come either.
+    /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
             AnyBackend::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {

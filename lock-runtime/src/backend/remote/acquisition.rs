@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::backend::Request;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, Acquired};
 use crate::backend::remote::handoff::Handoff;
@@ -24,6 +23,7 @@ use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Request;
 use crate::lease::record::Grant;
 use crate::lease::schedule::margin;
 
@@ -185,7 +185,10 @@ impl<W: Wire> Acquisition<W> {
             Some(owner) => owner,
             None => {
                 let request = &self.request;
-                match self.context.new_owner(&request.label, &request.names) {
+                match self
+                    .context
+                    .new_owner(&request.label, &request.lock().names)
+                {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
                         let error = WireError::unavailable(error.to_string());
@@ -238,7 +241,7 @@ impl<W: Wire> Acquisition<W> {
     /// Notes what is known of the lock, also for the callers behind this one.
     fn learn(&mut self, last_known: LastKnown) {
         if self.heads_queue {
-            let lock = &self.request.names.lock;
+            let lock = &self.request.lock().names.lock;
             self.context.announce(lock, last_known.clone());
         }
         self.last_known = Some(last_known);
@@ -261,7 +264,7 @@ impl<W: Wire> Acquisition<W> {
             Some(last_known) => last_known.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
         };
-        let lock = &self.request.names.lock;
+        let lock = &self.request.lock().names.lock;
         let is_inherited = self.heads_queue
             && error.kind() != LockErrorKind::Rejected
             && self.context.queues().peek(lock).is_some();
@@ -314,7 +317,7 @@ impl<W: Wire> Drop for Acquisition<W> {
             .filter(|owner| owner.outstanding.may_be_stored())
             .map_or(Handoff::Fresh, Handoff::Queued);
         if self.heads_queue {
-            pass_head::to_next(&self.context, &self.request.names.lock, handoff);
+            pass_head::to_next(&self.context, &self.request.lock().names.lock, handoff);
         } else {
             pass_head::end_unneeded(&self.context, handoff);
         }

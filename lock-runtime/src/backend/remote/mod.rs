@@ -50,12 +50,13 @@ use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::undelivered::Abandon;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::{Wire, WireEvents};
-use crate::backend::{Backend, ReleaseOutcome, Request};
+use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
+use crate::lease::Request;
 
 /// The locks of one client on the servers behind `W`.
 pub(crate) type Remote<W> = Context<W>;

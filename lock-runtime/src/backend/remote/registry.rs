@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::backend::Request;
 use crate::backend::remote::lease_entry::{Doubt, LeaseEntry};
 use crate::backend::remote::retained::RetainedLeases;
 use crate::backend::wire::Renewal;
@@ -13,6 +12,7 @@ use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
 use crate::key::LockName;
 use crate::lease::Lease;
+use crate::lease::Request;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
@@ -201,7 +201,7 @@ impl LeaseRegistry {
         turns: u32,
         now: Moment,
     ) -> Option<Arc<Lease>> {
-        let lock = &request.names.lock;
+        let lock = &request.lock().names.lock;
         let (entry, until) = self.retained.get(lock)?;
         if now >= until || !entry.may_hand_over(&request.terms, turns, now) {
             return None;
