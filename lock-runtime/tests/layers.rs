@@ -28,7 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["background"],
     &["error"],
     &["key"],
-    &["docs"],
+    &["docs", "control"],
 ];
 
 /// What a file imports, by the file that declares it.

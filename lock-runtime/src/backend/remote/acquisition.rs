@@ -1,5 +1,6 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,8 +23,10 @@ use crate::background::moment::Moment;
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
+use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Request;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::margin;
 
@@ -114,7 +117,7 @@ impl<W: Wire> Acquisition<W> {
             Handoff::Queued(ref owner)
             | Handoff::Confirmed(ref owner)
             | Handoff::Granted(ref owner, ..)
-                if !owner.outstanding.may_ask_for(ttl) =>
+                if !owner.outstanding.may_ask_for(ttl) && !is_removed!("ttl_of_the_successor") =>
             {
                 pass_head::end_unneeded(&self.context, handoff);
                 NextStep::Attempt
@@ -155,7 +158,7 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.
-    async fn pause(&self, pause: Duration) -> NextStep {
+    async fn pause(&mut self, pause: Duration) -> NextStep {
         let now = Instant::now();
         let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
             return self.when_time_is_up();
@@ -164,6 +167,12 @@ impl<W: Wire> Acquisition<W> {
         let notified = self.context.timers().timeout_at(next, owner.notified());
         match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
+            Ok(()) if is_removed!("confirmation_of_a_grant") => {
+                let (at, token) = (self.context.now(), FencingToken::new(0));
+                let contended = true;
+                let answer = Grant { contended, token };
+                NextStep::Acquired(self.acquired(Answered { at, answer }))
+            }
             _ => NextStep::Attempt,
         }
     }
@@ -233,6 +242,15 @@ impl<W: Wire> Acquisition<W> {
             Err(error) => {
                 self.learn(LastKnown::failed(error));
                 self.failures += 1;
+                if is_removed!("same_owner_for_each_attempt") {
+                    let Request { label, .. } = &self.request;
+                    let another = self
+                        .context
+                        .new_owner(label, &self.request.lock().names)
+                        .ok();
+                    // Dropped, the owner of this attempt would be ended again when a message names it.
+                    mem::forget(mem::replace(&mut self.owner, another));
+                }
                 NextStep::Wait(backoff(self.failures, random::jitter()))
             }
         }
@@ -253,7 +271,7 @@ impl<W: Wire> Acquisition<W> {
             grant,
             contended: grant.answer.contended
                 || matches!(self.last_known, Some(LastKnown::Held(_))),
-            heads_queue: std::mem::take(&mut self.heads_queue),
+            heads_queue: mem::take(&mut self.heads_queue),
         }
     }
 
