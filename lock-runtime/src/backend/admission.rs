@@ -1,4 +1,4 @@
-//! Admission of calls and a count of those in flight, for shutdown.
+//! Admission of calls, and a count of those in flight, for shutdown.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 
-/// Admits calls to a client until it is shut down, and counts those in flight.
+/// Admits calls to a client until it is closed.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
     closed: AtomicBool,
@@ -22,9 +22,9 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Admits one call, which is in flight until the returned value is dropped.
+    /// Admits a call, which is counted until the returned value is dropped.
     pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
-        // Counted before `closed` is read: a concurrent close either counts this call or is seen by it.
+        // Counted before `closed` is read: a close that runs meanwhile either waits for this call or refuses it.
         let in_flight = self.in_flight.one();
         if self.closed.load(Ordering::SeqCst) {
             return Err(refused(key));
@@ -32,13 +32,13 @@ impl Admission {
         Ok(in_flight)
     }
 
-    /// Runs `acquire`, until the client is shut down.
+    /// Runs `acquire` unless the client is closed meanwhile.
     pub(crate) fn unless_closed<'a, F>(
         &'a self,
         key: &'a LockKey,
         acquire: F,
     ) -> UnlessClosed<'a, F> {
-        // Made before `closed` is read: from then on it misses no close.
+        // Made before `closed` is read, so that it misses no close.
         let closing = self.closing.notified();
         UnlessClosed {
             key,
@@ -48,6 +48,7 @@ impl Admission {
         }
     }
 
+    /// Refuses calls from now on, also those that wait for a lock.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         catch_panics(|| self.closing.notify_waiters());
@@ -60,8 +61,8 @@ impl Admission {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Admission::unless_closed`]. Written by hand, since an async function would store
-    /// `acquire` twice.
+    /// The future of [`Admission::unless_closed`]. By hand, since an async function would have room for
+    /// `acquire` twice, and be moved with it.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct UnlessClosed<'a, F> {
         key: &'a LockKey,

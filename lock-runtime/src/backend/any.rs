@@ -1,4 +1,4 @@
-//! The backend of a client, whichever it is.
+//! The backend of a client, of whatever kind.
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl AnyBackend {
         each!(self, backend => backend.clock())
     }
 
-    /// The clock of callers that block their thread: paused time would not advance meanwhile.
+    /// The clock of callers that block their thread: paused time would not go on while they block.
     pub(crate) fn blocking_clock(&self) -> Clock {
         match self {
             AnyBackend::Memory(_) => Clock::Real,
@@ -119,7 +119,7 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// Ends the leases that are retained, and retains none from now on.
+    /// Retains no lease any more, and releases those that are retained.
     pub(crate) fn stop_retaining(&self) {
         match self {
             AnyBackend::Memory(_) => {}
@@ -135,7 +135,7 @@ impl AnyBackend {
         each!(self, backend => backend.settled().await);
     }
 
-    /// Refuses a forked child, in which the backend does not work.
+    /// Whether this is still the process that the backend works in.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         match self {
             AnyBackend::Memory(_) => Ok(()),
@@ -143,8 +143,7 @@ impl AnyBackend {
         }
     }
 
-    /// Sleeps by the clock of this backend's callers. In a forked child it returns at once: no timer fires
-    /// there, and no answer arrives either.
+    /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
             AnyBackend::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {

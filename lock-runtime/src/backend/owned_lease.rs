@@ -4,16 +4,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::backend::ReleaseOutcome;
-use crate::backend::Request;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
-use crate::lease::{Lease, LossReason};
+use crate::lease::{Lease, LossReason, Request};
 use crate::telemetry::LeaseSpan;
 
-/// The duty to release a lease, by value or by drop.
+/// A lease and the duty to release it: dropping this releases.
 #[derive(Debug)]
 pub(crate) struct OwnedLease {
     /// `Some` until it is released.
@@ -38,7 +37,7 @@ impl OwnedLease {
         Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    /// For callers that block their thread, inside a runtime or outside.
+    /// For callers that block their thread, inside or outside a runtime.
     pub(crate) fn acquire_blocking(
         backend: &AnyBackend,
         admission: &Arc<Admission>,
@@ -68,9 +67,9 @@ impl OwnedLease {
         self.backend.renew(self.shared()).await
     }
 
-    /// Releases the lock. `Ok` if it was held until `ended`, and nothing disproved that.
+    /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
-    /// If the future is dropped, the release goes on in the background.
+    /// Dropped before its end, the release goes on in the background.
     pub(crate) async fn release(self, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
         let released = self.backend.release(report.lease.clone()).await;
@@ -97,11 +96,11 @@ impl OwnedLease {
     pub(crate) fn shared(&self) -> Arc<Lease> {
         self.lease
             .clone()
-            .expect("it is taken only when this is released")
+            .expect("a lease is taken only when it is released")
     }
 }
 
-/// The state of a lease when its holder ended it, before the release was sent.
+/// What was known of a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
     ended: Moment,
@@ -119,7 +118,7 @@ impl ReleaseReport {
         }
     }
 
-    /// The outcome of the lease, in the words of metrics.
+    /// The end of the lease, as a label of metrics.
     fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
         match (released, self.loss) {
             (_, Some(loss)) => Err(loss),
@@ -140,14 +139,14 @@ impl Deref for OwnedLease {
     fn deref(&self) -> &Lease {
         self.lease
             .as_deref()
-            .expect("it is taken only when this is released")
+            .expect("a lease is taken only when it is released")
     }
 }
 
 impl Drop for OwnedLease {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
-            // First: subscribers run at the report, and may block.
+            // First: subscribers run in what follows, and may block.
             self.backend.abandon(lease.clone());
             if let Some(span) = self.span.take() {
                 span.dropped(&lease.trace, || {

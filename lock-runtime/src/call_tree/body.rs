@@ -12,6 +12,7 @@ use super::current::{self, Current, current, entered};
 use super::frame::Frame;
 use super::on_lost::OnLost;
 use super::scope::Scope;
+use crate::control::is_removed;
 use crate::error::LockError;
 use crate::lease::Lease;
 
@@ -152,11 +153,11 @@ impl Inside<'_, '_> {
             .get_or_insert_with(|| Box::pin(lease.notified()));
         let _ = lost.as_mut().poll(cx);
         match lease.loss() {
-            None => Poll::Pending,
-            Some(loss) => {
+            Some(loss) if !is_removed!("check_after_a_poll") => {
                 body.discard();
                 Poll::Ready(lease.lost_error(loss))
             }
+            _ => Poll::Pending,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A call's request to a backend.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,11 +21,9 @@ pub(crate) struct Request {
     pub(crate) template: &'static str,
 }
 
-/// A backend that acquires one lock at a time reads the key and the names of the first.
-impl Deref for Request {
-    type Target = Lock;
-
-    fn deref(&self) -> &Lock {
+impl Request {
+    /// The first lock, for a backend that acquires one at a time.
+    pub(crate) fn lock(&self) -> &Lock {
         self.locks.first()
     }
 }

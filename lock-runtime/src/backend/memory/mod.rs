@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::backend::undelivered::{Abandon, Undelivered};
-use crate::backend::{Backend, ReleaseOutcome, Request};
+use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
@@ -31,6 +31,7 @@ use crate::background::panics::catch_panics;
 use crate::background::timers::Timer;
 use crate::config::DEFAULT_TTL;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Holder;
@@ -313,7 +314,7 @@ impl Memory {
     /// Makes the hold of a grant, and sets the timer that ends it.
     fn lease(self: &Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
-            request.key.clone(),
+            request.lock().key.clone(),
             self.owner,
             grant.token,
             request.terms,
@@ -326,7 +327,7 @@ impl Memory {
         let margin = margin(request.terms.first_ttl());
         lease.extend(span.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
         let mut state = self.state();
-        let lock = state.locks.get_mut(request.key.as_str());
+        let lock = state.locks.get_mut(request.lock().key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
             lock.holder.lease = Arc::downgrade(&lease);
             lock.holder.timer = span.and_then(|_| ExpiryTimer::set(&lease));
@@ -418,7 +419,7 @@ impl Memory {
         if clock != CLOCK {
             Background::refuse_forked()?;
         }
-        let key = request.key.as_str();
+        let key = request.lock().key.as_str();
         let now = clock.now();
         let (waiter, timers) = {
             let mut state = self.state();

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use foldhash::HashMap;
 
 use crate::backend::remote::client_ids::ClientIds;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::background::fork::lock_unless_forked;
 use crate::background::random;
+use crate::background::sync::Mutex;
 use crate::error::LockError;
 use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 
@@ -97,7 +97,7 @@ impl GrantNotifier {
 
     /// Removes an owner that has ended. One that `may_be_granted` the lock yet is remembered for a while.
     pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: bool) {
-        let Some(mut owners) = lock_unless_forked(&self.owners, self.process) else {
+        let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
             return;
         };
         let slot = owners.slots.remove(&owner_id.acquisition());
@@ -172,7 +172,7 @@ impl GrantNotifier {
     }
 
     fn owners(&self) -> MutexGuard<'_, Owners> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.owners.lock()
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::{self, Handoff};
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::release;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
@@ -197,7 +198,7 @@ fn declare_lost<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, reason: O
     let Some((lease, queue)) = lost else { return };
     lease.lose(reason.unwrap_or_else(|| lease.expiry()));
     if let Some(lock) = queue {
-        handoff::hand_over(context, &lock, Handoff::Fresh);
+        pass_head::to_next(context, &lock, Handoff::Fresh);
     }
 }
 

@@ -6,6 +6,7 @@ use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
+use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockSet, RecordNames};
 use crate::lease::schedule::LeaseTerms;
@@ -53,8 +54,8 @@ impl Acquire {
         let now = acquiring.now();
         let waited = acquiring.waited(now);
         let outcome = acquired.and_then(|lease| match lease.loss_at(now) {
-            None => Ok(lease),
-            Some(loss) => Err(lease.lost_error(loss)),
+            Some(loss) if !is_removed!("check_before_the_hand_over") => Err(lease.lost_error(loss)),
+            _ => Ok(lease),
         });
         match outcome {
             Ok(mut lease) => {

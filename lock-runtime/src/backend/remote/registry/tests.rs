@@ -612,7 +612,7 @@ fn what_others_want_or_may_be_lost_is_not_retained() {
     let start = Clock::Boot.now();
     let retains = |change: fn(&mut LeaseEntry), at: Duration| {
         let (mut registry, lease) = retaining(1, start);
-        change(&mut registry.entry(&lease).expect("it is held"));
+        change(registry.entry(&lease).expect("it is held"));
         registry.retain(&lease, TURNS, start + at)
     };
     let as_it_is: fn(&mut LeaseEntry) = |_| {};
