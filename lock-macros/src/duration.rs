@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Lit};
 
 use crate::args::ungrouped;
-use crate::diag::Diag;
+use crate::errors::Errors;
 
 /// What an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Length {
         name: &str,
         value: Expr,
         allowed: Allowed,
-        diag: &mut Diag,
+        errors: &mut Errors,
     ) -> Option<Length> {
         let Expr::Lit(literal) = ungrouped(&value) else {
             return Some(Length::Expr(value));
@@ -47,7 +47,7 @@ impl Length {
         match read {
             Ok(length) => Some(Length::Literal(length, span)),
             Err(problem) => {
-                diag.error(span, format_args!("`{name}` {problem}"));
+                errors.add(span, format_args!("`{name}` {problem}"));
                 None
             }
         }
@@ -55,12 +55,12 @@ impl Length {
 
     /// Refuses a `retain` of more than a third of the `ttl`, as far as both are known: after that no other
     /// caller may have the lease.
-    pub(crate) fn must_be_a_third_of(&self, ttl: &Length, diag: &mut Diag) {
+    pub(crate) fn must_be_a_third_of(&self, ttl: &Length, errors: &mut Errors) {
         if let (Length::Literal(retain, span), Length::Literal(ttl, _)) = (self, ttl)
             && *retain > *ttl / 3
         {
             let third = ttl.as_millis() / 3;
-            diag.error(
+            errors.add(
                 *span,
                 format_args!("`retain` must be at most a third of the `ttl`, `\"{third}ms\"` here"),
             );
@@ -183,12 +183,12 @@ mod tests {
     use super::*;
 
     fn read(value: &str, allowed: Allowed) -> Result<Duration, String> {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         let value = syn::parse_str(value).unwrap();
-        match Length::read("ttl", value, allowed, &mut diag) {
+        match Length::read("ttl", value, allowed, &mut errors) {
             Some(Length::Literal(length, _)) => Ok(length),
             Some(Length::Expr(_)) => Err("an expression".to_owned()),
-            None => Err(diag.messages().join("\n")),
+            None => Err(errors.messages().join("\n")),
         }
     }
 
@@ -281,15 +281,15 @@ mod tests {
     #[test]
     fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
         let problems = |retain: &str, ttl: &str| {
-            let mut diag = Diag::default();
+            let mut errors = Errors::default();
             let mut length = |name, value, allowed| {
                 let value = syn::parse_str(value).unwrap();
-                Length::read(name, value, allowed, &mut diag).unwrap()
+                Length::read(name, value, allowed, &mut errors).unwrap()
             };
             let retain = length("retain", retain, Allowed::Any);
             let ttl = length("ttl", ttl, Allowed::Lease);
-            retain.must_be_a_third_of(&ttl, &mut diag);
-            diag.messages()
+            retain.must_be_a_third_of(&ttl, &mut errors);
+            errors.messages()
         };
         for (retain, ttl) in [
             ("\"1s\"", "\"3s\""),

@@ -1,8 +1,8 @@
 //! The attribute's arguments, as they were typed.
 
 mod names;
-mod slips;
 mod value;
+mod wrong_syntax;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Token, token};
 
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::rename_self;
 use crate::tokens;
 use value::path;
@@ -36,11 +36,11 @@ pub(crate) struct Args {
 
 impl Args {
     /// Reads the arguments. A mistake in one does not hide those in the others.
-    pub(crate) fn read(tokens: TokenStream, diag: &mut Diag) -> Args {
+    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Args {
         let mut reader = Reader {
             args: Args::default(),
             key_seen: false,
-            diag,
+            errors,
         };
         let parsed = (|input: ParseStream<'_>| {
             reader.read_all(input);
@@ -49,7 +49,7 @@ impl Args {
         .parse2(tokens);
         debug_assert!(parsed.is_ok(), "the reader leaves nothing over");
         if !reader.key_seen {
-            reader.diag.error(
+            reader.errors.add(
                 Span::call_site(),
                 "`distributed_lock` needs a `key`, such as `key = \"order:<id>\"`",
             );
@@ -58,9 +58,9 @@ impl Args {
     }
 
     /// The path of the runtime crate; `None` if it was reported as wrong.
-    pub(crate) fn runtime(&self, diag: &mut Diag) -> Option<TokenStream> {
+    pub(crate) fn runtime(&self, errors: &mut Errors) -> Option<TokenStream> {
         match &self.krate {
-            Some(written) => path("crate", written, diag),
+            Some(written) => path("crate", written, errors),
             None => Some(quote_spanned!(Span::call_site()=> ::lock_runtime)),
         }
     }
@@ -68,7 +68,7 @@ impl Args {
     /// The guard's name, if it has a proper one.
     pub(crate) fn guard(&self) -> Option<Ident> {
         let value = self.guard.as_ref()?;
-        identifier("guard", value, &mut Diag::default())
+        identifier("guard", value, &mut Errors::default())
     }
 
     /// Renames `self` in every value, for a body in which it is called `name`.
@@ -114,14 +114,14 @@ struct Reader<'a> {
     args: Args,
     /// Somebody tried to give a key: then its absence is not the mistake.
     key_seen: bool,
-    diag: &'a mut Diag,
+    errors: &'a mut Errors,
 }
 
 impl Reader<'_> {
     fn read_all(&mut self, input: ParseStream<'_>) {
         while !input.is_empty() {
             if let Err(error) = self.read_one(input) {
-                self.diag.push(error);
+                self.errors.push(error);
                 skip_to_comma(input);
             }
             // Only a comma or the end is left here.
@@ -141,7 +141,7 @@ impl Reader<'_> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected an option such as `key = \"order:<id>\"`"));
         }
-        if let Some(error) = slips::format_arguments(self.args.key.as_ref(), input) {
+        if let Some(error) = wrong_syntax::format_arguments(self.args.key.as_ref(), input) {
             // One mistake, and the template is a part of it.
             self.args.key = None;
             return Err(error);
@@ -151,7 +151,7 @@ impl Reader<'_> {
         self.key_seen |= names::means_key(&text);
         if self.args.slot(&text).is_none() {
             skip_to_comma(input);
-            self.diag.error(name.span(), names::unknown(&text));
+            self.errors.add(name.span(), names::unknown(&text));
             return Ok(());
         }
         if input.is_empty() || input.peek(Token![,]) || input.peek(token::Paren) {
@@ -171,12 +171,12 @@ impl Reader<'_> {
             ));
         }
         if colon.is_some() {
-            return Err(slips::colon(&text, input));
+            return Err(wrong_syntax::colon(&text, input));
         }
-        if let Some(error) = slips::unquoted_key(&text, input) {
+        if let Some(error) = wrong_syntax::unquoted_key(&text, input) {
             return Err(error);
         }
-        if let Some(error) = slips::mutable(&text, input) {
+        if let Some(error) = wrong_syntax::mutable(&text, input) {
             return Err(error);
         }
         let value = input.parse::<Expr>()?;
@@ -185,7 +185,7 @@ impl Reader<'_> {
         }
         match self.args.slot(&text) {
             Some(slot @ None) => *slot = Some(value),
-            _ => self.diag.error(
+            _ => self.errors.add(
                 name.span(),
                 format_args!("`{text}` is given more than once"),
             ),
@@ -237,21 +237,21 @@ mod tests {
     use super::*;
 
     fn messages(tokens: &str) -> Vec<String> {
-        let mut diag = Diag::default();
-        Args::read(tokens.parse().unwrap(), &mut diag);
-        diag.messages()
+        let mut errors = Errors::default();
+        Args::read(tokens.parse().unwrap(), &mut errors);
+        errors.messages()
     }
 
     #[test]
     fn options_come_in_any_order_with_a_trailing_comma() {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         let args = Args::read(
             r#"ttl = "10s", client = pool::<A, B>(), key = "a", or_else = |e| f(e, 1), crate = crate::rt,"#
                 .parse()
                 .unwrap(),
-            &mut diag,
+            &mut errors,
         );
-        assert_eq!(diag.messages(), Vec::<String>::new());
+        assert_eq!(errors.messages(), Vec::<String>::new());
         assert!(args.key.is_some() && args.ttl.is_some() && args.client.is_some());
         assert!(args.or_else.is_some() && args.krate.is_some());
         assert!(args.wait.is_none());

@@ -15,14 +15,14 @@ use super::{allow_underscores, closures, glue_at};
 
 /// The return-type edge, the captures, and the statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
-    let edge = edge(call);
+    let typed_return = typed_return(call);
     let captures = captures(call, &statements, glue);
     let statements = closures::typed(call, &statements, glue).unwrap_or(statements);
-    quote_spanned! {glue=> #edge #captures #statements }
+    quote_spanned! {glue=> #typed_return #captures #statements }
 }
 
 /// Gives `return` the function's type. Nothing can be said of `_`.
-fn edge(call: &Call) -> TokenStream {
+fn typed_return(call: &Call) -> TokenStream {
     if call.output.inferred {
         return TokenStream::new();
     }
@@ -48,7 +48,7 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);
     // `key = key` gives the argument away, if it is one that can be.
-    let given_away = given_away(call).filter(|name| !mentioned.contains(name));
+    let moved_into_key = moved_into_key(call).filter(|name| !mentioned.contains(name));
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
     });
@@ -56,24 +56,27 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let bindings = call.names.bindings.iter().rev().filter(|binding| {
         let name = binding.ident.to_string();
         let kept = mentioned.contains(&name) || keeps_all && name.starts_with('_');
-        kept && Some(name) != given_away
+        kept && Some(name) != moved_into_key
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
         let allow = allow_underscores(&ident.to_string(), glue);
-        let defused = binding
+        let assignment = binding
             .mutable
-            .then(|| defused(ident, statements, glue))
+            .then(|| unreachable_assignment(ident, statements, glue))
             .flatten();
-        let defused = defused.map(|defused| quote_spanned!(glue=> #(#cfgs)* #allow #defused));
-        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident; #defused)
+        let assignment =
+            assignment.map(|assignment| quote_spanned!(glue=> #(#cfgs)* #allow #assignment));
+        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident; #assignment)
     });
     let receiver = call.names.receiver.iter();
     let receiver = receiver.filter(|name| keeps_all || mentioned.contains(&name.to_string()));
     let receiver = receiver.map(|name| {
         let mutable = call.names.mutable_receiver;
-        let defused = mutable.then(|| defused(name, statements, glue)).flatten();
-        quote_spanned!(glue=> let _ = &#name; #defused)
+        let assignment = mutable
+            .then(|| unreachable_assignment(name, statements, glue))
+            .flatten();
+        quote_spanned!(glue=> let _ = &#name; #assignment)
     });
     quote_spanned!(glue=> #(#moves)* #(#receiver)*)
 }
@@ -84,7 +87,11 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
 /// What is set for a destructor to read, as in `self.armed = false`, is else called "never read": the
 /// compiler knows of a variable that it is dropped, but of a captured one only if something is assigned
 /// to it as a whole.
-fn defused(name: &Ident, statements: &TokenStream, glue: Span) -> Option<TokenStream> {
+fn unreachable_assignment(
+    name: &Ident,
+    statements: &TokenStream,
+    glue: Span,
+) -> Option<TokenStream> {
     let assigned = tokens::assigns_to(statements.clone(), &name.to_string());
     assigned.then(|| {
         quote_spanned! {glue=>
@@ -97,7 +104,7 @@ fn defused(name: &Ident, statements: &TokenStream, glue: Span) -> Option<TokenSt
 }
 
 /// The argument that is the key itself.
-fn given_away(call: &Call) -> Option<String> {
+fn moved_into_key(call: &Call) -> Option<String> {
     match &call.key {
         Key::Expr(expr) => match ungrouped(expr) {
             Expr::Path(path) => path.path.get_ident().map(ToString::to_string),

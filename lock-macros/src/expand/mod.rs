@@ -74,7 +74,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::args::Args;
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::Shape;
 use crate::model::{Call, OnLost};
 
@@ -106,7 +106,7 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
 /// the attribute: it will never run.
 pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
     let name = args.guard()?;
-    let runtime = args.runtime(&mut Diag::default())?;
+    let runtime = args.runtime(&mut Errors::default())?;
     let glue = glue_at(name.span());
     Some(quote_spanned! {glue=>
         let #name = #runtime::__private::v1::absent_guard();
@@ -123,7 +123,7 @@ enum Mode {
 /// Takes the lock, runs the statements under it, and gives it back.
 fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let asked = spec::asked(call, mode, glue);
+    let acquire = spec::acquire(call, mode, glue);
     let body = braced(body::statements(call, statements, glue), braces);
     let on_lost = match call.options.on_lost {
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
@@ -151,7 +151,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
             let settled = quote_spanned!(place=> __lock_rt::Call::settled(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
-                let mut __lock_call = #asked;
+                let mut __lock_call = #acquire;
                 let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
@@ -181,7 +181,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
             quote_spanned! {glue=>
-                let __lock_acquired = #asked;
+                let __lock_acquired = #acquire;
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard

@@ -14,11 +14,11 @@ use super::{Mode, allow_underscores, glue_at};
 
 /// The call, or for a blocking function the guard: evaluates the key, the lengths and the client, in
 /// this order. In a block of its own, so that nothing of it lives across an await.
-pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
+pub(super) fn acquire(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let options = &call.options;
     let function = call.item.signature.ident.unraw().to_string();
     let spec = match &call.key {
-        Key::Template(template) => described(template, &function, glue),
+        Key::Template(template) => spec_of_template(template, &function, glue),
         Key::Expr(expr) => {
             let key = expression_key(expr);
             // The values that an expression may yield are no label for a metric.
@@ -74,7 +74,7 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
 
 /// Writes the key: each value together with the text before it, one statement each, so that what one
 /// value borrows or locks is free again for the next.
-fn described(template: &Template, function: &str, glue: Span) -> TokenStream {
+fn spec_of_template(template: &Template, function: &str, glue: Span) -> TokenStream {
     let span = glue_at(template.literal.span());
     let mut text = "";
     let mut writes = TokenStream::new();

@@ -1,14 +1,14 @@
 //! The function under the attribute. Only its signature is parsed: the body stays as it was typed,
 //! so that an editor can complete in it while it does not parse yet.
 
-mod conditions;
+mod async_slot;
+mod cfg;
 mod copies;
 mod names;
 mod output;
 mod returns;
 mod shape;
-mod tail;
-mod wrapping;
+mod tail_block;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -19,7 +19,7 @@ use syn::{Attribute, Signature, Token, Visibility};
 pub(crate) use names::{Names, rename_self};
 pub(crate) use output::Output;
 pub(crate) use shape::Shape;
-pub(crate) use tail::Tail;
+pub(crate) use tail_block::TailBlock;
 
 /// A function with an unparsed body.
 pub(crate) struct Item {

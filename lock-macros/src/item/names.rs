@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, FnArg, Pat, Signature};
 
-use super::conditions;
+use super::cfg;
 
 /// A name that a placeholder may start with.
 #[derive(Clone)]
@@ -49,14 +49,14 @@ impl Names {
     /// Adds the names that a pattern binds, on the conditions among its attributes.
     pub(crate) fn bind(&mut self, pattern: &Pat, attrs: &[Attribute]) {
         let mut found = Found::default();
-        found.collect(pattern, &conditions::of(attrs));
+        found.collect(pattern, &cfg::attributes_of(attrs));
         self.incomplete |= found.incomplete;
         self.bindings.extend(found.bindings);
     }
 
     /// Takes out a name that is about to be moved, on the conditions among these attributes.
     pub(crate) fn remove(&mut self, name: &Ident, attrs: &[Attribute]) {
-        let cfgs = conditions::of(attrs);
+        let cfgs = cfg::attributes_of(attrs);
         self.bindings
             .retain(|binding| binding.ident != *name || !same(&binding.cfgs, &cfgs));
     }
@@ -104,7 +104,7 @@ impl Found {
             Pat::Type(pattern) => self.collect(&pattern.pat, cfgs),
             Pat::Struct(pattern) => {
                 for field in &pattern.fields {
-                    let cfgs = [cfgs, &conditions::of(&field.attrs)].concat();
+                    let cfgs = [cfgs, &cfg::attributes_of(&field.attrs)].concat();
                     self.collect(&field.pat, &cfgs);
                 }
             }

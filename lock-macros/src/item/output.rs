@@ -65,7 +65,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Diag;
+    use crate::errors::Errors;
 
     fn item(text: &str) -> Item {
         syn::parse_str(text).unwrap()
@@ -88,7 +88,7 @@ mod tests {
             ),
         ] {
             let item = item(text);
-            let shape = item.shape(&mut Diag::default()).unwrap();
+            let shape = item.shape(&mut Errors::default()).unwrap();
             let output = item.output(&shape);
             assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
             assert_eq!(output.inferred, expected == "_");

@@ -5,8 +5,8 @@ use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Block, ReceiverKind, ReturnType};
 
-use super::{Item, Tail, returns};
-use crate::diag::Diag;
+use super::{Item, TailBlock, returns};
+use crate::errors::Errors;
 use crate::tokens;
 
 /// When a function's work is done.
@@ -16,7 +16,7 @@ pub(crate) enum Shape {
     /// When it returns.
     Sync,
     /// When the async block that it ends with is done.
-    Future(Box<Tail>),
+    Future(Box<TailBlock>),
 }
 
 impl Shape {
@@ -32,20 +32,20 @@ impl Shape {
 
 impl Item {
     /// When its work is done. A function that would be unlocked before that is reported.
-    pub(crate) fn shape(&self, diag: &mut Diag) -> Option<Shape> {
+    pub(crate) fn shape(&self, errors: &mut Errors) -> Option<Shape> {
         let signature = &self.signature;
         if let Some(token) = &signature.constness {
-            diag.error(
+            errors.add(
                 token.span,
                 "a `const fn` cannot take a lock: it may run while the program is compiled",
             );
             return None;
         }
         if signature.asyncness.is_some() {
-            return self.awaits(diag).then_some(Shape::Async);
+            return self.awaits(errors).then_some(Shape::Async);
         }
         if self.is_runtime_entry() {
-            diag.error(
+            errors.add(
                 signature.ident.span(),
                 "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
             );
@@ -55,13 +55,13 @@ impl Item {
             return Some(Shape::Sync);
         };
         if returns::wraps_future(ty) {
-            diag.error(
+            errors.add(
                 ty.span(),
                 "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it",
             );
             return None;
         }
-        let Some(tail) = Tail::find(signature, self.body.stream()) else {
+        let Some(tail) = TailBlock::find(signature, self.body.stream()) else {
             // What only looks like a future by its name, or hides one behind another, the compiler
             // tells by its traits.
             if !returns::is_future(ty) || Block::parse_within.parse2(self.body.stream()).is_err() {
@@ -70,21 +70,21 @@ impl Item {
                 // "synchronous" function returns.
                 return Some(Shape::Sync);
             }
-            diag.error(
+            errors.add(
                 ty.span(),
                 "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
             );
             return None;
         };
         if let Some(variable) = &tail.stranded {
-            diag.error(
+            errors.add(
                 variable.span(),
                 format_args!("`{variable}` moves into the `async move {{ … }}` block, with the statement that makes it, and is used around the block, too; make it where it is used"),
             );
             return None;
         }
         if let Some(span) = tail.returns {
-            diag.error(
+            errors.add(
                 span,
                 "this `return` would leave the function before its lock is taken; move it into the `async move { … }` block, or make this an `async fn`",
             );
@@ -94,7 +94,7 @@ impl Item {
             && self.borrows_self()
             && returns::is_static(ty)
         {
-            diag.error(
+            errors.add(
                 span,
                 "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; take what it needs before, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
             );
@@ -104,10 +104,10 @@ impl Item {
     }
 
     /// Whether an async function does its work itself, as far as its type tells.
-    fn awaits(&self, diag: &mut Diag) -> bool {
+    fn awaits(&self, errors: &mut Errors) -> bool {
         match &self.signature.output {
             ReturnType::Type(_, ty) if returns::is_future(ty) => {
-                diag.error(
+                errors.add(
                     ty.span(),
                     "this function returns a future, which would run after the lock was released; await it in the function",
                 );
@@ -152,11 +152,11 @@ mod tests {
     use super::*;
 
     fn shape_of(text: &str) -> Result<Shape, String> {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         syn::parse_str::<Item>(text)
             .unwrap()
-            .shape(&mut diag)
-            .ok_or_else(|| diag.messages().join("\n"))
+            .shape(&mut errors)
+            .ok_or_else(|| errors.messages().join("\n"))
     }
 
     fn refused(text: &str) -> String {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::suggest;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 use super::scan::{Kind, Piece};
 
 /// The arguments of the function, as far as a template may mean them.
@@ -27,12 +27,12 @@ struct Found {
 /// What names an argument, such as `#id`, is told wherever it stands, and what counts them, such as
 /// `%s`, where nothing else in the template tells one call from another: it may be text otherwise.
 ///
-/// One flaw for the template, which shows all of it in our own words.
+/// One diagnostic for the template, which shows all of it in our own words.
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
     arguments: &Arguments<'_>,
-    flaws: &mut Vec<Flaw>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     let texts = || pieces.iter().filter(|piece| is_text(piece));
     let mut found: Vec<Found> = texts()
@@ -57,7 +57,7 @@ pub(super) fn placeholders(
     } else {
         format!("{template:?}")
     };
-    flaws.push(Flaw::new(
+    diagnostics.push(Diagnostic::new(
         first.range.clone(),
         format_args!(
             "`{written}` is literal text here, {why}; write `{}`, or `key = String::from({text})` if the text is meant",
@@ -262,146 +262,4 @@ fn number(found: &mut Vec<Found>, names: &[String]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::scan::scan;
-    use super::*;
-
-    fn flaws(template: &str) -> Vec<(&str, String)> {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws);
-        let names = ["id", "order_id", "order"].map(str::to_owned);
-        let arguments = Arguments {
-            has: &|name| names.iter().any(|known| known == name) || name == "self",
-            names: &names,
-        };
-        placeholders(template, &pieces, &arguments, &mut flaws);
-        flaws
-            .into_iter()
-            .map(|flaw| (&template[flaw.range], flaw.message))
-            .collect()
-    }
-
-    /// What is told, and what is proposed.
-    fn proposed(template: &str) -> (&str, String) {
-        let found = flaws(template);
-        assert_eq!(found.len(), 1, "{template}: {found:?}");
-        let (_, rest) = found[0].1.split_once("; write `").expect("a proposal");
-        let (proposed, _) = rest.split_once('`').expect("it ends");
-        (found[0].0, proposed.to_owned())
-    }
-
-    #[test]
-    fn a_flaw_says_what_to_write() {
-        assert_eq!(
-            flaws("order:#id")[0].1,
-            "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if the text is meant"
-        );
-        assert_eq!(
-            flaws("order:%s")[0].1,
-            "`%s` is literal text here, and nothing in this key tells one call from another; write `order:<id>`, or `key = String::from(\"order:%s\")` if the text is meant"
-        );
-        assert_eq!(
-            flaws("<<id>>")[0].1,
-            "`<<id>>` is literal text here, but `id` is an argument; write `<id>`, or `key = String::from(KEY)` if the text is meant"
-        );
-    }
-
-    #[test]
-    fn what_names_an_argument_is_told() {
-        for (template, part, ours) in [
-            ("#id", "#id", "<id>"),
-            ("order:#id:x", "#id", "order:<id>:x"),
-            ("order:$id", "$id", "order:<id>"),
-            ("order::id", ":id", "order:<id>"),
-            ("orders/:id/lines", ":id", "orders/<id>/lines"),
-            (":id", ":id", "<id>"),
-            ("order:@id", "@id", "order:<id>"),
-            ("order:%id%", "%id%", "order:<id>"),
-            ("order:%(id)s", "%(id)s", "order:<id>"),
-            ("a<<b<<id>>", "<<id>>", "a<<b<id>"),
-            ("#order.id", "#order.id", "<order.id>"),
-            ("x#order.getId()#", "#order.getId()", "x<order.getId()>#"),
-            ("#orderId", "#orderId", "<order_id>"),
-            ("#self.name", "#self.name", "<self.name>"),
-            ("'order:' + #id", "#id", "order:<id>"),
-            ("'a+b:' + #id", "#id", "'a+b:' + <id>"),
-            ("#order.id + ':' + #id", "#order.id", "<order.id>:<id>"),
-            ("order:#{#id}", "#{#id}", "order:<id>"),
-            ("<order>:#id", "#id", "<order>:<id>"),
-            ("é:#id", "#id", "é:<id>"),
-        ] {
-            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
-        }
-    }
-
-    #[test]
-    fn what_counts_arguments_is_told_where_it_is_all_there_is() {
-        for (template, part, ours) in [
-            ("order:%s", "%s", "order:<id>"),
-            ("%d:%s", "%d", "<id>:<order_id>"),
-            ("a:%1$s", "%1$s", "a:<id>"),
-            ("order:{0}", "{0}", "order:<id>"),
-            ("{0}:{1}:{2}:{3}", "{0}", "<id>:<order_id>:<order>:<order>"),
-            ("order:$1", "$1", "order:<id>"),
-            ("order:#p0", "#p0", "order:<id>"),
-            ("order:?", "?", "order:<id>"),
-            ("?:x", "?", "<id>:x"),
-        ] {
-            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
-        }
-    }
-
-    #[test]
-    fn other_text_is_text() {
-        for template in [
-            "order:#ids",
-            "issue#1",
-            "c#",
-            "#",
-            "$",
-            "a:$",
-            "order:id",
-            "a::b",
-            "user@id",
-            "100%",
-            "100%sure",
-            "%(id",
-            "%id",
-            "<<b>>",
-            "Arc<<Self>>",
-            "Order#Id",
-            "<<<id>>>",
-            "Class#method",
-            "{0}:<id>",
-            "%s:<id>",
-            "<id>:?",
-            "why?",
-            "a?:b",
-            "$1x",
-            "{0",
-            "{a0}",
-            "#px",
-            "#result",
-            "",
-        ] {
-            assert_eq!(flaws(template), [], "{template}");
-        }
-    }
-
-    #[test]
-    fn a_function_without_arguments_counts_none() {
-        let template = "order:%s";
-        let mut flaws = Vec::new();
-        let arguments = Arguments {
-            has: &|_| false,
-            names: &[],
-        };
-        placeholders(
-            template,
-            &scan(template, &mut flaws),
-            &arguments,
-            &mut flaws,
-        );
-        assert_eq!(flaws, []);
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 use super::foreign::{self, Arguments};
 use super::scan::{Kind, Piece};
 
@@ -15,28 +15,28 @@ pub(crate) fn lint(
     template: &str,
     pieces: &[Piece],
     arguments: &Arguments<'_>,
-    flaws: &mut Vec<Flaw>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
-    if pieces.is_empty() && flaws.is_empty() {
-        flaws.push(Flaw::new(0..0, "the key is empty"));
+    if pieces.is_empty() && diagnostics.is_empty() {
+        diagnostics.push(Diagnostic::new(0..0, "the key is empty"));
     }
-    length(pieces, flaws);
-    separators(pieces, flaws);
-    let before = flaws.len();
-    literal_arguments(pieces, arguments.has, flaws);
+    length(pieces, diagnostics);
+    separators(pieces, diagnostics);
+    let before = diagnostics.len();
+    literal_arguments(pieces, arguments.has, diagnostics);
     // What is meant for a placeholder is told once.
-    if flaws.len() == before {
-        foreign::placeholders(template, pieces, arguments, flaws);
+    if diagnostics.len() == before {
+        foreign::placeholders(template, pieces, arguments, diagnostics);
     }
-    if flaws.len() == before {
-        braces(pieces, flaws);
+    if diagnostics.len() == before {
+        braces(pieces, diagnostics);
     }
 }
 
-fn length(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+fn length(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let text: usize = pieces.iter().map(|piece| text(piece).len()).sum();
     if text > LONGEST {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             0..0,
             format_args!("the key is at least {text} bytes long, and {LONGEST} are allowed"),
         ));
@@ -45,7 +45,7 @@ fn length(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
 
 /// Between two values there must be a byte that no value can contain. `%` is one that starts an
 /// escaped byte, so it does not count.
-fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_kept(byte);
     let mut last: Option<usize> = None;
     let mut separated = true;
@@ -56,7 +56,7 @@ fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
                 if let Some(start) = last
                     && !separated
                 {
-                    flaws.push(Flaw::new(
+                    diagnostics.push(Diagnostic::new(
                         start..piece.range.end,
                         "different arguments could give the same key; separate them with `:` or `/`",
                     ));
@@ -74,7 +74,11 @@ fn is_kept(byte: u8) -> bool {
 }
 
 /// `{id}`, as `format!` would have it.
-fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws: &mut Vec<Flaw>) {
+fn literal_arguments(
+    pieces: &[Piece],
+    is_argument: &dyn Fn(&str) -> bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for piece in pieces {
         let text = text(piece);
         for (open, _) in text.match_indices('{') {
@@ -85,7 +89,7 @@ fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws
             let root = inside.split(['.', ':', '[', '(']).next().unwrap_or(inside);
             if is_argument(root) {
                 let range = within(piece, open..open + length + 2);
-                flaws.push(Flaw::new(
+                diagnostics.push(Diagnostic::new(
                     range,
                     format_args!(
                         "`{{{inside}}}` is literal text here, but `{root}` is an argument; write `<{inside}>`, or `{{<{inside}>}}` for a hash tag"
@@ -98,7 +102,7 @@ fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws
 
 /// Redis Cluster takes the text from the first `{` to the first `}` after it for the hash tag, if
 /// there is any.
-fn braces(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let mut stray = None;
     let mut open = false;
     let mut tag_is_empty = true;
@@ -115,32 +119,32 @@ fn braces(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
                 }
                 '}' if !open => stray = stray.or(Some(within(piece, at..at + 1))),
                 '}' if tag_is_empty => {
-                    flaws.push(Flaw::new(
+                    diagnostics.push(Diagnostic::new(
                         within(piece, at - 1..at + 1),
                         "`{}` is an empty hash tag, which Redis Cluster ignores; put between the braces what decides the slot, or leave them out",
                     ));
                     return;
                 }
-                '}' => return reserved_suffix(pieces, flaws),
+                '}' => return reserved_suffix(pieces, diagnostics),
                 _ => tag_is_empty = false,
             }
         }
     }
     if let Some(range) = stray {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             range,
             "`}` closes no hash tag: Redis Cluster would hash the key as a whole, and the records beside it differently; write `{tag}`, or leave the brace out",
         ));
     }
 }
 
-fn reserved_suffix(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let Some(last) = pieces.last() else {
         return;
     };
     let text = text(last);
     if let Some(suffix) = [":f", ":w"].iter().find(|suffix| text.ends_with(**suffix)) {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             last.range.end - suffix.len()..last.range.end,
             format_args!(
                 "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
@@ -171,17 +175,17 @@ mod tests {
     use super::super::scan::scan;
     use super::*;
 
-    fn flaws(template: &str) -> Vec<(&str, String)> {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws);
+    fn diagnostics(template: &str) -> Vec<(&str, String)> {
+        let mut diagnostics = Vec::new();
+        let pieces = scan(template, &mut diagnostics);
         let arguments = Arguments {
             has: &|name| name == "id" || name == "self",
             names: &["id".to_owned()],
         };
-        lint(template, &pieces, &arguments, &mut flaws);
-        flaws
+        lint(template, &pieces, &arguments, &mut diagnostics);
+        diagnostics
             .into_iter()
-            .map(|flaw| (&template[flaw.range], flaw.message))
+            .map(|diagnostic| (&template[diagnostic.range], diagnostic.message))
             .collect()
     }
 
@@ -203,7 +207,7 @@ mod tests {
             "{ }",
             "{x}:f:<id>",
         ] {
-            assert_eq!(flaws(template), [], "{template}");
+            assert_eq!(diagnostics(template), [], "{template}");
         }
     }
 
@@ -217,7 +221,7 @@ mod tests {
             "<a>%3A<b>",
             "<a>_.@+x9<b>",
         ] {
-            let found = flaws(template);
+            let found = diagnostics(template);
             assert_eq!(found.len(), 1, "{template}");
             assert_eq!(found[0].0, template);
             assert_eq!(
@@ -225,66 +229,74 @@ mod tests {
                 "different arguments could give the same key; separate them with `:` or `/`"
             );
         }
-        assert_eq!(flaws("<a>:<b>-<c>")[0].0, "<b>-<c>");
+        assert_eq!(diagnostics("<a>:<b>-<c>")[0].0, "<b>-<c>");
     }
 
     #[test]
     fn an_empty_template_is_refused() {
-        assert_eq!(flaws(""), [("", "the key is empty".to_owned())]);
+        assert_eq!(diagnostics(""), [("", "the key is empty".to_owned())]);
     }
 
     #[test]
     fn braces_around_an_argument_are_suspicious() {
-        let found = flaws("order:{id}");
+        let found = diagnostics("order:{id}");
         assert_eq!(found[0].0, "{id}");
         assert_eq!(
             found[0].1,
             "`{id}` is literal text here, but `id` is an argument; write `<id>`, or `{<id>}` for a hash tag"
         );
-        assert_eq!(flaws("{self.id}")[0].0, "{self.id}");
+        assert_eq!(diagnostics("{self.id}")[0].0, "{self.id}");
         assert!(
-            flaws("{id:08}")[0]
+            diagnostics("{id:08}")[0]
                 .1
                 .starts_with("`{id:08}` is literal text")
         );
-        assert_eq!(flaws("<<{id}")[0].0, "<<{id}");
+        assert_eq!(diagnostics("<<{id}")[0].0, "<<{id}");
     }
 
     #[test]
     fn a_placeholder_of_another_language_is_told_once() {
         for template in ["order:#id", "order}:#id", "order:{0}", "order:#{id}"] {
-            assert_eq!(flaws(template).len(), 1, "{template}");
+            assert_eq!(diagnostics(template).len(), 1, "{template}");
         }
     }
 
     #[test]
     fn braces_that_make_no_tag_are_refused() {
-        assert_eq!(flaws("order}:<id>")[0].0, "}");
-        assert_eq!(flaws("order:{}")[0].0, "{}");
+        assert_eq!(diagnostics("order}:<id>")[0].0, "}");
+        assert_eq!(diagnostics("order:{}")[0].0, "{}");
         assert!(
-            flaws("order}:<id>")[0]
+            diagnostics("order}:<id>")[0]
                 .1
                 .starts_with("`}` closes no hash tag")
         );
-        assert!(flaws("a}b{c")[0].1.starts_with("`}` closes no hash tag"));
         assert!(
-            flaws("order:{}")[0]
+            diagnostics("a}b{c")[0]
+                .1
+                .starts_with("`}` closes no hash tag")
+        );
+        assert!(
+            diagnostics("order:{}")[0]
                 .1
                 .starts_with("`{}` is an empty hash tag")
         );
-        assert!(flaws("{}{a}")[0].1.starts_with("`{}` is an empty hash tag"));
+        assert!(
+            diagnostics("{}{a}")[0]
+                .1
+                .starts_with("`{}` is an empty hash tag")
+        );
     }
 
     #[test]
     fn a_tagged_key_keeps_off_the_records_beside_a_lock() {
-        assert_eq!(flaws("{order}:<id>:f")[0].0, ":f");
-        assert_eq!(flaws("{order}:w").len(), 1);
+        assert_eq!(diagnostics("{order}:<id>:f")[0].0, ":f");
+        assert_eq!(diagnostics("{order}:w").len(), 1);
     }
 
     #[test]
     fn a_key_has_a_longest_length() {
-        assert_eq!(flaws(&"x".repeat(512)), []);
-        assert!(flaws(&"x".repeat(513))[0].1.contains("513 bytes"));
+        assert_eq!(diagnostics(&"x".repeat(512)), []);
+        assert!(diagnostics(&"x".repeat(513))[0].1.contains("513 bytes"));
     }
 
     #[test]

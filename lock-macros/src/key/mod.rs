@@ -1,6 +1,6 @@
 //! The key: a template, or an expression.
 
-mod flaw;
+mod diagnostic;
 mod foreign;
 mod lint;
 mod placeholder;
@@ -10,9 +10,9 @@ use proc_macro2::TokenStream;
 use syn::{Expr, LitStr};
 
 use crate::args;
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::Names;
-use flaw::Flaw;
+use diagnostic::Diagnostic;
 use foreign::Arguments;
 use scan::Kind;
 
@@ -37,13 +37,13 @@ pub(crate) enum Segment {
 
 impl Key {
     /// Reads the value of `key`; `None` if it was reported as wrong.
-    pub(crate) fn read(value: Expr, names: &Names, diag: &mut Diag) -> Option<Key> {
+    pub(crate) fn read(value: Expr, names: &Names, errors: &mut Errors) -> Option<Key> {
         match args::string(&value) {
-            Some(literal) => Template::read(literal, names, diag).map(Key::Template),
+            Some(literal) => Template::read(literal, names, errors).map(Key::Template),
             None => {
                 let stray = template_inside(&value, names);
                 if let Some((literal, name)) = &stray {
-                    diag.error(
+                    errors.add(
                         literal.span(),
                         format_args!(
                             "`<{name}>` is an argument only in a template, which is the whole value of `key`: write `key = {}`, or `{{{name}}}` inside of `format!`",
@@ -88,10 +88,10 @@ fn argument_in(text: &str, names: &Names) -> Option<String> {
 }
 
 impl Template {
-    fn read(literal: LitStr, names: &Names, diag: &mut Diag) -> Option<Template> {
+    fn read(literal: LitStr, names: &Names, errors: &mut Errors) -> Option<Template> {
         let template = literal.value();
-        let mut flaws = Vec::new();
-        let pieces = scan::scan(&template, &mut flaws);
+        let mut diagnostics = Vec::new();
+        let pieces = scan::scan(&template, &mut diagnostics);
         let arguments: Vec<String> = names
             .bindings
             .iter()
@@ -101,21 +101,23 @@ impl Template {
             has: &|name| names.find(name).is_some() || (name == "self" && names.receiver.is_some()),
             names: &arguments,
         };
-        lint::lint(&template, &pieces, &arguments, &mut flaws);
+        lint::lint(&template, &pieces, &arguments, &mut diagnostics);
         let mut segments = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece.kind {
                 Kind::Text(text) => segments.push(Segment::Text(text)),
                 Kind::Value(source) => match placeholder::read(&source, literal.span(), names) {
                     Ok(expr) => segments.push(Segment::Value { source, expr }),
-                    Err(message) => flaws.push(Flaw::new(piece.range, message)),
+                    Err(message) => diagnostics.push(Diagnostic::new(piece.range, message)),
                 },
             }
         }
-        for flaw in &flaws {
-            diag.error(literal.span(), flaw.drawn(&template));
+        for diagnostic in &diagnostics {
+            errors.add(literal.span(), diagnostic.rendered(&template));
         }
-        flaws.is_empty().then_some(Template { literal, segments })
+        diagnostics
+            .is_empty()
+            .then_some(Template { literal, segments })
     }
 }
 
@@ -124,10 +126,10 @@ mod tests {
     use super::*;
 
     fn read(value: &str) -> (Option<Key>, Vec<String>) {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         let names = Names::of(&syn::parse_str("fn f(id: u64, tenant: &str)").unwrap());
-        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut diag);
-        (key, diag.messages())
+        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut errors);
+        (key, errors.messages())
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 
 /// A part of a template, and the bytes that it was written with.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 }
 
 /// Cuts the template up, as far as its brackets let it.
-pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
+pub(crate) fn scan(template: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < template.len() {
@@ -30,7 +30,7 @@ pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
             at += 2;
         } else if let Some(after) = rest.strip_prefix('<') {
             let Some(length) = placeholder_length(after) else {
-                flaws.push(Flaw::new(
+                diagnostics.push(Diagnostic::new(
                     at..template.len(),
                     "`<` is never closed; write `<<` for a literal one",
                 ));
@@ -43,7 +43,7 @@ pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
             });
             at = end;
         } else if rest.starts_with('>') {
-            flaws.push(Flaw::new(
+            diagnostics.push(Diagnostic::new(
                 at..at + 1,
                 "`>` closes nothing; write `>>` for a literal one",
             ));
@@ -164,21 +164,24 @@ mod tests {
     use super::*;
 
     fn scanned(template: &str) -> (Vec<String>, Vec<String>) {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws)
+        let mut diagnostics = Vec::new();
+        let pieces = scan(template, &mut diagnostics)
             .into_iter()
             .map(|piece| match piece.kind {
                 Kind::Text(text) => text,
                 Kind::Value(source) => format!("<{source}>"),
             })
             .collect();
-        let flaws = flaws.into_iter().map(|flaw| flaw.message).collect();
-        (pieces, flaws)
+        let diagnostics = diagnostics
+            .into_iter()
+            .map(|diagnostic| diagnostic.message)
+            .collect();
+        (pieces, diagnostics)
     }
 
     fn pieces(template: &str) -> Vec<String> {
-        let (pieces, flaws) = scanned(template);
-        assert_eq!(flaws, Vec::<String>::new(), "{template}");
+        let (pieces, diagnostics) = scanned(template);
+        assert_eq!(diagnostics, Vec::<String>::new(), "{template}");
         pieces
     }
 

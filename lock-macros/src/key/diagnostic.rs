@@ -6,21 +6,21 @@ use std::ops::Range;
 
 /// A mistake, and the bytes of the template that it is about.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Flaw {
+pub(crate) struct Diagnostic {
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
 }
 
-impl Flaw {
-    pub(crate) fn new(range: Range<usize>, message: impl fmt::Display) -> Flaw {
-        Flaw {
+impl Diagnostic {
+    pub(crate) fn new(range: Range<usize>, message: impl fmt::Display) -> Diagnostic {
+        Diagnostic {
             range,
             message: message.to_string(),
         }
     }
 
     /// The message with the template below it and carets under the part in question.
-    pub(crate) fn drawn(&self, template: &str) -> String {
+    pub(crate) fn rendered(&self, template: &str) -> String {
         // A `'` is none in a string.
         let shown = |range: Range<usize>| {
             let escaped = template[range].escape_debug().to_string();
@@ -44,18 +44,24 @@ mod tests {
 
     #[test]
     fn carets_stand_under_the_part() {
-        let flaw = Flaw::new(6..11, "no such argument");
+        let diagnostic = Diagnostic::new(6..11, "no such argument");
         assert_eq!(
-            flaw.drawn("order:<oid>"),
+            diagnostic.rendered("order:<oid>"),
             "no such argument\n\n    order:<oid>\n          ^^^^^"
         );
     }
 
     #[test]
     fn columns_are_those_of_the_text_as_shown() {
-        let flaw = Flaw::new(4..7, "m");
-        assert_eq!(flaw.drawn("é\n:<a>"), "m\n\n    é\\n:<a>\n        ^^^");
-        assert_eq!(flaw.drawn("'a':<b>"), "m\n\n    'a':<b>\n        ^^^");
-        assert_eq!(Flaw::new(0..0, "m").drawn(""), "m\n\n    \n    ^");
+        let diagnostic = Diagnostic::new(4..7, "m");
+        assert_eq!(
+            diagnostic.rendered("é\n:<a>"),
+            "m\n\n    é\\n:<a>\n        ^^^"
+        );
+        assert_eq!(
+            diagnostic.rendered("'a':<b>"),
+            "m\n\n    'a':<b>\n        ^^^"
+        );
+        assert_eq!(Diagnostic::new(0..0, "m").rendered(""), "m\n\n    \n    ^");
     }
 }

@@ -4,9 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
 
+use super::async_slot::{async_slot, stranded};
 use super::copies;
 use super::names::Names;
-use super::wrapping::{async_slot, stranded};
 use crate::tokens;
 
 /// A body of the shape `…; Box::pin(async move { … })`, taken apart.
@@ -16,7 +16,7 @@ use crate::tokens;
 /// { charge(); Box::pin(async move { let __self = self; let __ret: R = { rest }; __ret }) }
 /// ```
 /// `before` is `charge();`, `prelude` is `let __self = self;`, `body` the rest of the block.
-pub(crate) struct Tail {
+pub(crate) struct TailBlock {
     /// Statements at the head that only copy, and so may run when the function is called.
     pub(crate) copies: TokenStream,
     /// The other statements before the block. They run when the function is called; as part of the
@@ -47,9 +47,9 @@ pub(crate) struct Prelude {
     pub(crate) output: TokenStream,
 }
 
-impl Tail {
+impl TailBlock {
     /// Takes a body apart; `None` if it does not end with an async block.
-    pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<Tail> {
+    pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<TailBlock> {
         // Most bodies have none, and need not be parsed to tell.
         if !tokens::mentions(body.clone(), "async") {
             return None;
@@ -72,7 +72,7 @@ impl Tail {
                 .filter(|statement| !matches!(statement, Stmt::Item(_)))
                 .find_map(|statement| tokens::find(statement.to_token_stream(), word))
         };
-        Some(Tail {
+        Some(TailBlock {
             stranded: stranded(before, &expr),
             returns: find("return"),
             uses_self: find("self"),
@@ -186,12 +186,12 @@ fn declared_result(pattern: &Pat, is_last: bool) -> Option<TokenStream> {
 mod tests {
     use super::*;
 
-    fn find_in(signature: &str, body: &str) -> Option<Tail> {
+    fn find_in(signature: &str, body: &str) -> Option<TailBlock> {
         let signature = syn::parse_str(signature).unwrap();
-        Tail::find(&signature, body.parse().unwrap())
+        TailBlock::find(&signature, body.parse().unwrap())
     }
 
-    fn find(body: &str) -> Option<Tail> {
+    fn find(body: &str) -> Option<TailBlock> {
         find_in("fn f(id: u8) -> R", body)
     }
 

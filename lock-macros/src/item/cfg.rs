@@ -8,7 +8,7 @@ use syn::{Attribute, Meta, MetaList, Token};
 
 /// The conditions among attributes. The others stay behind: what they say of an argument need not
 /// make sense where it is used.
-pub(crate) fn of(attrs: &[Attribute]) -> Vec<Attribute> {
+pub(crate) fn attributes_of(attrs: &[Attribute]) -> Vec<Attribute> {
     let conditions = attrs.iter().filter_map(|attr| {
         let mut attr = attr.clone();
         attr.meta = condition(attr.meta)?;
@@ -70,7 +70,10 @@ mod tests {
             ("#[allow(unused)] #[mut_ref] /// text", ""),
         ] {
             let attrs = Attribute::parse_outer.parse_str(written).unwrap();
-            let found: TokenStream = of(&attrs).iter().map(Attribute::to_token_stream).collect();
+            let found: TokenStream = attributes_of(&attrs)
+                .iter()
+                .map(Attribute::to_token_stream)
+                .collect();
             assert_eq!(found.to_string().replace(' ', ""), expected, "{written}");
         }
     }
