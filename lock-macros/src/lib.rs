@@ -30,8 +30,10 @@ pub fn distributed_lock(
     lock(args.into(), item.into()).into()
 }
 
-/// The attribute, also outside a compiler. Where something is wrong, the function is emitted as it
-/// was, beside the errors: then its callers compile, and one mistake costs one error.
+/// The attribute on plain token streams, so that tests can call it.
+///
+/// After a mistake the original function is emitted together with the errors. Its callers then
+/// compile, so one mistake causes one error.
 fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = Args::read(args, &mut errors);
@@ -43,7 +45,7 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#item #errors);
         }
     };
-    refuse_twice(&mut item, &mut errors);
+    refuse_second_lock(&mut item, &mut errors);
     let untouched = item.with_names_used(expand::absent_guard(&args));
     match validate::validate(args, item, &mut errors) {
         Some(call) if errors.is_empty() => expand::expand(call),
@@ -58,8 +60,9 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// One function, one lock: two would have an order that nobody chose.
-fn refuse_twice(item: &mut Item, errors: &mut Errors) {
+/// Removes further `#[distributed_lock]` attributes and reports each: two locks on one function would
+/// have an order that the user did not choose.
+fn refuse_second_lock(item: &mut Item, errors: &mut Errors) {
     item.attrs.retain(|attr| {
         let last = attr.path().segments.last();
         let ours = last.is_some_and(|segment| segment.ident == "distributed_lock");

@@ -1,4 +1,5 @@
-//! From what was typed to what it means. Every mistake found is reported; none stops the search.
+//! Turns the parsed arguments and function into a [`Call`]. Reports every mistake: none stops the
+//! search for more.
 
 use crate::args::{self, Args};
 use crate::duration::{Allowed, Length};
@@ -7,7 +8,7 @@ use crate::item::{Item, Names, Shape};
 use crate::key::Key;
 use crate::model::{Call, OnBusy, OnLost, Options};
 
-/// Checks everything; `None` if there is no sensible call to expand, in which case `errors` says why.
+/// Checks the whole attribute. Returns `None` if nothing can be expanded; then `errors` has the reason.
 pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Option<Call> {
     let shape = item.shape(errors);
     let names = names(&item, shape.as_ref());
@@ -31,7 +32,7 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
     })
 }
 
-/// The names in scope where the lock is taken.
+/// The names in scope at the place where the lock is acquired.
 fn names(item: &Item, shape: Option<&Shape>) -> Names {
     if let Some(Shape::Future(tail)) = shape
         && let Some(prelude) = &tail.prelude

@@ -1,4 +1,4 @@
-//! Values that an option may have, each with its own complaint.
+//! The kinds of values that options take, each with its own message.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -9,8 +9,7 @@ use super::sample;
 use super::wrong_syntax::as_written;
 use crate::errors::Errors;
 
-/// An expression without parentheses and the invisible groups that `macro_rules!` puts around
-/// `$key:literal`.
+/// Strips parentheses and the invisible groups that `macro_rules!` puts around `$key:literal`.
 pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
     loop {
         value = match value {
@@ -21,7 +20,7 @@ pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
     }
 }
 
-/// The string literal that an expression is.
+/// The string literal that an expression consists of.
 pub(crate) fn string(value: &Expr) -> Option<LitStr> {
     match ungrouped(value) {
         Expr::Lit(literal) => match &literal.lit {
@@ -32,7 +31,7 @@ pub(crate) fn string(value: &Expr) -> Option<LitStr> {
     }
 }
 
-/// `true` or `false`; anything else is reported.
+/// Reads `true` or `false` and reports anything else.
 pub(crate) fn boolean(name: &str, value: &Expr, errors: &mut Errors) -> Option<bool> {
     if let Expr::Lit(literal) = ungrouped(value)
         && let Lit::Bool(boolean) = &literal.lit
@@ -46,7 +45,7 @@ pub(crate) fn boolean(name: &str, value: &Expr, errors: &mut Errors) -> Option<b
     None
 }
 
-/// One of two words; anything else is reported.
+/// Reads one of two words and reports anything else.
 pub(crate) fn word<T>(
     name: &str,
     value: &Expr,
@@ -65,13 +64,13 @@ pub(crate) fn word<T>(
     found
 }
 
-/// A single identifier; anything else is reported.
+/// Reads a single identifier and reports anything else.
 pub(crate) fn identifier(name: &str, value: &Expr, errors: &mut Errors) -> Option<Ident> {
     let ident = match ungrouped(value) {
         Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => path.path.get_ident(),
         _ => None,
     };
-    // `self` is a path of one identifier, but no name that a `let` could give.
+    // `self` is a path of one identifier, but not a name that a `let` can bind.
     let ident = ident.filter(|ident| syn::parse2::<Ident>(ident.to_token_stream()).is_ok());
     if ident.is_none() {
         let example = string(value)
@@ -85,7 +84,7 @@ pub(crate) fn identifier(name: &str, value: &Expr, errors: &mut Errors) -> Optio
     ident.cloned()
 }
 
-/// What can be called; a value that cannot be, on the face of it, is reported.
+/// Reads a closure or a function, and reports a value that obviously is neither.
 pub(crate) fn callable(name: &str, value: Expr, errors: &mut Errors) -> Option<Expr> {
     let bare = ungrouped(&value);
     let is_value = match bare {
@@ -104,7 +103,7 @@ pub(crate) fn callable(name: &str, value: Expr, errors: &mut Errors) -> Option<E
     (!is_value).then_some(value)
 }
 
-/// `Ok(…)`, `Some(…)` and their like: what they make is a value.
+/// Whether a call constructs a value, as `Ok(…)` and `Some(…)` do.
 fn constructs(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -113,7 +112,7 @@ fn constructs(function: &Expr) -> bool {
     last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
-/// A path; anything else is reported.
+/// Reads a path and reports anything else.
 pub(crate) fn path(name: &str, value: &Expr, errors: &mut Errors) -> Option<TokenStream> {
     match ungrouped(value) {
         Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
@@ -134,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_a_wrong_kind_get_their_sentence() {
+    fn value_of_wrong_kind_is_reported() {
         let mut errors = Errors::default();
         let value = |text| syn::parse_str::<Expr>(text).unwrap();
         assert_eq!(boolean("renew", &value("true"), &mut errors), Some(true));

@@ -1,4 +1,4 @@
-//! The user's statements, and what surrounds them inside the body.
+//! The inside of the body: the user's statements, and the generated ones before them.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::tokens;
 
 use super::{allow_underscores, closures, glue_at};
 
-/// The return-type edge, the captures, and the statements.
+/// The typed `return`, the captures, and the user's statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
     let typed_return = typed_return(call);
     let captures = captures(call, &statements, glue);
@@ -21,7 +21,8 @@ pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> To
     quote_spanned! {glue=> #typed_return #captures #statements }
 }
 
-/// Gives `return` the function's type. Nothing can be said of `_`.
+/// A `return` that never runs, by which every `return` of the body gets the function's type. There is
+/// none for `_`.
 fn typed_return(call: &Call) -> TokenStream {
     if call.output.inferred {
         return TokenStream::new();
@@ -35,19 +36,17 @@ fn typed_return(call: &Call) -> TokenStream {
     }
 }
 
-/// Moves arguments into the body as a whole, so that they are dropped with it, before the lock is
-/// released.
+/// Moves whole arguments into the body, so that they are dropped with it, before the lock is released.
 ///
-/// In the reverse of their order, in which the arguments of a function are dropped: captures are
-/// dropped as they were captured.
+/// The order is reversed: a function drops its last argument first, a body its first capture.
 ///
-/// A name that occurs nowhere is left alone unless it starts with `_`: the compiler is about to
-/// call it unused, and should. Where the function drops its arguments when it returns its future,
-/// every such name is: the future could not outlive what it never uses, nor be `Send` without it.
+/// An argument that occurs nowhere is not captured, so that the compiler reports it as unused. One
+/// whose name starts with `_` is captured all the same, unless the function drops its arguments when
+/// it returns its future. There, a capture could keep the future from being `'static` or `Send`.
 fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);
-    // `key = key` gives the argument away, if it is one that can be.
+    // `key = key` moves the argument into the key, if the body does not use it.
     let moved_into_key = moved_into_key(call).filter(|name| !mentioned.contains(name));
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
@@ -81,12 +80,11 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     quote_spanned!(glue=> #(#moves)* #(#receiver)*)
 }
 
-/// Where the body assigns to an argument: an assignment that never happens, by which the compiler
-/// sees that the argument is dropped in here.
+/// An assignment that never runs, for an argument that the body assigns to.
 ///
-/// What is set for a destructor to read, as in `self.armed = false`, is else called "never read": the
-/// compiler knows of a variable that it is dropped, but of a captured one only if something is assigned
-/// to it as a whole.
+/// It prevents a false warning. After `self.armed = false`, which only a destructor reads, the compiler
+/// would call the value "never read". It takes the drop of a captured variable into account only if
+/// the variable is assigned to as a whole.
 fn unreachable_assignment(
     name: &Ident,
     statements: &TokenStream,
@@ -103,7 +101,7 @@ fn unreachable_assignment(
     })
 }
 
-/// The argument that is the key itself.
+/// The argument that itself is the value of `key`.
 fn moved_into_key(call: &Call) -> Option<String> {
     match &call.key {
         Key::Expr(expr) => match ungrouped(expr) {
@@ -114,7 +112,7 @@ fn moved_into_key(call: &Call) -> Option<String> {
     }
 }
 
-/// Everything of the user's in the attribute.
+/// Calls `each` with every expression of the attribute.
 fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     match &call.key {
         Key::Expr(expr) => each(expr.to_token_stream()),
@@ -139,7 +137,7 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     }
 }
 
-/// `-> R` for the closure of a synchronous body, where R can be written.
+/// `-> R` for the closure of a synchronous body, if `R` can be written.
 pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
     if call.output.inferred {
         return TokenStream::new();

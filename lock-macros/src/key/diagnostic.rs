@@ -1,10 +1,10 @@
-//! A mistake inside a template. On stable the caret of the compiler stands under the whole literal,
-//! so the message draws its own.
+//! A mistake inside a template. On stable Rust, the compiler's carets mark the whole literal, so the
+//! message contains carets of its own.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A mistake, and the bytes of the template that it is about.
+/// A mistake, and the bytes of the template that it concerns.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
     pub(crate) range: Range<usize>,
@@ -19,9 +19,9 @@ impl Diagnostic {
         }
     }
 
-    /// The message with the template below it and carets under the part in question.
+    /// The message, followed by the template with carets under the part in question.
     pub(crate) fn rendered(&self, template: &str) -> String {
-        // A `'` is none in a string.
+        // A string literal needs no escape for `'`.
         let shown = |range: Range<usize>| {
             let escaped = template[range].escape_debug().to_string();
             escaped.replace("\\'", "'")
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn carets_stand_under_the_part() {
+    fn carets_mark_the_part() {
         let diagnostic = Diagnostic::new(6..11, "no such argument");
         assert_eq!(
             diagnostic.rendered("order:<oid>"),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_those_of_the_text_as_shown() {
+    fn carets_follow_the_escaped_text() {
         let diagnostic = Diagnostic::new(4..7, "m");
         assert_eq!(
             diagnostic.rendered("é\n:<a>"),

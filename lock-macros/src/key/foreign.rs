@@ -1,4 +1,5 @@
-//! Placeholders as other languages write them. Here they are text: every call would take one lock.
+//! Placeholders in the syntax of other languages. In a template they are literal text, so all calls
+//! would share one lock.
 
 use std::ops::Range;
 
@@ -7,27 +8,27 @@ use crate::suggest;
 use super::diagnostic::Diagnostic;
 use super::scan::{Kind, Piece};
 
-/// The arguments of the function, as far as a template may mean them.
+/// The arguments of the function that a template may mean.
 pub(crate) struct Arguments<'a> {
-    /// Whether an argument, or `self`, has that name.
+    /// Whether an argument, or `self`, has this name.
     pub(crate) has: &'a dyn Fn(&str) -> bool,
-    /// Their names, in order.
+    /// The names of the arguments, in order.
     pub(crate) names: &'a [String],
 }
 
-/// A part of the template, and what it would be in ours.
+/// A foreign placeholder, and the placeholder that it stands for.
 struct Found {
     range: Range<usize>,
-    /// The argument, if the part names one.
+    /// The argument, if the foreign placeholder names one.
     argument: Option<String>,
-    /// What would stand between `<` and `>`.
+    /// The text between `<` and `>` of the correct placeholder.
     placeholder: String,
 }
 
-/// What names an argument, such as `#id`, is told wherever it stands, and what counts them, such as
-/// `%s`, where nothing else in the template tells one call from another: it may be text otherwise.
+/// Reports foreign placeholders, all in one diagnostic that shows the corrected template.
 ///
-/// One diagnostic for the template, which shows all of it in our own words.
+/// A placeholder that names an argument, such as `#id`, is always reported. One that counts arguments,
+/// such as `%s`, may be meant as text. It is reported only if the template has no other placeholder.
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
@@ -61,7 +62,7 @@ pub(super) fn placeholders(
         first.range.clone(),
         format_args!(
             "`{written}` is literal text here, {why}; write `{}`, or `key = String::from({text})` if the text is meant",
-            ours(template, &found),
+            corrected(template, &found),
         ),
     ));
 }
@@ -70,8 +71,8 @@ fn is_text(piece: &Piece) -> bool {
     matches!(piece.kind, Kind::Text(_))
 }
 
-/// The template with our placeholders.
-fn ours(template: &str, found: &[Found]) -> String {
+/// The template with correct placeholders.
+fn corrected(template: &str, found: &[Found]) -> String {
     let mut text = String::new();
     let mut at = 0;
     for Found {
@@ -86,7 +87,7 @@ fn ours(template: &str, found: &[Found]) -> String {
     joined(&text).unwrap_or(text)
 }
 
-/// `'order:' + <id>` is `order:<id>`.
+/// Joins a concatenation: `'order:' + <id>` becomes `order:<id>`.
 fn joined(text: &str) -> Option<String> {
     let parts = text.split('+').map(|part| {
         let part = part.trim();
@@ -98,7 +99,7 @@ fn joined(text: &str) -> Option<String> {
     parts.collect()
 }
 
-/// `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, with what follows a `.`.
+/// Finds `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, each with its chain of `.field`s.
 fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = piece.start;
@@ -106,7 +107,7 @@ fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<
         let (before, rest) = (&template[..at], &template[at..piece.end]);
         match named_here(before, rest, arguments) {
             Some((name, length, argument)) => {
-                // `#{#id}`, as Spring nests them.
+                // `#{#id}`, the nested form of Spring.
                 let nested = (before.ends_with("#{") || before.ends_with("${"))
                     && rest[length..].starts_with('}');
                 let range = if nested {
@@ -127,7 +128,7 @@ fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<
     found
 }
 
-/// What names an argument at the head of `rest`: how it goes on, its length, and the argument.
+/// A placeholder at the head of `rest`: its text for `<…>`, its length, and the argument that it names.
 fn named_here(
     before: &str,
     rest: &str,
@@ -160,9 +161,9 @@ fn named_here(
     })
 }
 
-/// The argument of that name, also in another language's spelling.
+/// The argument with this name, also if it is spelt in camel case.
 fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
-    // `Self` is a type, and other names that begin so are, too.
+    // A name with a capital first letter is a type, as `Self` is.
     let snake = name
         .starts_with(char::is_lowercase)
         .then(|| suggest::snake(name));
@@ -170,7 +171,7 @@ fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
     spellings.into_iter().find(|name| (arguments.has)(name))
 }
 
-/// A name and what follows it: `.field` and `.method()`.
+/// A name, and the `.field`s and `.method()`s after it.
 fn chain(text: &str) -> Option<&str> {
     let mut length = word(text)?.len();
     while let Some(next) = text[length..].strip_prefix('.').and_then(word) {
@@ -193,8 +194,7 @@ fn ends_in_word(text: &str) -> bool {
     text.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
 }
 
-/// `%s`, `%1$s`, `{0}`, `$1`, `#p0`, and `?` between separators. Which argument is meant is found
-/// out later.
+/// Finds `%s`, `%1$s`, `{0}`, `$1`, `#p0`, and `?` between separators. [`number`] assigns the arguments.
 fn counted(template: &str, piece: Range<usize>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = piece.start;
@@ -213,6 +213,7 @@ fn counted(template: &str, piece: Range<usize>) -> Vec<Found> {
     found
 }
 
+/// The length of a placeholder that counts arguments, at the head of `rest`.
 fn counted_here(before: &str, rest: &str) -> Option<usize> {
     let digits = |text: &str| {
         text.find(|letter: char| !letter.is_ascii_digit())
@@ -247,7 +248,7 @@ fn counted_here(before: &str, rest: &str) -> Option<usize> {
         .then_some(length)
 }
 
-/// Gives each the argument of its place, as far as there are any.
+/// Assigns the arguments in order, and the last argument to all further placeholders.
 fn number(found: &mut Vec<Found>, names: &[String]) {
     if names.is_empty() {
         found.clear();

@@ -1,5 +1,5 @@
-//! What is wrong with a template as a whole: keys that different values could share, and braces
-//! that do not mean what they seem to.
+//! Mistakes in a template as a whole: keys that different values could share, and braces that make
+//! no hash tag.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::scan::{Kind, Piece};
 /// The longest key that can be locked, in bytes.
 const LONGEST: usize = 512;
 
-/// Looks at a template and its pieces.
+/// Checks a template and its pieces.
 pub(crate) fn lint(
     template: &str,
     pieces: &[Piece],
@@ -24,7 +24,7 @@ pub(crate) fn lint(
     separators(pieces, diagnostics);
     let before = diagnostics.len();
     literal_arguments(pieces, arguments.has, diagnostics);
-    // What is meant for a placeholder is told once.
+    // Text that was meant as a placeholder is reported once.
     if diagnostics.len() == before {
         foreign::placeholders(template, pieces, arguments, diagnostics);
     }
@@ -43,10 +43,10 @@ fn length(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Between two values there must be a byte that no value can contain. `%` is one that starts an
-/// escaped byte, so it does not count.
+/// Requires a byte between two values that no value can contain. `%` does not count, since it starts
+/// an escaped byte of a value.
 fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
-    let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_kept(byte);
+    let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_unescaped(byte);
     let mut last: Option<usize> = None;
     let mut separated = true;
     for piece in pieces {
@@ -68,12 +68,12 @@ fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Must agree with what the runtime leaves as it is. Tests on both sides hold the same list.
-fn is_kept(byte: u8) -> bool {
+/// Whether the runtime writes a byte of a value unescaped. Tests of both crates contain the same list.
+fn is_unescaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte)
 }
 
-/// `{id}`, as `format!` would have it.
+/// Reports `{id}`, the syntax of `format!`, if `id` is an argument.
 fn literal_arguments(
     pieces: &[Piece],
     is_argument: &dyn Fn(&str) -> bool,
@@ -100,8 +100,8 @@ fn literal_arguments(
     }
 }
 
-/// Redis Cluster takes the text from the first `{` to the first `}` after it for the hash tag, if
-/// there is any.
+/// Checks the hash tag: Redis Cluster takes the text between the first `{` and the first `}` after it,
+/// unless it is empty.
 fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let mut stray = None;
     let mut open = false;
@@ -138,6 +138,7 @@ fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Reports a tagged key that ends like the name of a fence or a queue record.
 fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let Some(last) = pieces.last() else {
         return;
@@ -160,8 +161,8 @@ fn text(piece: &Piece) -> &str {
     }
 }
 
-/// Where a part of a piece's text was written. Doubled brackets make the text shorter than its
-/// source; then it is the whole piece.
+/// The bytes of the template for a part of a piece's text. Doubled brackets make the text shorter than
+/// its source. In that case the result is the whole piece.
 fn within(piece: &Piece, part: Range<usize>) -> Range<usize> {
     if text(piece).len() == piece.range.len() {
         piece.range.start + part.start..piece.range.start + part.end
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_templates_pass() {
+    fn correct_template_is_accepted() {
         for template in [
             "order:<id>",
             "<a>:<b>",
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_could_run_together_are_refused() {
+    fn values_without_separator_are_refused() {
         for template in [
             "<a><b>",
             "<a>-<b>",
@@ -233,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_template_is_refused() {
+    fn empty_template_is_refused() {
         assert_eq!(diagnostics(""), [("", "the key is empty".to_owned())]);
     }
 
     #[test]
-    fn braces_around_an_argument_are_suspicious() {
+    fn argument_in_braces_is_refused() {
         let found = diagnostics("order:{id}");
         assert_eq!(found[0].0, "{id}");
         assert_eq!(
@@ -255,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_of_another_language_is_told_once() {
+    fn foreign_placeholder_is_reported_once() {
         for template in ["order:#id", "order}:#id", "order:{0}", "order:#{id}"] {
             assert_eq!(diagnostics(template).len(), 1, "{template}");
         }
     }
 
     #[test]
-    fn braces_that_make_no_tag_are_refused() {
+    fn braces_without_hash_tag_are_refused() {
         assert_eq!(diagnostics("order}:<id>")[0].0, "}");
         assert_eq!(diagnostics("order:{}")[0].0, "{}");
         assert!(
@@ -288,25 +289,25 @@ mod tests {
     }
 
     #[test]
-    fn a_tagged_key_keeps_off_the_records_beside_a_lock() {
+    fn tagged_key_with_reserved_suffix_is_refused() {
         assert_eq!(diagnostics("{order}:<id>:f")[0].0, ":f");
         assert_eq!(diagnostics("{order}:w").len(), 1);
     }
 
     #[test]
-    fn a_key_has_a_longest_length() {
+    fn key_above_512_bytes_is_refused() {
         assert_eq!(diagnostics(&"x".repeat(512)), []);
         assert!(diagnostics(&"x".repeat(513))[0].1.contains("513 bytes"));
     }
 
     #[test]
-    fn kept_characters_are_those_of_the_runtime() {
-        let kept: String = (0..=0x7f_u8)
-            .filter(|&byte| is_kept(byte))
+    fn unescaped_bytes_are_those_of_the_runtime() {
+        let unescaped: String = (0..=0x7f_u8)
+            .filter(|&byte| is_unescaped(byte))
             .map(char::from)
             .collect();
         assert_eq!(
-            kept,
+            unescaped,
             "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
         );
     }

@@ -16,7 +16,7 @@ fn diagnostics(template: &str) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// What is told, and what is proposed.
+/// The part that is reported, and the template that is proposed.
 fn proposed(template: &str) -> (&str, String) {
     let found = diagnostics(template);
     assert_eq!(found.len(), 1, "{template}: {found:?}");
@@ -26,7 +26,7 @@ fn proposed(template: &str) -> (&str, String) {
 }
 
 #[test]
-fn a_flaw_says_what_to_write() {
+fn diagnostic_contains_the_corrected_template() {
     assert_eq!(
         diagnostics("order:#id")[0].1,
         "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if the text is meant"
@@ -42,8 +42,8 @@ fn a_flaw_says_what_to_write() {
 }
 
 #[test]
-fn what_names_an_argument_is_told() {
-    for (template, part, ours) in [
+fn placeholder_that_names_an_argument_is_reported() {
+    for (template, part, corrected) in [
         ("#id", "#id", "<id>"),
         ("order:#id:x", "#id", "order:<id>:x"),
         ("order:$id", "$id", "order:<id>"),
@@ -65,13 +65,17 @@ fn what_names_an_argument_is_told() {
         ("<order>:#id", "#id", "<order>:<id>"),
         ("é:#id", "#id", "é:<id>"),
     ] {
-        assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
+        assert_eq!(
+            proposed(template),
+            (part, corrected.to_owned()),
+            "{template}"
+        );
     }
 }
 
 #[test]
-fn what_counts_arguments_is_told_where_it_is_all_there_is() {
-    for (template, part, ours) in [
+fn placeholder_that_counts_is_reported_if_it_is_the_only_kind() {
+    for (template, part, corrected) in [
         ("order:%s", "%s", "order:<id>"),
         ("%d:%s", "%d", "<id>:<order_id>"),
         ("a:%1$s", "%1$s", "a:<id>"),
@@ -82,12 +86,16 @@ fn what_counts_arguments_is_told_where_it_is_all_there_is() {
         ("order:?", "?", "order:<id>"),
         ("?:x", "?", "<id>:x"),
     ] {
-        assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
+        assert_eq!(
+            proposed(template),
+            (part, corrected.to_owned()),
+            "{template}"
+        );
     }
 }
 
 #[test]
-fn other_text_is_text() {
+fn other_text_is_not_reported() {
     for template in [
         "order:#ids",
         "issue#1",
@@ -124,7 +132,7 @@ fn other_text_is_text() {
 }
 
 #[test]
-fn a_function_without_arguments_counts_none() {
+fn counting_placeholder_without_arguments_is_not_reported() {
     let template = "order:%s";
     let mut diagnostics = Vec::new();
     let arguments = Arguments {
