@@ -1,0 +1,53 @@
+//! The store under its mutex, and what its decisions lead to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::store::Store;
+use crate::backend::memory::store::decision::{Decision, Effects};
+use crate::background::panics::catch_panics;
+use crate::lease::Lease;
+
+/// The store of one client. A waiter is woken by its `Notify`.
+type LockStore = Store<LeaseWatch, Arc<Notify>>;
+
+#[derive(Debug, Default)]
+pub(super) struct SharedStore(Mutex<LockStore>);
+
+impl SharedStore {
+    /// Has the store decide, and carries out the effects once the mutex is free: wakers may be of any make,
+    /// and may ask for locks.
+    pub(super) fn decide<T>(
+        &self,
+        decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
+    ) -> T {
+        let Decision { answer, effects } = decide(&mut self.lock());
+        let Effects { ended, wake } = effects;
+        drop(ended);
+        for waiter in wake {
+            catch_panics(|| waiter.notify_one());
+        }
+        answer
+    }
+
+    /// Keeps the watch of a lease until it ends.
+    pub(super) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
+        let over = self.lock().register(lease.as_ref().into(), watch);
+        drop(over);
+    }
+
+    /// Every lease that has not ended.
+    pub(super) fn leases(&self) -> Vec<Arc<Lease>> {
+        self.lock()
+            .handles()
+            .filter_map(LeaseWatch::lease)
+            .collect()
+    }
+
+    /// A panic elsewhere cannot leave the store half-changed: no decision panics.
+    pub(super) fn lock(&self) -> MutexGuard<'_, LockStore> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,46 @@
+//! The answer of a store, and what its caller has to do about it.
+
+use smallvec::SmallVec;
+
+/// An answer with its effects.
+#[derive(Debug)]
+#[must_use = "the effects have to be carried out"]
+pub(crate) struct Decision<T, H, W> {
+    pub(crate) answer: T,
+    pub(crate) effects: Effects<H, W>,
+}
+
+impl<T, H, W> Decision<T, H, W> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U, H, W> {
+        Decision {
+            answer: change(self.answer),
+            effects: self.effects,
+        }
+    }
+}
+
+/// What a decision means for holders and waiters that did not ask for it, by their handles.
+#[derive(Debug)]
+pub(crate) struct Effects<H, W> {
+    /// Holders that hold no longer.
+    pub(crate) ended: SmallVec<[H; 1]>,
+    /// Waiters that have to make their next attempt: a waiter that was granted the lock, and the first
+    /// in the queue where the moment at which it can be granted has moved.
+    pub(crate) wake: SmallVec<[W; 2]>,
+}
+
+impl<H, W> Effects<H, W> {
+    pub(super) fn none() -> Effects<H, W> {
+        Effects {
+            ended: SmallVec::new(),
+            wake: SmallVec::new(),
+        }
+    }
+
+    pub(super) fn with<T>(self, answer: T) -> Decision<T, H, W> {
+        Decision {
+            answer,
+            effects: self,
+        }
+    }
+}
