@@ -41,6 +41,14 @@ impl LeaseWatch {
         self.lease.upgrade()
     }
 
+    /// Notifies the holder that the store has ended the lease. Its timer may not have: it cannot fire while
+    /// the runtime of the holder is blocked.
+    pub(super) fn expire(self) {
+        if let Some(lease) = self.lease() {
+            lease.lose(lease.expiry());
+        }
+    }
+
     /// Follows the deadline of the lease, which was extended.
     pub(super) fn restart(&mut self, lease: &Arc<Lease>) {
         // The task finds that by itself.

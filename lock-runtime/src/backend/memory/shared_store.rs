@@ -24,18 +24,28 @@ impl SharedStore {
         decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
     ) -> T {
         let Decision { answer, effects } = decide(&mut self.lock());
-        let Effects { ended, wake } = effects;
-        drop(ended);
+        let Effects {
+            expired,
+            released,
+            wake,
+        } = effects;
+        drop(released);
         for waiter in wake {
             catch_panics(|| waiter.notify_one());
+        }
+        // Last: subscribers run inside, and may block.
+        for watch in expired {
+            watch.expire();
         }
         answer
     }
 
     /// Keeps the watch of a lease until it ends.
     pub(super) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
-        let over = self.lock().register(lease.as_ref().into(), watch);
-        drop(over);
+        let expired = self.lock().register(lease.as_ref().into(), watch);
+        if let Some(watch) = expired {
+            watch.expire();
+        }
     }
 
     /// Every lease that has not ended.

@@ -121,7 +121,8 @@ impl<H, W: Clone> Store<H, W> {
         let mut effects = self.expire(held.key, now);
         let is_held = self.find(held).is_some();
         if is_held {
-            self.hand_over(held.key, now, &mut effects);
+            let handle = self.hand_over(held.key, now, &mut effects);
+            effects.released.extend(handle);
         }
         effects.with(is_held)
     }
@@ -161,16 +162,15 @@ impl<H, W: Clone> Store<H, W> {
         while let Some(lock) = self.locks.get(key)
             && now >= lock.holder.expires_at
         {
-            self.hand_over(key, now, &mut effects);
+            let handle = self.hand_over(key, now, &mut effects);
+            effects.expired.extend(handle);
         }
         effects
     }
 
-    /// Ends the holder of `key`, and grants the lock to the first in its queue.
-    fn hand_over(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) {
-        let Some(lock) = self.locks.get_mut(key) else {
-            return;
-        };
+    /// Ends the holder of `key`, whose handle is returned, and grants the lock to the first in its queue.
+    fn hand_over(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) -> Option<H> {
+        let lock = self.locks.get_mut(key)?;
         let ended = match lock.queue.pop() {
             Some(waiter) => {
                 let next = Holder::claimant(mint(&mut self.last_token), &waiter, now);
@@ -180,7 +180,7 @@ impl<H, W: Clone> Store<H, W> {
             }
             None => self.locks.remove(key).map(|lock| lock.holder),
         };
-        effects.ended.extend(ended.and_then(|holder| holder.handle));
+        ended?.handle
     }
 }
 

@@ -1,6 +1,8 @@
 //! What needs threads, clocks and runtimes. What the store decides is tested beside it.
 
+use std::future::Future;
 use std::sync::mpsc;
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,6 +10,8 @@ use super::*;
 use crate::backend::any::AnyBackend;
 use crate::client::LockClient;
 use crate::client::guard::LockGuard;
+use crate::key::{LockKey, RecordNames};
+use crate::lease::schedule::LeaseTerms;
 
 const KEY: &str = "order:42";
 const LONG: Duration = Duration::from_secs(60);
@@ -99,4 +103,51 @@ fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
         next.join().unwrap().unwrap().release_blocking().unwrap();
     });
     assert!(held.release_blocking().unwrap_err().is_lost());
+}
+
+/// A holder's own timer cannot fire while its runtime is blocked, nor once its lock is another caller's.
+#[tokio::test]
+async fn holder_whose_runtime_blocks_past_its_lease_is_notified_of_the_loss() {
+    let client = LockClient::memory();
+    let lease = client.lock(KEY).ttl(Duration::from_millis(50)).renew(false);
+    let held = lease.acquire().await.unwrap();
+    let mut lost = std::pin::pin!(held.lost());
+    let first_poll = std::future::poll_fn(|cx| Poll::Ready(lost.as_mut().poll(cx))).await;
+    assert!(first_poll.is_pending());
+    thread::scope(|scope| {
+        let next = scope.spawn(|| take(&client).unwrap());
+        next.join().unwrap().release_blocking().unwrap();
+    });
+    tokio::time::timeout(LONG, lost)
+        .await
+        .expect("the holder is notified");
+}
+
+#[test]
+fn lease_that_expires_before_it_is_watched_is_lost() {
+    let memory = Memory::new();
+    let key = LockKey::from(KEY);
+    let request = Request {
+        names: RecordNames::new("", &key).unwrap(),
+        key,
+        terms: LeaseTerms {
+            ttl: LONG,
+            renew: true,
+            max_hold: None,
+            retain: Duration::ZERO,
+        },
+        wait: Duration::ZERO,
+        label: "a caller".into(),
+        function: "",
+        template: "",
+    };
+    let grant = memory
+        .attempt(&request, Clock::Real.now())
+        .unwrap()
+        .unwrap();
+    let lease = memory.lease(&request, Clock::Real, grant);
+    assert!(!lease.is_known_lost());
+    assert!(memory.free(&lease));
+    let lease = memory.lease(&request, Clock::Real, grant);
+    assert!(lease.is_known_lost());
 }

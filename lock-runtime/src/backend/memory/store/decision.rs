@@ -22,8 +22,10 @@ impl<T, H, W> Decision<T, H, W> {
 /// What a decision means for holders and waiters that did not ask for it, by their handles.
 #[derive(Debug)]
 pub(crate) struct Effects<H, W> {
-    /// Holders that hold no longer.
-    pub(crate) ended: SmallVec<[H; 1]>,
+    /// Holders whose lease has expired, and which may not know that.
+    pub(crate) expired: SmallVec<[H; 1]>,
+    /// Holders that released their lock.
+    pub(crate) released: SmallVec<[H; 1]>,
     /// Waiters that have to make their next attempt: a waiter that was granted the lock, and the first
     /// in the queue where the moment at which it can be granted has moved.
     pub(crate) wake: SmallVec<[W; 2]>,
@@ -32,7 +34,8 @@ pub(crate) struct Effects<H, W> {
 impl<H, W> Effects<H, W> {
     pub(super) fn none() -> Effects<H, W> {
         Effects {
-            ended: SmallVec::new(),
+            expired: SmallVec::new(),
+            released: SmallVec::new(),
             wake: SmallVec::new(),
         }
     }

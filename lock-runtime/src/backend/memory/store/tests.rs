@@ -45,13 +45,15 @@ const RENEWED: LeaseTerms = LeaseTerms {
 struct Scene {
     store: Store<char, u8>,
     ids: HashMap<u8, WaiterId>,
-    ended: Vec<char>,
+    expired: Vec<char>,
+    released: Vec<char>,
     wake: Vec<u8>,
 }
 
 impl Scene {
     fn note<T>(&mut self, decision: Decision<T, char, u8>) -> T {
-        self.ended = decision.effects.ended.into_vec();
+        self.expired = decision.effects.expired.into_vec();
+        self.released = decision.effects.released.into_vec();
         self.wake = decision.effects.wake.into_vec();
         decision.answer
     }
@@ -140,7 +142,8 @@ fn released_lock_leaves_nothing_behind() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
     assert!(scene.release(grant, 1));
-    assert_eq!(scene.ended, ['a']);
+    assert_eq!(scene.released, ['a']);
+    assert!(scene.expired.is_empty());
     assert!(scene.store.is_empty());
     assert!(!scene.release(grant, 2), "it is released once");
 }
@@ -185,9 +188,9 @@ fn lease_ends_at_its_ttl_and_not_before() {
     let grant = scene.hold('a', FIXED, 0);
     assert_eq!(grant.deadline, at(TTL - TTL / 100 - 2));
     scene.attempt(FIXED, TTL - 1).unwrap_err();
-    assert!(scene.ended.is_empty());
+    assert!(scene.expired.is_empty());
     scene.attempt(FIXED, TTL).unwrap();
-    assert_eq!(scene.ended, ['a']);
+    assert_eq!(scene.expired, ['a']);
     assert!(!scene.release(grant, TTL), "the lock is another caller's");
 }
 
@@ -198,7 +201,7 @@ fn expired_lock_is_handed_to_the_first_waiter_by_any_attempt() {
     scene.wait(1, 1).unwrap_err();
     scene.wait(2, 1).unwrap_err();
     scene.attempt(FIXED, TTL).unwrap_err();
-    assert_eq!((&*scene.ended, &*scene.wake), (&['a'][..], &[1, 2][..]));
+    assert_eq!((&*scene.expired, &*scene.wake), (&['a'][..], &[1, 2][..]));
     assert_eq!(scene.wait(1, TTL + 1).unwrap().at, at(TTL));
 }
 
@@ -208,7 +211,8 @@ fn lease_that_expired_is_not_released_for_the_next_holder() {
     let grant = scene.hold('a', FIXED, 0);
     scene.wait(1, 1).unwrap_err();
     assert!(!scene.release(grant, TTL));
-    assert_eq!(scene.wake, [1]);
+    assert_eq!((&*scene.expired, &*scene.wake), (&['a'][..], &[1][..]));
+    assert!(scene.released.is_empty());
     scene.wait(1, TTL).unwrap();
 }
 
@@ -217,7 +221,7 @@ fn lease_that_expired_is_not_renewed() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
     assert_eq!(scene.renew(grant, TTL), Err(()));
-    assert_eq!(scene.ended, ['a']);
+    assert_eq!(scene.expired, ['a']);
     assert!(scene.store.is_empty());
 }
 
@@ -259,7 +263,7 @@ fn renewal_moves_the_end_of_a_lease() {
     assert_eq!(busy.expires_at, at(6_000 + TTL));
     scene.wait(1, 6_000 + TTL - 1).unwrap_err();
     scene.wait(1, 6_000 + TTL).unwrap();
-    assert_eq!(scene.ended, ['a']);
+    assert_eq!(scene.expired, ['a']);
 }
 
 #[test]
@@ -437,7 +441,7 @@ fn handle_of_an_expired_holder_is_not_found() {
         .handle(KEY, at(TTL))
         .map(|handle| handle.copied());
     assert_eq!(scene.note(decision), None);
-    assert_eq!(scene.ended, ['a']);
+    assert_eq!(scene.expired, ['a']);
 }
 
 #[test]
