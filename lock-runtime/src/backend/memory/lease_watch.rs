@@ -14,7 +14,7 @@ use crate::lease::Lease;
 
 /// The lease of a holder, and the timer of its deadline until this is dropped.
 #[derive(Debug)]
-pub(super) struct LeaseWatch {
+pub(crate) struct LeaseWatch {
     lease: Weak<Lease>,
     /// `None` for a lease without a deadline, and where no timer can be had: then the holder finds the end
     /// when it next compares its clock.
@@ -30,27 +30,27 @@ enum ExpiryTimer {
 }
 
 impl LeaseWatch {
-    pub(super) fn start(lease: &Arc<Lease>) -> LeaseWatch {
+    pub(crate) fn start(lease: &Arc<Lease>) -> LeaseWatch {
         LeaseWatch {
             lease: Arc::downgrade(lease),
             timer: ExpiryTimer::start(lease),
         }
     }
 
-    pub(super) fn lease(&self) -> Option<Arc<Lease>> {
+    pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
         self.lease.upgrade()
     }
 
     /// Notifies the holder that the store has ended the lease. Its timer may not have: it cannot fire while
     /// the runtime of the holder is blocked.
-    pub(super) fn expire(self) {
+    pub(crate) fn expire(self) {
         if let Some(lease) = self.lease() {
             lease.lose(lease.expiry());
         }
     }
 
     /// Follows the deadline of the lease, which was extended.
-    pub(super) fn restart(&mut self, lease: &Arc<Lease>) {
+    pub(crate) fn restart(&mut self, lease: &Arc<Lease>) {
         // The task finds that by itself.
         if let Some(ExpiryTimer::Background(current)) = &mut self.timer
             && let Some(timer) = background_timer(lease)

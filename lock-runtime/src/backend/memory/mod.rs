@@ -30,7 +30,8 @@ use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::request::{Ask, Busy, HeldLock, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
-use crate::backend::{Backend, ReleaseOutcome, Request, Undelivered};
+use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
@@ -38,7 +39,7 @@ use crate::error::{LockError, LockErrorKind};
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record;
 use crate::lease::schedule::RenewalSchedule;
-use crate::lease::{Lease, LossReason};
+use crate::lease::{Lease, LossReason, Request};
 
 /// The backend of a memory client.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Memory {
         self: Arc<Memory>,
         clock: Clock,
         request: Request,
-    ) -> Result<Undelivered<Memory>, LockError> {
+    ) -> Result<Undelivered, LockError> {
         if clock != Clock::Tokio {
             Background::refuse_forked()?;
         }
@@ -74,7 +75,8 @@ impl Memory {
                 outcome.map_err(|held| busy(&held))?
             }
         };
-        Ok(Undelivered::new(&self, self.lease(&request, clock, grant)))
+        let lease = self.lease(&request, clock, grant);
+        Ok(Undelivered::new(self, lease))
     }
 
     /// The first attempt. `None` if the caller has to wait. A function of its own, since an async function
@@ -91,7 +93,7 @@ impl Memory {
     /// Makes the lease of a grant, and watches it.
     fn lease(&self, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
-            request.key.clone(),
+            request.locks.keys(),
             self.owner,
             grant.token,
             request.terms,
@@ -112,15 +114,18 @@ impl Memory {
     }
 }
 
+impl Abandon for Memory {
+    fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
+        self.free(&lease);
+    }
+}
+
 impl Backend for Memory {
     fn clock(&self) -> Clock {
         Clock::Tokio
     }
 
-    async fn acquire(
-        self: Arc<Memory>,
-        request: Request,
-    ) -> Result<Undelivered<Memory>, LockError> {
+    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Undelivered, LockError> {
         // tokio's timers need a runtime.
         let clock = Handle::try_current().map_or(Clock::Real, |_| Clock::Tokio);
         self.acquire_by(clock, request).await
@@ -165,10 +170,6 @@ impl Backend for Memory {
         }
     }
 
-    fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
-        self.free(&lease);
-    }
-
     fn live(&self) -> Vec<Arc<Lease>> {
         self.store.leases()
     }
@@ -180,7 +181,7 @@ impl<'a, W> From<&'a Request> for Ask<'a, W> {
     /// One attempt, without a place in the queue.
     fn from(request: &'a Request) -> Self {
         Ask {
-            key: request.key.as_str(),
+            key: request.lock().key.as_str(),
             label: &request.label,
             terms: request.terms,
             waiter: None,
@@ -192,7 +193,7 @@ impl<'a, W> From<&'a Request> for Ask<'a, W> {
 impl<'a> From<&'a Lease> for HeldLock<'a> {
     fn from(lease: &'a Lease) -> Self {
         HeldLock {
-            key: lease.key.as_str(),
+            key: lease.keys.first().as_str(),
             token: lease.token,
         }
     }

@@ -1,6 +1,6 @@
 //! The store under its mutex, and what its decisions lead to.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use tokio::sync::Notify;
 
@@ -8,18 +8,19 @@ use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::Store;
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
 use crate::lease::Lease;
 
 /// The store of one client. A waiter is woken by its `Notify`.
 type LockStore = Store<LeaseWatch, Arc<Notify>>;
 
 #[derive(Debug, Default)]
-pub(super) struct SharedStore(Mutex<LockStore>);
+pub(crate) struct SharedStore(Mutex<LockStore>);
 
 impl SharedStore {
     /// Has the store decide, and carries out the effects once the mutex is free: wakers may be of any make,
     /// and may ask for locks.
-    pub(super) fn decide<T>(
+    pub(crate) fn decide<T>(
         &self,
         decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
     ) -> T {
@@ -41,7 +42,7 @@ impl SharedStore {
     }
 
     /// Keeps the watch of a lease until it ends.
-    pub(super) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
+    pub(crate) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
         let expired = self.lock().register(lease.as_ref().into(), watch);
         if let Some(watch) = expired {
             watch.expire();
@@ -49,15 +50,14 @@ impl SharedStore {
     }
 
     /// Every lease that has not ended.
-    pub(super) fn leases(&self) -> Vec<Arc<Lease>> {
+    pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
         self.lock()
             .handles()
             .filter_map(LeaseWatch::lease)
             .collect()
     }
 
-    /// A panic elsewhere cannot leave the store half-changed: no decision panics.
-    pub(super) fn lock(&self) -> MutexGuard<'_, LockStore> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LockStore> {
+        self.0.lock()
     }
 }

@@ -26,13 +26,13 @@ use crate::lease::fencing_token::FencingToken;
 /// Every lock that is held.
 #[derive(Debug)]
 pub(crate) struct Store<H, W> {
-    locks: HashMap<String, Lock<H, W>>,
+    locks: HashMap<String, LockState<H, W>>,
     last_token: FencingToken,
     last_waiter: WaiterId,
 }
 
 #[derive(Debug)]
-struct Lock<H, W> {
+struct LockState<H, W> {
     holder: Holder<H>,
     queue: Queue<W>,
 }
@@ -140,7 +140,7 @@ impl<H, W: Clone> Store<H, W> {
         holders.filter_map(|holder| holder.handle.as_ref())
     }
 
-    fn find(&mut self, held: HeldLock<'_>) -> Option<&mut Lock<H, W>> {
+    fn find(&mut self, held: HeldLock<'_>) -> Option<&mut LockState<H, W>> {
         let lock = self.locks.get_mut(held.key);
         lock.filter(|lock| lock.holder.token == held.token)
     }
@@ -148,7 +148,7 @@ impl<H, W: Clone> Store<H, W> {
     /// Grants a lock that is free.
     fn grant(&mut self, ask: &Ask<'_, W>, now: Moment) -> Grant {
         let token = mint(&mut self.last_token);
-        let lock = Lock {
+        let lock = LockState {
             holder: Holder::new(token, ask.label.clone(), &ask.terms, now),
             queue: Queue::new(),
         };
@@ -184,7 +184,7 @@ impl<H, W: Clone> Store<H, W> {
     }
 }
 
-impl<H, W: Clone> Lock<H, W> {
+impl<H, W: Clone> LockState<H, W> {
     /// The handle of the first in the queue.
     fn first(&self) -> Option<W> {
         self.queue.first().map(|waiter| waiter.handle.clone())

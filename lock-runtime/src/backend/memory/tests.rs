@@ -7,17 +7,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::LockGuard;
 use crate::backend::any::AnyBackend;
 use crate::client::LockClient;
-use crate::client::guard::LockGuard;
-use crate::key::{LockKey, RecordNames};
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::Mode;
 use crate::lease::schedule::LeaseTerms;
 
 const KEY: &str = "order:42";
 const LONG: Duration = Duration::from_secs(60);
 
 fn store(client: &LockClient) -> Arc<Memory> {
-    match client.backend() {
+    match &client.core().backend {
         AnyBackend::Memory(memory) => memory.clone(),
         AnyBackend::Redis(_) => panic!("it is a memory client"),
     }
@@ -99,7 +100,7 @@ fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
         pollster::block_on(held.renew()).unwrap();
         assert!(held.is_valid());
         // Without a look at its clock.
-        eventually("the end", || held.frame().held().is_known_lost());
+        eventually("the end", || held.frame().lease().is_known_lost());
         next.join().unwrap().unwrap().release_blocking().unwrap();
     });
     assert!(held.release_blocking().unwrap_err().is_lost());
@@ -127,9 +128,10 @@ async fn holder_whose_runtime_blocks_past_its_lease_is_notified_of_the_loss() {
 fn lease_that_expires_before_it_is_watched_is_lost() {
     let memory = Memory::new();
     let key = LockKey::from(KEY);
+    let names = RecordNames::new("", &key).unwrap();
     let request = Request {
-        names: RecordNames::new("", &key).unwrap(),
-        key,
+        locks: LockSet::one(key, names),
+        mode: Mode::Exclusive,
         terms: LeaseTerms {
             ttl: LONG,
             renew: true,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::backend::Request;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::queue::WaiterId;
@@ -14,11 +13,12 @@ use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::LockError;
+use crate::lease::Request;
 
 /// A caller in the queue of a lock. Dropped, it leaves the queue, and hands over a lock that it was
 /// granted meanwhile.
 #[derive(Debug)]
-pub(super) struct Waiter<'a> {
+pub(crate) struct Waiter<'a> {
     store: &'a SharedStore,
     request: &'a Request,
     timer: WaitTimer,
@@ -29,7 +29,7 @@ pub(super) struct Waiter<'a> {
 
 impl<'a> Waiter<'a> {
     /// A waiter by this clock. It queues when it [waits](Waiter::wait).
-    pub(super) fn new(
+    pub(crate) fn new(
         store: &'a SharedStore,
         request: &'a Request,
         clock: Clock,
@@ -44,7 +44,7 @@ impl<'a> Waiter<'a> {
     }
 
     /// Waits until the lock is granted or `until` has passed.
-    pub(super) async fn wait(&mut self, until: Moment) -> Result<Grant, Busy> {
+    pub(crate) async fn wait(&mut self, until: Moment) -> Result<Grant, Busy> {
         loop {
             let now = self.timer.now();
             let next = match self.attempt(now) {
@@ -75,7 +75,7 @@ impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let Some(waiter) = self.id else { return };
         let awaited = AwaitedLock {
-            key: self.request.key.as_str(),
+            key: self.request.lock().key.as_str(),
             waiter,
         };
         let now = self.timer.now();

@@ -5,16 +5,16 @@
 
 use itoa::Buffer;
 
-use crate::backend::wire::QueueEntry;
-use crate::key::Beside;
+use crate::backend::wire::owner::QueueEntry;
+use crate::key::NameOf;
 
 /// One word of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
     Text(&'a str),
     Number(i64),
-    /// The name of a record beside a lock.
-    Name(Beside<'a>),
+    /// The name of a record.
+    Name(NameOf<'a>),
     /// An owner as it stands in a queue.
     Entry(&'a QueueEntry),
 }
@@ -77,7 +77,7 @@ fn length(output: &mut Vec<u8>, kind: u8, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::RecordNames;
+    use crate::key::{Record, RecordNames};
     use crate::lease::owner_id::OwnerId;
 
     #[test]
@@ -89,10 +89,13 @@ mod tests {
         ]);
         let names = RecordNames::of_lock("lock:Bücher".to_owned()).unwrap();
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let entry = QueueEntry::new(owner_id, "api-7 ship".into());
+        let entry = QueueEntry {
+            owner_id,
+            label: "api-7 ship".into(),
+        };
         let rest = [
             Argument::Text(&names.lock),
-            Argument::Name(names.fence()),
+            Argument::Name(names.of(Record::Fence)),
             Argument::Entry(&entry),
             Argument::Number(i64::MIN),
         ];

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::background::timers::Timers;
 
 /// Enough to keep a server busy that is far away: 10 000 commands a second over 200 ms. Few enough

@@ -3,7 +3,7 @@
 use redis::{RedisError, Value};
 
 use super::command::{self, Argument};
-use crate::backend::wire::QueueEntry;
+use crate::backend::wire::owner::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::uncontended;
 
@@ -115,7 +115,10 @@ mod tests {
     #[test]
     fn the_whole_record_is_compared() {
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let entry = QueueEntry::new(owner_id, "api-7 ship".into());
+        let entry = QueueEntry {
+            owner_id,
+            label: "api-7 ship".into(),
+        };
         let words = |deletion: Deletion| {
             let mut packed = Vec::new();
             let token = FencingToken::new(123);

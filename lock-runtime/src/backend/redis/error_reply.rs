@@ -4,7 +4,7 @@ use std::io;
 
 use redis::RedisError;
 
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
 
 /// What becomes of a command that was answered with an error.
@@ -14,7 +14,7 @@ pub(super) enum ErrorClass {
     /// The server has become a replica, or the connection is broken: connect anew.
     Reconnect(String),
     /// As it is.
-    WireError(WireError),
+    Final(WireError),
 }
 
 /// Errors by which a server says that it cannot *now*.
@@ -38,16 +38,16 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
         code if PASSING.contains(&code) || text.contains("max number of clients") => {
-            ErrorClass::WireError(WireError::unavailable(text))
+            ErrorClass::Final(WireError::unavailable(text))
         }
-        _ => ErrorClass::WireError(WireError::refused(text)),
+        _ => ErrorClass::Final(WireError::refused(text)),
     }
 }
 
 /// What went wrong while a connection was set up, with or without a password.
-pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> WireError {
+pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> WireError {
     match classify(error) {
-        ErrorClass::WireError(WireError::Refused(detail)) => {
+        ErrorClass::Final(WireError::Refused(detail)) => {
             let text = detail.to_string();
             match error.code() {
                 Some("NOPROTO") => WireError::refused(NO_RESP3),
@@ -58,7 +58,7 @@ pub(super) fn judge_setup(error: &RedisError, password: Option<&str>) -> WireErr
                 _ => WireError::Refused(detail),
             }
         }
-        ErrorClass::WireError(fault) => fault,
+        ErrorClass::Final(fault) => fault,
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
         ErrorClass::Reconnect(detail) => WireError::unavailable(detail),
     }
@@ -171,7 +171,7 @@ mod tests {
 
     fn fault(line: &str) -> WireError {
         match classify(&error(line)) {
-            ErrorClass::WireError(fault) => fault,
+            ErrorClass::Final(fault) => fault,
             ErrorClass::NoScript => panic!("{line} is read as NOSCRIPT"),
             ErrorClass::Reconnect(_) => panic!("{line} reconnects"),
         }
@@ -325,11 +325,11 @@ mod tests {
                     .replace("{arguments}", &arguments)
                     .replace("{sha}", SHA);
                 let error = error(&line);
-                let mut texts = vec![as_part(&line), judge_setup(&error, None).to_string()];
+                let mut texts = vec![as_part(&line), describe_setup(&error, None).to_string()];
                 match classify(&error) {
                     ErrorClass::NoScript => {}
                     ErrorClass::Reconnect(text) => texts.push(text),
-                    ErrorClass::WireError(fault) => texts.push(fault.to_string()),
+                    ErrorClass::Final(fault) => texts.push(fault.to_string()),
                 }
                 for text in texts {
                     assert!(
@@ -392,14 +392,14 @@ mod tests {
     fn a_wrong_password_is_refused_at_once() {
         let wrong = error("WRONGPASS invalid username-password pair or user is disabled.");
         assert!(matches!(
-            judge_setup(&wrong, Some("x")),
+            describe_setup(&wrong, Some("x")),
             WireError::Refused(_)
         ));
     }
 
     /// What is said of an error in setting up.
     fn refusal(error: &RedisError, password: Option<&str>) -> String {
-        match judge_setup(error, password) {
+        match describe_setup(error, password) {
             WireError::Refused(detail) => detail.to_string(),
             WireError::Unavailable(detail) => panic!("it is asked again: {detail}"),
         }

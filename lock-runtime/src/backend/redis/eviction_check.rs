@@ -23,7 +23,7 @@ pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
 
 /// Warns of a server that answers so. A user who may not even ask is not told: the check is a service,
 /// and no right that locks need.
-pub(super) fn classify(server: &Address, answer: Value) {
+pub(super) fn check(server: &Address, answer: Value) {
     let info = match answer.extract_error() {
         Ok(info) => redis::from_redis_value::<String>(info).unwrap_or_default(),
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => String::new(),

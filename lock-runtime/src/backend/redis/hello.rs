@@ -5,7 +5,7 @@ use redis::{RedisConnectionInfo, Value};
 use super::command::{self, Argument, CommandHeader};
 use super::deletion::Deletion;
 use super::url::Address;
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 
 /// The oldest Redis that has the commands that the scripts call.
 const OLDEST: (u32, u32) = (6, 2);
@@ -25,7 +25,7 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
 
 /// Whether locks can be kept on a server that answers so, and how it compares and deletes, if it can.
 /// What a server does not say is not held against it: there are others than Redis and Valkey.
-pub(super) fn classify(server: &Address, answer: &Value) -> Result<Option<Deletion>, WireError> {
+pub(super) fn check(server: &Address, answer: &Value) -> Result<Option<Deletion>, WireError> {
     let Value::Map(fields) = answer else {
         return Ok(None);
     };
@@ -99,7 +99,7 @@ mod tests {
         let mut map = vec![(text("proto"), Value::Int(3))];
         map.extend(fields.iter().map(|(key, value)| (text(key), text(value))));
         map.push((text("modules"), Value::Array(Vec::new())));
-        classify(&server, &Value::Map(map))
+        check(&server, &Value::Map(map))
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert!(said(&valkey).is_ok());
         assert!(said(&[]).is_ok(), "it does not say");
         let none = Value::SimpleString("OK".to_owned());
-        assert!(classify(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+        assert!(check(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use redis::Value;
 
 use super::command::{Argument, CommandHeader};
-use crate::backend::wire::{AcquireReply, EndReply, Waiting, WireError};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
+use crate::control;
 use crate::lease::record::{Grant, Holder};
 
 /// A script: the words that its calls begin with.
@@ -37,7 +39,8 @@ pub(super) static RELEASE: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("lua/release.lua"), 1));
 
 impl Script {
-    fn new(source: &'static str, keys: i64) -> Script {
+    fn new(source: &str, keys: i64) -> Script {
+        let source = &control::without_removed(source);
         let head = |command, script| {
             CommandHeader::new(&[
                 Argument::Text(command),
@@ -62,10 +65,6 @@ impl Script {
         };
         head.write(output, words);
     }
-}
-
-pub(super) fn millis(ttl: Duration) -> i64 {
-    i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX)
 }
 
 pub(super) fn acquired(value: Value) -> Result<AcquireReply, WireError> {

@@ -17,7 +17,7 @@ use super::addresses;
 use super::once_per_server::OncePerServer;
 use super::tls::Session;
 use super::url::Address;
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::telemetry;
 
 /// A socket that does not block, and is registered with no runtime.

@@ -200,7 +200,7 @@ impl Transport {
 
     /// Reads what nobody has read so far, if anything may have come: a thread that was busy with something
     /// else, as runtimes are that have one thread, has heard of no message meanwhile.
-    pub(super) fn hear(&self) {
+    pub(super) fn read_messages(&self) {
         let now = Instant::now();
         let mut io = self.io();
         let is_due = io.is_idle(now);
@@ -214,7 +214,7 @@ impl Transport {
     }
 
     /// Has messages read although nothing is sent: by the background, unless a runtime reads.
-    pub(super) fn listen(&self) {
+    pub(super) fn keep_reading_messages(&self) {
         let mut io = self.io();
         let is_left = !io.background_reads && !io.readers.are_there();
         io.background_reads |= is_left;

@@ -1,80 +1,80 @@
-//! One owner's way from its first command to its last.
+//! An owner from its first command to its last.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::backend::remote::grant_notifier::GrantNotifier;
-use crate::backend::wire::QueueEntry;
-use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
 use crate::key::RecordNames;
 use crate::lease::owner_id::OwnerId;
 
-/// An owner that may hold a lock or queue for it, known for as long as this lives. Its commands are
-/// sent one after the other, by whoever has the episode; an episode is not let go of before its
-/// owner has ended.
+/// An owner that may hold a lock or queue for it. Grant messages reach it for as long as this lives.
+///
+/// It is kept until the owner has ended. Only the task that has it sends commands of this owner.
 #[derive(Debug)]
-pub(crate) struct Owner {
-    pub(crate) entry: QueueEntry,
-    pub(crate) names: RecordNames,
-    pub(crate) outstanding: Outstanding,
+pub(crate) struct RegisteredOwner {
+    owner: Owner,
     notifier: GrantNotifier,
 }
 
-impl Owner {
-    /// A new owner's.
-    pub(crate) fn begin(
+impl RegisteredOwner {
+    /// A new owner, which messages reach before its first command is sent.
+    pub(crate) fn new(
         label: &Arc<str>,
         names: &RecordNames,
         notifier: &GrantNotifier,
-    ) -> Result<Owner, LockError> {
-        Ok(Owner::of(
-            notifier.register()?,
-            label.clone(),
-            names,
-            notifier,
-        ))
+    ) -> Result<RegisteredOwner, LockError> {
+        let owner_id = notifier.register()?;
+        Ok(RegisteredOwner {
+            owner: Owner::new(owner_id, label.clone(), names.clone()),
+            notifier: notifier.clone(),
+        })
     }
 
-    /// That of an owner that has ended, which is to be ended again.
-    pub(crate) fn again(owner_id: OwnerId, names: &RecordNames, notifier: &GrantNotifier) -> Owner {
-        notifier.register_again(owner_id);
-        let mut owner = Owner::of(owner_id, Arc::default(), names, notifier);
-        owner.outstanding.assume_stored();
-        owner
-    }
-
-    fn of(
+    /// An owner that has ended and is to be ended once more.
+    pub(crate) fn ended_before(
         owner_id: OwnerId,
-        label: Arc<str>,
-        names: &RecordNames,
+        names: RecordNames,
         notifier: &GrantNotifier,
-    ) -> Owner {
-        Owner {
-            entry: QueueEntry::new(owner_id, label),
-            names: names.clone(),
-            outstanding: Outstanding::default(),
+    ) -> RegisteredOwner {
+        notifier.register_again(owner_id);
+        let mut owner = Owner::new(owner_id, Arc::default(), names);
+        owner.outstanding.assume_stored();
+        RegisteredOwner {
+            owner,
             notifier: notifier.clone(),
         }
     }
 
-    pub(crate) fn id(&self) -> OwnerId {
-        self.entry.owner_id
-    }
-
-    /// Completes when a grant for this owner was announced.
+    /// Completes when a grant was announced for this owner.
     pub(crate) async fn notified(&self) {
-        self.notifier.notified(self.entry.owner_id).await;
+        self.notifier.notified(self.owner.id()).await;
     }
 
-    /// Whether a holder was called: somebody queues behind it.
+    /// Whether a message came for the holder of a lock: a waiter queues behind it.
     pub(crate) fn has_waiters(&self) -> bool {
-        self.notifier.was_notified(self.entry.owner_id)
+        self.notifier.was_notified(self.owner.id())
     }
 }
 
-impl Drop for Owner {
+impl Deref for RegisteredOwner {
+    type Target = Owner;
+
+    fn deref(&self) -> &Owner {
+        &self.owner
+    }
+}
+
+impl DerefMut for RegisteredOwner {
+    fn deref_mut(&mut self) -> &mut Owner {
+        &mut self.owner
+    }
+}
+
+impl Drop for RegisteredOwner {
     fn drop(&mut self) {
-        self.notifier
-            .unregister(self.entry.owner_id, self.outstanding.may_be_served());
+        let may_be_granted = self.owner.outstanding.may_be_granted();
+        self.notifier.unregister(self.owner.id(), may_be_granted);
     }
 }

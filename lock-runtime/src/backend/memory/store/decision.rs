@@ -32,7 +32,7 @@ pub(crate) struct Effects<H, W> {
 }
 
 impl<H, W> Effects<H, W> {
-    pub(super) fn none() -> Effects<H, W> {
+    pub(crate) fn none() -> Effects<H, W> {
         Effects {
             expired: SmallVec::new(),
             released: SmallVec::new(),
@@ -40,7 +40,7 @@ impl<H, W> Effects<H, W> {
         }
     }
 
-    pub(super) fn with<T>(self, answer: T) -> Decision<T, H, W> {
+    pub(crate) fn with<T>(self, answer: T) -> Decision<T, H, W> {
         Decision {
             answer,
             effects: self,

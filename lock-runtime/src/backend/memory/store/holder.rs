@@ -18,7 +18,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    pub(super) fn new(token: FencingToken, at: Moment, terms: &LeaseTerms) -> Grant {
+    pub(crate) fn new(token: FencingToken, at: Moment, terms: &LeaseTerms) -> Grant {
         let margin = margin(terms.first_ttl());
         let span = span_of(terms).map(|span| span.saturating_sub(margin));
         Grant {
@@ -40,12 +40,12 @@ fn span_of(terms: &LeaseTerms) -> Option<Duration> {
 
 /// A caller that has a lock, or a waiter that was granted it. `H` is the holder's handle.
 #[derive(Debug)]
-pub(super) struct Holder<H> {
-    pub(super) token: FencingToken,
-    pub(super) label: Arc<str>,
+pub(crate) struct Holder<H> {
+    pub(crate) token: FencingToken,
+    pub(crate) label: Arc<str>,
     /// When the store takes the lock away.
-    pub(super) expires_at: Moment,
-    pub(super) handle: Option<H>,
+    pub(crate) expires_at: Moment,
+    pub(crate) handle: Option<H>,
     state: State,
 }
 
@@ -65,7 +65,7 @@ enum State {
 
 impl<H> Holder<H> {
     /// The holder of a lease that begins `at` this moment.
-    pub(super) fn new(
+    pub(crate) fn new(
         token: FencingToken,
         label: Arc<str>,
         terms: &LeaseTerms,
@@ -85,7 +85,7 @@ impl<H> Holder<H> {
     }
 
     /// The waiter that is granted a lock. It has one ttl to confirm, since it may never be polled again.
-    pub(super) fn claimant<W>(
+    pub(crate) fn claimant<W>(
         token: FencingToken,
         waiter: &QueuedWaiter<W>,
         at: Moment,
@@ -104,12 +104,12 @@ impl<H> Holder<H> {
     }
 
     /// Whether the lock was granted to `waiter`, which has not confirmed.
-    pub(super) fn is_claimed_by(&self, waiter: WaiterId) -> bool {
+    pub(crate) fn is_claimed_by(&self, waiter: WaiterId) -> bool {
         matches!(self.state, State::Claimed { waiter: claimant, .. } if claimant == waiter)
     }
 
     /// Confirms the grant of `waiter`, if it has one. Its lease counts from the grant.
-    pub(super) fn confirm(&mut self, waiter: WaiterId) -> Option<Grant> {
+    pub(crate) fn confirm(&mut self, waiter: WaiterId) -> Option<Grant> {
         match self.state {
             State::Claimed {
                 waiter: claimant,
@@ -124,7 +124,7 @@ impl<H> Holder<H> {
     }
 
     /// Extends the lease, and returns its new deadline. `None` if it is renewed anyway.
-    pub(super) fn extend(&mut self, now: Moment) -> Option<Moment> {
+    pub(crate) fn extend(&mut self, now: Moment) -> Option<Moment> {
         let State::Scheduled(schedule) = &mut self.state else {
             return None;
         };

@@ -11,53 +11,53 @@ pub(crate) struct WaiterId(u64);
 
 impl WaiterId {
     /// The id of the waiter that queues after this one, for this lock or another.
-    pub(super) fn next(self) -> WaiterId {
+    pub(crate) fn next(self) -> WaiterId {
         WaiterId(self.0 + 1)
     }
 }
 
 /// A waiter with what it asked for. `W` is its handle.
 #[derive(Debug)]
-pub(super) struct QueuedWaiter<W> {
-    pub(super) id: WaiterId,
-    pub(super) label: Arc<str>,
-    pub(super) terms: LeaseTerms,
-    pub(super) handle: W,
+pub(crate) struct QueuedWaiter<W> {
+    pub(crate) id: WaiterId,
+    pub(crate) label: Arc<str>,
+    pub(crate) terms: LeaseTerms,
+    pub(crate) handle: W,
 }
 
 /// Ids rise along the queue.
 #[derive(Debug)]
-pub(super) struct Queue<W>(VecDeque<QueuedWaiter<W>>);
+pub(crate) struct Queue<W>(VecDeque<QueuedWaiter<W>>);
 
 impl<W> Queue<W> {
-    pub(super) const fn new() -> Queue<W> {
+    pub(crate) const fn new() -> Queue<W> {
         Queue(VecDeque::new())
     }
 
-    pub(super) fn push(&mut self, waiter: QueuedWaiter<W>) {
+    pub(crate) fn push(&mut self, waiter: QueuedWaiter<W>) {
         self.0.push_back(waiter);
     }
 
-    pub(super) fn pop(&mut self) -> Option<QueuedWaiter<W>> {
+    pub(crate) fn pop(&mut self) -> Option<QueuedWaiter<W>> {
         self.0.pop_front()
     }
 
-    pub(super) fn first(&self) -> Option<&QueuedWaiter<W>> {
+    pub(crate) fn first(&self) -> Option<&QueuedWaiter<W>> {
         self.0.front()
     }
 
-    pub(super) fn contains(&self, waiter: WaiterId) -> bool {
+    pub(crate) fn contains(&self, waiter: WaiterId) -> bool {
         self.index_of(waiter).is_some()
     }
 
-    pub(super) fn remove(&mut self, waiter: WaiterId) {
+    pub(crate) fn remove(&mut self, waiter: WaiterId) {
         if let Some(index) = self.index_of(waiter) {
             self.0.remove(index);
         }
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use tokio::net::TcpStream;
 
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::error::LockError;
 

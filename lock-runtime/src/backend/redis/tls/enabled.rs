@@ -8,7 +8,7 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::{Session, failure, settings};
-use crate::backend::wire::WireError;
+use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::config::certificates::Certificates;
 use crate::error::LockError;

@@ -8,7 +8,7 @@ use std::io;
 
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
-use crate::backend::wire::{Detail, WireError};
+use crate::backend::wire::error::{Detail, WireError};
 
 /// What a handshake that failed means.
 pub(super) fn of_handshake(error: &io::Error) -> WireError {

@@ -399,7 +399,7 @@ fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
     let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
     peer.write_all(message).unwrap();
     let heard_by = loop {
-        transport.hear();
+        transport.read_messages();
         if let Ok(thread) = hears.try_recv() {
             break thread;
         }
@@ -415,14 +415,14 @@ fn messages_are_read_for_a_thread_that_has_gone() {
     let peer = echo(peer);
     pong(&transport);
     assert!(transport.background_reads().is_none());
-    transport.listen();
+    transport.keep_reading_messages();
     assert!(transport.background_reads().is_some());
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let answer = runtime.block_on(async { transport.send(ping("x")).await });
     assert!(answer.unwrap().is_ok());
     // The runtime reads.
     transport.io().background_reads = false;
-    transport.listen();
+    transport.keep_reading_messages();
     assert!(transport.background_reads().is_none());
     transport.close("it is over");
     peer.join().unwrap();

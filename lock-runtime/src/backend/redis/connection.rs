@@ -1,0 +1,115 @@
+//! One connection to a node, from its setup to its end.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+use super::deletion::Deletion;
+use super::transport::Transport;
+use crate::backend::wire::outstanding::ConnectionId;
+
+/// After this many commands in a row without an answer the connection is taken for dead.
+const MAX_UNANSWERED: u32 = 2;
+
+/// A connection that is set up and subscribed.
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    pub(super) transport: Arc<Transport>,
+    /// How the server compares and deletes, if it can.
+    deletion: Option<Deletion>,
+    /// The server has refused that command.
+    refuses_deletion: AtomicBool,
+    /// When the connection was asked for.
+    pub(super) began: Instant,
+    /// A command was answered without an error.
+    is_useful: AtomicBool,
+    /// Commands in a row that were not answered.
+    unanswered: AtomicU32,
+    /// When the server last answered anything, at first during the setup.
+    last_answer: Mutex<Instant>,
+}
+
+/// Why there is no answer.
+pub(super) enum SendError {
+    /// The time was up.
+    TimedOut,
+    /// The connection broke before any byte of the command was written: it may be sent again.
+    Unsent,
+    /// The connection broke, or what it read made no sense.
+    Broken(Arc<io::Error>),
+}
+
+impl Connection {
+    pub(super) fn new(
+        id: ConnectionId,
+        transport: Arc<Transport>,
+        deletion: Option<Deletion>,
+        began: Instant,
+    ) -> Connection {
+        Connection {
+            id,
+            transport,
+            deletion,
+            refuses_deletion: AtomicBool::new(false),
+            began,
+            is_useful: AtomicBool::new(false),
+            unanswered: AtomicU32::new(0),
+            last_answer: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// The command that compares and deletes, unless the server has none or has refused it.
+    pub(super) fn deletion(&self) -> Option<Deletion> {
+        let refuses = self.refuses_deletion.load(Ordering::Relaxed);
+        self.deletion.filter(|_| !refuses)
+    }
+
+    /// The server does not have that command, or its user may not use it.
+    pub(super) fn note_refused_deletion(&self) {
+        self.refuses_deletion.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a command was answered without an error.
+    pub(super) fn is_useful(&self) -> bool {
+        self.is_useful.load(Ordering::Relaxed)
+    }
+
+    /// The server has answered.
+    pub(super) fn note_answer(&self) {
+        self.unanswered.store(0, Ordering::Relaxed);
+        *self.last_answer() = Instant::now();
+    }
+
+    /// A command was not answered in time. Whether the connection is dead: the last commands were not answered, and
+    /// nothing was for as long as a command may take.
+    ///
+    /// One command may have had little time left when it was sent, and many at once may be too many. Neither says
+    /// anything about a connection on which other commands are answered.
+    pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
+        let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
+        unanswered >= MAX_UNANSWERED && self.last_answer().elapsed() >= command_timeout
+    }
+
+    /// The server has carried a command out, unless all these answers are errors.
+    pub(super) fn note_use(&self, answers: &[Value]) {
+        let is_done = |answer: &Value| !matches!(answer, Value::ServerError(_));
+        if answers.iter().any(is_done) {
+            self.is_useful.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn last_answer(&self) -> MutexGuard<'_, Instant> {
+        self.last_answer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.transport.close("the connection is not used any more");
+    }
+}
