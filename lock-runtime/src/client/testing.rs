@@ -1,10 +1,9 @@
 //! Busy and lost locks on purpose, for tests of functions that take locks.
 //!
-//! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients
-//! alone: no lock on a server can be taken or lost by it, hence it needs no feature. In a program of
-//! one process that keeps its locks in memory for good, [`lose`] does break a lock, for whoever has
-//! the client in hand; it belongs in tests there too. Nothing here does I/O or waits, so it works with
-//! and without a runtime, and with paused time.
+//! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients alone: no
+//! lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may keep
+//! its locks in memory for good; there too, [`lose`] breaks a lock and belongs in tests. Nothing here does
+//! I/O or waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 
-/// Has somebody else hold a lock: calls that want it wait, or find it busy and held by `holder`.
+/// Occupies a lock for `holder`: calls for it wait, or find it busy and held by `holder`.
 ///
 /// # Errors
 ///
@@ -60,14 +59,14 @@ pub fn occupy(
     })
 }
 
-/// Has the holder of a lock lose it, as when a server forgets it or somebody deletes it: an async
-/// body is dropped at its current await, its call fails with
-/// [`Lost`](LockErrorKind::Lost), and whoever is next in line has the lock.
+/// Makes the holder of a lock lose it, as when a server forgets the lock or its record is deleted. An async
+/// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next
+/// waiter has the lock.
 ///
 /// # Errors
 ///
-/// `InvalidOptions` if nobody holds the lock who could lose it, or unless `client` is a memory
-/// client; `InvalidKey`.
+/// `InvalidOptions` if the lock has no holder that could lose it, or unless `client` is a memory client;
+/// `InvalidKey`.
 ///
 /// # Examples
 ///
@@ -90,10 +89,10 @@ pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockErro
     if memory_of(client, &key)?.revoke(key.as_str()) {
         return Ok(());
     }
-    Err(LockError::invalid_options("nobody holds it who could lose it").with_key(&key))
+    Err(LockError::invalid_options("it has no holder that could lose it").with_key(&key))
 }
 
-/// A lock that somebody else holds until this is dropped; made by [`occupy`].
+/// A lock that is occupied until this is dropped; made by [`occupy`].
 #[must_use = "the lock is free again as soon as this is dropped"]
 pub struct Occupied {
     key: LockKey,

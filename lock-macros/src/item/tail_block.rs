@@ -1,44 +1,44 @@
-//! The async block that a function returning a future ends with.
+//! The async block at the end of a function that returns a future.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
 
+use super::async_slot::{async_slot, stranded};
 use super::copies;
 use super::names::Names;
-use super::wrapping::{async_slot, stranded};
 use crate::tokens;
 
-/// A body of the shape `…; Box::pin(async move { … })`, taken apart.
+/// A body of the form `…; Box::pin(async move { … })`, split into its parts.
 ///
 /// Input:
 /// ```text
 /// { charge(); Box::pin(async move { let __self = self; let __ret: R = { rest }; __ret }) }
 /// ```
-/// `before` is `charge();`, `prelude` is `let __self = self;`, `body` the rest of the block.
-pub(crate) struct Tail {
-    /// Statements at the head that only copy, and so may run when the function is called.
+/// Here `before` is `charge();`, `prelude` is `let __self = self;`, and `body` is the rest of the block.
+pub(crate) struct TailBlock {
+    /// The statements at the head that only copy a value, and so may run when the function is called.
     pub(crate) copies: TokenStream,
-    /// The other statements before the block. They run when the function is called; as part of the
-    /// function they belong under the lock.
+    /// The other statements before the block. They are part of the function, so the expansion moves
+    /// them under the lock.
     pub(crate) before: TokenStream,
-    /// Where one of these names `self`.
+    /// The place where one of these mentions `self`.
     pub(crate) uses_self: Option<Span>,
-    /// Where one of them returns, other than from a function of its own.
+    /// The place of a `return` in them, except in a nested function.
     pub(crate) returns: Option<Span>,
-    /// A variable of theirs that stands around the block, too.
+    /// A variable of theirs that the code around the block uses, too.
     pub(crate) stranded: Option<Ident>,
-    /// What `#[async_trait]` put at the head of the block: the arguments under their names.
+    /// The statements by which `#[async_trait]` binds the arguments at the head of the block.
     pub(crate) prelude: Option<Prelude>,
-    /// The block's other statements.
+    /// The other statements of the block.
     pub(crate) body: TokenStream,
-    /// Where the block's braces are.
+    /// The place of the block's braces.
     pub(crate) braces: Span,
-    /// The last expression; `wrap` replaces the block inside.
+    /// The last expression of the body. `wrap` replaces the block in it.
     expr: Expr,
 }
 
-/// Statements that give the arguments their names, and the names there are after them.
+/// The statements that bind the arguments, and the names in scope after them.
 #[derive(Clone)]
 pub(crate) struct Prelude {
     pub(crate) statements: TokenStream,
@@ -47,10 +47,10 @@ pub(crate) struct Prelude {
     pub(crate) output: TokenStream,
 }
 
-impl Tail {
-    /// Takes a body apart; `None` if it does not end with an async block.
-    pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<Tail> {
-        // Most bodies have none, and need not be parsed to tell.
+impl TailBlock {
+    /// Splits a body. Returns `None` if it does not end with an async block.
+    pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<TailBlock> {
+        // Most bodies contain no `async`; these are not parsed.
         if !tokens::mentions(body.clone(), "async") {
             return None;
         }
@@ -72,7 +72,7 @@ impl Tail {
                 .filter(|statement| !matches!(statement, Stmt::Item(_)))
                 .find_map(|statement| tokens::find(statement.to_token_stream(), word))
         };
-        Some(Tail {
+        Some(TailBlock {
             stranded: stranded(before, &expr),
             returns: find("return"),
             uses_self: find("self"),
@@ -102,7 +102,7 @@ fn async_block(expr: &mut Expr) -> Option<&mut ExprAsync> {
     }
 }
 
-/// Whether `#[async_trait]` made the function: it gives every one of them this lifetime.
+/// Whether `#[async_trait]` generated the function: all its functions have the lifetime `'async_trait`.
 fn is_async_trait(signature: &Signature) -> bool {
     signature.generics.params.iter().any(|parameter| {
         matches!(parameter, GenericParam::Lifetime(parameter)
@@ -110,9 +110,10 @@ fn is_async_trait(signature: &Signature) -> bool {
     })
 }
 
-/// Finds where `#[async_trait]` ends and the user's body begins: `let __ret: R = { … };`, or
-/// `let _: () = { … };` for a function without a result. References keep the names that they have
-/// in the signature; everything else is moved to its name.
+/// Finds the end of the prelude of `#[async_trait]` and the start of the user's body.
+///
+/// The user's body is `let __ret: R = { … };`, or `let _: () = { … };` for a function without a result.
+/// References keep their names of the signature. All other arguments are moved to new variables.
 fn split_prelude(mut names: Names, statements: &[Stmt]) -> Option<(usize, Prelude)> {
     for (at, statement) in statements.iter().enumerate() {
         match statement {
@@ -130,7 +131,7 @@ fn split_prelude(mut names: Names, statements: &[Stmt]) -> Option<(usize, Prelud
                 names.remove(&moved(local)?, &local.attrs);
                 bind(&mut names, local);
             }
-            // The return-type edge that async-trait puts first.
+            // The `return` that never runs, by which async-trait states the return type.
             Stmt::Expr(Expr::If(_), _) if at == 0 => (),
             _ => return None,
         }
@@ -138,7 +139,7 @@ fn split_prelude(mut names: Names, statements: &[Stmt]) -> Option<(usize, Prelud
     None
 }
 
-/// The argument that a statement of the prelude moves: `let id = id;`, or
+/// The argument that a statement of the prelude moves, as in `let id = id;` or
 /// `let Path(id) = { let __arg1 = __arg1; __arg1 };`.
 fn moved(local: &Local) -> Option<Ident> {
     let init = local.init.as_ref()?;
@@ -186,12 +187,12 @@ fn declared_result(pattern: &Pat, is_last: bool) -> Option<TokenStream> {
 mod tests {
     use super::*;
 
-    fn find_in(signature: &str, body: &str) -> Option<Tail> {
+    fn find_in(signature: &str, body: &str) -> Option<TailBlock> {
         let signature = syn::parse_str(signature).unwrap();
-        Tail::find(&signature, body.parse().unwrap())
+        TailBlock::find(&signature, body.parse().unwrap())
     }
 
-    fn find(body: &str) -> Option<Tail> {
+    fn find(body: &str) -> Option<TailBlock> {
         find_in("fn f(id: u8) -> R", body)
     }
 
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_found_in_its_wrapping() {
+    fn block_inside_a_wrapper_is_found() {
         for (body, wrapped) in [
             ("async move { x }", "BLOCK"),
             ("Box::pin(async { x })", "Box::pin(BLOCK)"),
@@ -225,30 +226,30 @@ mod tests {
     }
 
     #[test]
-    fn statements_before_the_block_are_kept_apart() {
+    fn statements_before_the_block_are_split_off() {
         let tail = find("charge(); let a = 1; async move { a }").unwrap();
         assert_eq!(plain(&tail.before), "charge();leta=1;");
     }
 
     #[test]
-    fn copies_at_the_head_are_kept_apart() {
+    fn copies_at_the_head_are_split_off() {
         let tail = find("let a = id.clone(); go(); let b = id.clone(); async move { a }").unwrap();
         assert_eq!(plain(&tail.copies), "leta=id.clone();");
         assert_eq!(plain(&tail.before), "go();letb=id.clone();");
-        // What was copied at the call may stand around the block.
+        // A variable that was copied at the call may be used around the block.
         let spans = "let span = id.clone(); async move { x }.instrument(span)";
         assert!(find(spans).unwrap().stranded.is_none());
     }
 
     #[test]
-    fn other_bodies_have_no_tail() {
+    fn body_with_another_end_has_no_tail_block() {
         for body in [
             "",
             "x",
             "async move { x };",
             "other(async {}, 1)",
             "if a { async {} } else { async {} }",
-            // What these do around the block would be done without the lock.
+            // The code around these blocks would run without the lock.
             "twice(async move { x })",
             "Retry::pin(async move { x })",
             "tokio::spawn(async move { x })",
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prelude_of_async_trait_is_split_off() {
+    fn prelude_of_async_trait_is_split_off() {
         let tail = find_in(
             "fn f<'life0, 'async_trait>(&'life0 self, mut id: Id, key: &'life0 str, __arg3: Path<String>) -> R",
             "Box::pin(async move {
@@ -285,12 +286,12 @@ mod tests {
         assert_eq!(
             names,
             ["key", "id", "name"],
-            "a reference keeps its name, what is moved does not"
+            "a reference keeps its name, a moved argument gets a new one"
         );
     }
 
     #[test]
-    fn a_method_without_a_result_has_a_prelude_too() {
+    fn prelude_without_result_is_split_off() {
         let tail = find_in(
             "fn f<'async_trait>(id: u8) -> R",
             "Box::pin(async move { let id = id; let _: () = { rest }; })",
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_the_users_has_no_prelude() {
+    fn handwritten_block_has_no_prelude() {
         let body = "async move { let n = charge().await; let _: () = notify(n); }";
         assert!(find(body).unwrap().prelude.is_none());
         assert!(
@@ -310,7 +311,7 @@ mod tests {
                 .prelude
                 .is_none()
         );
-        // Not even where the signature is async-trait's.
+        // Nor if the signature comes from async-trait.
         let tail = find_in("fn f<'async_trait>(id: u8) -> R", body).unwrap();
         assert!(tail.prelude.is_none());
     }

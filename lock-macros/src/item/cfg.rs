@@ -1,4 +1,4 @@
-//! On what it depends whether an argument is there at all.
+//! The `#[cfg(…)]` attributes of an argument. Each use of the argument has to repeat them.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -6,19 +6,19 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, MetaList, Token};
 
-/// The conditions among attributes. The others stay behind: what they say of an argument need not
-/// make sense where it is used.
-pub(crate) fn of(attrs: &[Attribute]) -> Vec<Attribute> {
-    let conditions = attrs.iter().filter_map(|attr| {
+/// The `cfg` attributes among `attrs`. The other attributes apply to an argument's declaration and may
+/// not be valid where it is used.
+pub(crate) fn attributes_of(attrs: &[Attribute]) -> Vec<Attribute> {
+    let cfgs = attrs.iter().filter_map(|attr| {
         let mut attr = attr.clone();
-        attr.meta = condition(attr.meta)?;
+        attr.meta = cfg_in(attr.meta)?;
         Some(attr)
     });
-    conditions.collect()
+    cfgs.collect()
 }
 
-/// `cfg(…)`, or what of `cfg_attr(predicate, …)` is one.
-fn condition(meta: Meta) -> Option<Meta> {
+/// `cfg(…)` itself, or `cfg_attr(predicate, …)` reduced to the `cfg(…)` in it.
+fn cfg_in(meta: Meta) -> Option<Meta> {
     let Meta::List(list) = meta else {
         return None;
     };
@@ -29,14 +29,14 @@ fn condition(meta: Meta) -> Option<Meta> {
         return None;
     }
     let mut rest = list.tokens.clone().into_iter();
-    // Not parsed: `true` is a predicate, but no `Meta`.
+    // Not parsed, since the predicate `true` is not a `Meta`.
     let predicate: TokenStream = rest.by_ref().take_while(|tree| !is_comma(tree)).collect();
     let metas = Punctuated::<Meta, Token![,]>::parse_terminated.parse2(rest.collect());
-    let conditions: Vec<Meta> = metas.ok()?.into_iter().filter_map(condition).collect();
-    if conditions.is_empty() {
+    let cfgs: Vec<Meta> = metas.ok()?.into_iter().filter_map(cfg_in).collect();
+    if cfgs.is_empty() {
         return None;
     }
-    let tokens = quote!(#predicate, #(#conditions),*);
+    let tokens = quote!(#predicate, #(#cfgs),*);
     Some(Meta::List(MetaList { tokens, ..list }))
 }
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_conditions_are_kept() {
+    fn attributes_other_than_cfg_are_dropped() {
         for (written, expected) in [
             ("#[cfg(unix)]", "#[cfg(unix)]"),
             (
@@ -70,7 +70,10 @@ mod tests {
             ("#[allow(unused)] #[mut_ref] /// text", ""),
         ] {
             let attrs = Attribute::parse_outer.parse_str(written).unwrap();
-            let found: TokenStream = of(&attrs).iter().map(Attribute::to_token_stream).collect();
+            let found: TokenStream = attributes_of(&attrs)
+                .iter()
+                .map(Attribute::to_token_stream)
+                .collect();
             assert_eq!(found.to_string().replace(' ', ""), expected, "{written}");
         }
     }

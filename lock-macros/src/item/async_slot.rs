@@ -1,4 +1,4 @@
-//! What may stand around the async block that a function ends with.
+//! The code that may surround the async block at the end of a function.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,10 @@ use syn::{Expr, Stmt};
 use super::names::Names;
 use crate::tokens;
 
-/// The async block inside `Box::pin(…)`, `(…)` and `….boxed()`: only what hands the block on as it
-/// is. Anything else could run before or after it, without the lock.
+/// Finds the async block inside `Box::pin(…)`, `(…)` and `….boxed()`.
+///
+/// Only wrappers that pass the block on unchanged count. Any other code could run before or after the
+/// block, without the lock.
 pub(crate) fn async_slot(expr: &mut Expr) -> Option<&mut Expr> {
     match expr {
         Expr::Async(_) => Some(expr),
@@ -19,12 +21,12 @@ pub(crate) fn async_slot(expr: &mut Expr) -> Option<&mut Expr> {
         Expr::Call(call) if call.args.len() == 1 && boxes(&call.func) => {
             async_slot(call.args.first_mut()?)
         }
-        Expr::MethodCall(call) if hands_on(&call.method) => async_slot(&mut call.receiver),
+        Expr::MethodCall(call) if passes_on(&call.method) => async_slot(&mut call.receiver),
         _ => None,
     }
 }
 
-/// `Box::pin` and its like, by whatever path.
+/// Whether a function only boxes its argument: `Box::pin` and the like, by any path.
 fn boxes(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -43,15 +45,17 @@ fn boxes(function: &Expr) -> bool {
     .any(|known| ty.ident == known.0 && method.ident == known.1)
 }
 
-/// Methods of the `futures` and `tracing` crates that add nothing to run.
-fn hands_on(method: &Ident) -> bool {
+/// Whether a method passes the block on: those of `futures` and `tracing` that run no code of their own.
+fn passes_on(method: &Ident) -> bool {
     ["boxed", "boxed_local", "instrument", "in_current_span"]
         .iter()
         .any(|known| method == known)
 }
 
-/// A variable of the statements before the block that is used around the block as well, where it
-/// is gone once these have become part of it: `let span = …; async move { … }.instrument(span)`.
+/// A variable that is bound before the block and used around it, as in
+/// `let span = …; async move { … }.instrument(span)`.
+///
+/// The statements before the block move into it, so the variable is no longer in scope around it.
 pub(crate) fn stranded(before: &[Stmt], expr: &Expr) -> Option<Ident> {
     let mut bound = Names::default();
     for statement in before {
@@ -65,7 +69,7 @@ pub(crate) fn stranded(before: &[Stmt], expr: &Expr) -> Option<Ident> {
     idents.find(|ident| used.contains(&ident.to_string()))
 }
 
-/// The names in the arguments of methods called on the block.
+/// Adds the names in the arguments of the methods that are called on the block.
 fn arguments(expr: &Expr, into: &mut HashSet<String>) {
     match expr {
         Expr::Group(group) => arguments(&group.expr, into),
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_used_around_the_block_is_stranded() {
+    fn variable_used_around_the_block_is_stranded() {
         for (body, expected) in [
             (
                 "let span = span(); Box::pin(async move { x }.instrument(span))",

@@ -1,5 +1,5 @@
-//! Values without their quotes, `:` for `=`, and what else Rust would complain about somewhere in the
-//! middle of it.
+//! Common mistakes of syntax, each with the correct form: a value without quotes, `:` for `=`, and
+//! the like. The compiler's own message would point into the middle of them.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -9,13 +9,13 @@ use syn::{Expr, Ident, Token};
 
 use super::value::string;
 
-/// What to write instead of `name: value`, on the value.
+/// Reports `name: value` at the value: the option takes `=`.
 pub(crate) fn colon(name: &str, input: ParseStream<'_>) -> syn::Error {
     unquoted_key(name, input).unwrap_or_else(|| instead(name, &value(input), ""))
 }
 
-/// What to write instead of `key = order:<id>`, on the value; `None` if there is nothing wrong with
-/// it, or something else.
+/// Reports `key = order:<id>` at the value: the template needs quotes. `None` if the value is correct,
+/// or wrong in another way.
 pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
     let is_expression =
@@ -23,12 +23,12 @@ pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Er
     let value = value(input);
     let has = |wanted: fn(&TokenTree) -> bool| value.iter().any(wanted);
     let reads_like_a_template = has(|tree| is_punct(tree, "<:"))
-        // With these it is rather the comma after it that is missing.
+        // With an `=` or a literal in it, a comma is missing rather than the quotes.
         && !has(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)));
     (name == "key" && !is_expression && reads_like_a_template).then(|| instead(name, &value, "\""))
 }
 
-/// What to write instead of `guard = mut held`.
+/// Reports `guard = mut held`: a guard needs no `mut`.
 pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
     let word = ahead.parse::<Token![mut]>().ok()?;
@@ -41,12 +41,12 @@ pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> 
     })
 }
 
-/// What to write instead of `key = "order:{}", id`, on what comes after the key; takes all that is no
-/// option.
+/// Reports `key = "order:{}", id` at the first argument after the key, and consumes all arguments
+/// that are not options.
 pub(crate) fn format_arguments(key: Option<&Expr>, input: ParseStream<'_>) -> Option<syn::Error> {
     let template = string(key?)?.value();
     let mut parts = template.split_inclusive('}').peekable();
-    // `{}` and `{:?}`: `{name}` is told as such.
+    // `{}` and `{:?}`. The check of the template reports `{name}`.
     let hole = |part: &&str| {
         let (_, inside) = part.strip_suffix('}')?.rsplit_once('{')?;
         (inside.is_empty() || inside.starts_with(':')).then_some(inside.len() + 2)
@@ -80,7 +80,7 @@ pub(crate) fn format_arguments(key: Option<&Expr>, input: ParseStream<'_>) -> Op
     ))
 }
 
-/// Takes an expression that is no option.
+/// Parses an expression that is not an option.
 fn argument(input: ParseStream<'_>) -> Option<Expr> {
     let ahead = input.fork();
     let found = ahead.parse::<Expr>().ok()?;
@@ -115,7 +115,7 @@ fn value(input: ParseStream<'_>) -> Vec<TokenTree> {
     value
 }
 
-/// Without spaces but where two words meet: a printed stream has more than were typed.
+/// Prints tokens with spaces only between two words. The standard output has more than were typed.
 pub(super) fn as_written(tokens: TokenStream) -> String {
     let mut text = String::new();
     let mut after_word = false;
