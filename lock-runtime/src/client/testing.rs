@@ -9,7 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::any::AnyBackend;
-use crate::backend::memory::{Memory, Stranger};
+use crate::backend::memory::Memory;
+use crate::backend::memory::test_holder::TestHolder;
 use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
@@ -48,13 +49,13 @@ pub fn occupy(
 ) -> Result<Occupied, LockError> {
     let key = key.into();
     let memory = memory_of(client, &key)?;
-    let stranger = memory
-        .admit(key.as_str(), holder)
+    let test_holder = memory
+        .occupy(key.as_str(), holder)
         .map_err(|error| error.with_key(&key))?;
     Ok(Occupied {
         key,
         memory: memory.clone(),
-        stranger,
+        test_holder,
     })
 }
 
@@ -85,7 +86,7 @@ pub fn occupy(
 /// ```
 pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockError> {
     let key = key.into();
-    if memory_of(client, &key)?.dispossess(key.as_str()) {
+    if memory_of(client, &key)?.revoke(key.as_str()) {
         return Ok(());
     }
     Err(LockError::invalid_options("it has no holder that could lose it").with_key(&key))
@@ -96,12 +97,12 @@ pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockErro
 pub struct Occupied {
     key: LockKey,
     memory: Arc<Memory>,
-    stranger: Stranger,
+    test_holder: TestHolder,
 }
 
 impl Drop for Occupied {
     fn drop(&mut self) {
-        self.memory.dismiss(self.key.as_str(), self.stranger);
+        self.memory.vacate(self.key.as_str(), self.test_holder);
     }
 }
 
