@@ -2,6 +2,7 @@
 //!
 //! | risk | file |
 //! |---|---|
+//! | a fault of the fault table | `fault_table` |
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
 //! | a dead holder blocks for ever, dead waiters cost a claim each | `crash` |
 //! | a process that stood still goes on as if it held the lock | `pause` |
@@ -12,6 +13,7 @@
 
 mod crash;
 mod exclusion;
+mod fault_table;
 mod foreign;
 mod leave;
 mod order;
