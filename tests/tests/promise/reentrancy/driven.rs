@@ -85,6 +85,8 @@ fn a_body_can_be_dropped_with_the_locals_of_its_thread() {
     thread_local! {
         static LAST: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>> = const { RefCell::new(None) };
     }
+    // From now on tokio's clock looks for the runtime of its thread, in a local that is gone by then.
+    runtime().block_on(async { tokio::time::pause() });
     let client = LockClient::memory();
     let lock = at_once(&client);
     let thread = std::thread::spawn(move || {
