@@ -27,6 +27,7 @@ rows! {
     holder_killed,
     holder_exits,
     holder_aborts,
+    holder_leaves,
     killed_while_retained,
     served_waiter_killed,
     waiter_killed,

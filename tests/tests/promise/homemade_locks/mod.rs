@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `SET NX PX` | one command with a token and an expiry; compare-and-delete | `set_nx_px` |
 //! | its wrong versions | SETNX then EXPIRE, clocks in GETSET, plain DEL, GET then DEL | `wrong_versions` |
-//! | four conditions | exclusion, no deadlock, only the owner unlocks; a majority needs several nodes | `conditions` |
+//! | four conditions | exclusion, no deadlock, only the owner unlocks; a majority needs several nodes | `processes`, `contract` |
 //! | polled scripts | EVALSHA in a loop of bounded tries | `polled` |
 //! | a hash with a count | reentrancy kept in Redis; three outcomes of a release | `counted` |
 //! | a count for each thread | reentrancy by thread; at most so many renewals | `threads` |
@@ -21,7 +21,6 @@
 
 mod annotation;
 mod by_hand;
-mod conditions;
 mod counted;
 mod foreign;
 mod lottery;

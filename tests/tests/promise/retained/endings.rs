@@ -1,6 +1,6 @@
 //! What becomes of a retained lease whose client, connection or server goes.
 
-use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, Worker, ask, eventually, ms};
+use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually, ms};
 use redis::Connection;
 
 use super::tools::{RETAIN, TTL, connected, retaining, visit};
@@ -123,21 +123,4 @@ async fn one_that_was_deleted_is_no_failure_when_its_time_is_over() {
     other.release().await.unwrap();
     assert!(RETAIN > ms(500));
     visit(&client).await;
-}
-
-/// A process that is killed leaves it to its ttl, as any lock that it holds.
-#[tokio::test]
-async fn a_process_that_is_killed_leaves_it_to_its_ttl() {
-    let server = RedisServer::start();
-    let url = server.url();
-    let mut worker = Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[&url, &url]);
-    let answer = worker.ask(&format!("retain {KEY} 1500 20000 500"), PATIENCE);
-    assert!(answer.starts_with("held "), "{answer}");
-    let token: u64 = answer["held ".len()..].parse().unwrap();
-    worker.kill9();
-    assert!(exists(&mut server.connection()));
-    let guard = connected(&server).await.lock(KEY).wait(LONG).await;
-    let guard = guard.unwrap();
-    assert!(guard.fencing_token().get() > token);
-    guard.release().await.unwrap();
 }
