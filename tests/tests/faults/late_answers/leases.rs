@@ -6,7 +6,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, Proxy, RedisServer, ask, eventually, hold, ms, soon, wait_until,
+    KEY, LOCK, LONG, Mode, Proxy, RedisServer, ask, bring_scripts, eventually, hold, ms, soon,
+    wait_until,
 };
 use lock_runtime::{LockClient, LockError, LockGuard, testing};
 
@@ -17,14 +18,7 @@ async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     let proxy = Proxy::start(server.port());
     let builder = LockClient::builder().url(proxy.url());
     let client = builder.command_timeout(LONG).build().unwrap();
-    for _ in 0..2 {
-        let guard = hold(&client).await;
-        // The second of two in line is named in an `end`, and brings that script.
-        let mut next = pin!(client.lock(KEY).ttl(LONG * 2).wait(LONG).acquire());
-        assert!(!is_ready(next.as_mut()).await, "it is held");
-        guard.release().await.unwrap();
-        next.await.unwrap().release().await.unwrap();
-    }
+    bring_scripts(&client).await;
     (server, proxy, client)
 }
 

@@ -9,7 +9,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, figure, hold, ms, nothing_is_left, soon};
+use super::{
+    KEY, LOCK, LONG, QUEUE, SLACK, ask, client, figure, hold, ms, nothing_is_left, served, soon,
+};
 
 #[tokio::test]
 async fn a_storm_of_client_kills_is_weathered() {
@@ -75,7 +77,7 @@ async fn a_hand_off_whose_push_is_lost_is_found_by_polling() {
         let _: i64 = ask(&mut connection, &kill);
     }
     drop(guard);
-    let guard = soon(waiting).await.unwrap().unwrap();
+    let guard = served(waiting).await;
     assert!(started.elapsed() < ms(5_000), "{:?}", started.elapsed());
     guard.release().await.unwrap();
     nothing_is_left(&mut connection, ms(5_000)).await;

@@ -1,6 +1,6 @@
 //! A connection that breaks in mid-command: was it carried out or not?
 
-use super::{LOCK, ask, behind_a_proxy, hold, ms, nothing_is_left, soon};
+use super::{LOCK, ask, behind_a_proxy, hold, ms, nothing_is_left, served, soon};
 
 /// The proxy recognises a command of ours by the lock's name in it.
 const COMMAND: &str = LOCK;
@@ -124,12 +124,6 @@ async fn a_waiter_whose_connection_breaks_keeps_its_place() {
     }
     assert_eq!(before, members(&mut connection).await);
     guard.release().await.unwrap();
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
     nothing_is_left(&mut connection, ms(5_000)).await;
 }

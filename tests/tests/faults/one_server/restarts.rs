@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::RedisServer;
 
-use super::{KEY, LOCK, LONG, ask, client, hold, ms, nothing_is_left, soon};
+use super::{KEY, LOCK, LONG, ask, client, cycle, hold, ms, nothing_is_left, served, soon};
 
 #[tokio::test]
 async fn a_hold_survives_a_restart_that_loses_nothing() {
@@ -51,7 +51,7 @@ async fn a_waiter_outlasts_a_restart() {
     tokio::time::sleep(ms(50)).await;
     server.restart_empty();
     // The server forgot the holder as well: the waiter may have the lock, with a later token.
-    let next = soon(waiting).await.unwrap().unwrap();
+    let next = served(waiting).await;
     assert!(next.fencing_token() > guard.fencing_token());
     assert!(soon(guard.release()).await.unwrap_err().is_lost());
     next.renew().await.expect("the old holder frees nothing");
@@ -66,7 +66,7 @@ async fn a_server_that_loads_its_data_is_waited_for() {
         .config("key-load-delay", "500")
         .start();
     let client = client(server.url());
-    soon(hold(&client)).await.release().await.unwrap();
+    cycle(&client).await;
     let mut connection = server.connection();
     let fill = "for n = 1, 3000 do redis.call('SET', n, n) end";
     let _: () = ask(&mut connection, &["EVAL", fill, "0"]);
@@ -75,7 +75,7 @@ async fn a_server_that_loads_its_data_is_waited_for() {
     let error = client.lock(KEY).wait(Duration::ZERO).acquire().await;
     let error = error.expect_err("it still loads");
     assert!(error.is_unavailable(), "{error}");
-    soon(hold(&client)).await.release().await.unwrap();
+    cycle(&client).await;
 }
 
 #[tokio::test]
@@ -87,11 +87,5 @@ async fn a_server_that_starts_later_is_found() {
     tokio::time::sleep(ms(100)).await;
     assert!(!waiting.is_finished());
     server.restart();
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }

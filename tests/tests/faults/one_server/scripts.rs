@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use harness::RedisServer;
 
-use super::{KEY, LONG, SLACK, ask, client, hold, ms, nothing_is_left, soon};
+use super::{KEY, LONG, SLACK, ask, client, cycle, ms, nothing_is_left, served, soon};
 
 #[tokio::test]
 async fn scripts_are_sent_again_when_they_were_flushed() {
@@ -23,13 +23,7 @@ async fn scripts_are_sent_again_when_they_were_flushed() {
         flush();
         guard.release().await.unwrap();
         flush();
-        soon(waiting)
-            .await
-            .unwrap()
-            .unwrap()
-            .release()
-            .await
-            .unwrap();
+        served(waiting).await.release().await.unwrap();
     }
     nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
@@ -56,7 +50,7 @@ async fn a_server_that_is_busy_with_a_script_is_asked_again() {
         .config("busy-reply-threshold", "50")
         .start();
     let client = client(server.url());
-    soon(hold(&client)).await.release().await.unwrap();
+    cycle(&client).await;
     let mut looping = server.connection();
     let busy = std::thread::spawn(move || {
         // Killed by the test, so it ends with an error.
@@ -82,12 +76,6 @@ async fn a_server_that_is_busy_with_a_script_is_asked_again() {
     assert!(!waiting.is_finished());
     let _: () = ask(&mut connection, &["SCRIPT", "KILL"]);
     assert!(busy.join().unwrap().is_err());
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
     nothing_is_left(&mut connection, ms(5_000)).await;
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use harness::{Mode, eventually};
 
-use super::{KEY, LONG, SLACK, behind_a_proxy, hold, ms, nothing_is_left, soon};
+use super::{KEY, LONG, SLACK, behind_a_proxy, cycle, ms, nothing_is_left, served, soon};
 
 #[tokio::test]
 async fn a_black_hole_is_noticed_after_two_timeouts_and_left() {
@@ -27,13 +27,7 @@ async fn a_black_hole_is_noticed_after_two_timeouts_and_left() {
     // The old connection's silence lasts; the new one is a way out of it.
     proxy.kill_connections();
     proxy.heal();
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
     nothing_is_left(&mut server.connection(), ms(5_000)).await;
 }
 
@@ -86,6 +80,6 @@ async fn one_way_silence_is_silence() {
         proxy.kill_connections();
         proxy.heal();
         nothing_is_left(&mut server.connection(), ms(5_000)).await;
-        soon(hold(&client)).await.release().await.unwrap();
+        cycle(&client).await;
     }
 }

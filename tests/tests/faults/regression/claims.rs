@@ -6,7 +6,7 @@ use harness::{RedisServer, eventually};
 use lock_runtime::{LockClient, LockGuard};
 use redis::Connection;
 
-use super::tools::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 
 /// Shorter than a claim, by more than a busy machine takes to look.
 const SHORT: Duration = ms(700);
@@ -31,8 +31,8 @@ fn short(client: &LockClient) -> lock_runtime::Acquire {
 async fn a_lock_that_was_handed_over_lasts_no_longer_than_its_ttl() {
     let server = RedisServer::start();
     let mut connection = server.connection();
-    let guard = hold(&client(&server)).await;
-    let waiting = tokio::spawn(short(&client(&server)).acquire());
+    let guard = hold(&client(server.url())).await;
+    let waiting = tokio::spawn(short(&client(server.url())).acquire());
     queued(&mut connection).await;
     guard.release().await.unwrap();
     let guard = waiting.await.unwrap().unwrap();
@@ -45,8 +45,8 @@ async fn a_lock_that_was_handed_over_lasts_no_longer_than_its_ttl() {
 async fn a_place_in_the_queue_is_not_left_to_a_caller_that_asks_for_another_ttl() {
     let server = RedisServer::start();
     let mut connection = server.connection();
-    let guard = hold(&client(&server)).await;
-    let ours = client(&server);
+    let guard = hold(&client(server.url())).await;
+    let ours = client(server.url());
     let first = tokio::spawn(ours.lock(KEY).ttl(ms(60_000)).wait(ms(400)).acquire());
     queued(&mut connection).await;
     let entry = |connection: &mut Connection| -> Vec<String> {

@@ -4,7 +4,7 @@ use harness::RedisServer;
 use lock_runtime::LockErrorKind;
 use tokio::task::JoinSet;
 
-use super::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms};
 
 const CALLERS: usize = 500;
 
@@ -13,8 +13,8 @@ const CALLERS: usize = 500;
 #[tokio::test]
 async fn whoever_leaves_a_line_knows_what_its_head_knows() {
     let server = RedisServer::start();
-    let guard = hold(&client(&server)).await;
-    let ours = client(&server);
+    let guard = hold(&client(server.url())).await;
+    let ours = client(server.url());
     let mut monitor = server.monitor();
     let mut callers = JoinSet::new();
     for _ in 0..CALLERS {
@@ -75,7 +75,7 @@ async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
 #[tokio::test]
 async fn whoever_waits_behind_a_holder_of_its_own_client_asks_nobody() {
     let server = RedisServer::start();
-    let ours = client(&server);
+    let ours = client(server.url());
     let guard = hold(&ours).await;
     let mut monitor = server.monitor();
     let error = ours.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();

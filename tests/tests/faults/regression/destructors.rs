@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::tools::{KEY, LONG, ms};
+use harness::{KEY, LONG, ms};
 
 /// How a body ends before its time.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use harness::RedisServer;
 use redis::aio::MultiplexedConnection;
 
-use super::tools::{KEY, LOCK, LONG, client, ms};
+use harness::{KEY, LOCK, LONG, client, ms};
 
 /// Four of another kind take the lock in turns, each asking every two milliseconds. Ours asked every
 /// 200, and had one turn in eighty.
@@ -14,7 +14,7 @@ use super::tools::{KEY, LOCK, LONG, client, ms};
 async fn beside_clients_that_poll_ours_has_a_share() {
     const TURNS: usize = 400;
     let server = RedisServer::start();
-    let ours = client(&server);
+    let ours = client(server.url());
     let theirs = Arc::new(AtomicUsize::new(0));
     let over = Arc::new(AtomicBool::new(false));
     let mut others = tokio::task::JoinSet::new();

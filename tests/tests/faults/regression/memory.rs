@@ -9,7 +9,7 @@ use std::time::Duration;
 use harness::wait_until;
 use lock_runtime::LockClient;
 
-use super::tools::{KEY, LONG, ms};
+use harness::{KEY, LONG, ms};
 
 /// Says whether a future wants to be polled again.
 #[derive(Default)]

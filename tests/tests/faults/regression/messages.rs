@@ -4,7 +4,7 @@ use harness::{RedisServer, eventually};
 use lock_runtime::LockClient;
 use redis::Connection;
 
-use super::tools::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
 fn channels(connection: &mut Connection) -> Vec<String> {
     ask(connection, &["PUBSUB", "CHANNELS", "lock:*"])
@@ -31,11 +31,11 @@ async fn go_round(client: &LockClient) {
 async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     let server = RedisServer::start();
     let mut connection = server.connection();
-    let told = client(&server);
+    let told = client(server.url());
     go_round(&told).await;
     let channel = channel(&mut connection);
 
-    let holder = client(&server);
+    let holder = client(server.url());
     let guard = hold(&holder).await;
     let record: String = ask(&mut connection, &["GET", LOCK]);
     // That of another client, and one by the same name, as a copy of its machine would make.
@@ -67,7 +67,7 @@ async fn a_message_ends_no_owner_that_the_client_did_not_make() {
 async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock() {
     let server = RedisServer::start();
     let mut connection = server.connection();
-    let waiter = client(&server);
+    let waiter = client(server.url());
     go_round(&waiter).await;
     let channel = channel(&mut connection);
     ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);

@@ -1,12 +1,10 @@
 //! Promises that were broken once. Each test says in a line what went wrong then.
 
-mod arrivals;
 mod claims;
 mod crowds;
 mod destructors;
 mod distance;
 mod foreigners;
-mod late;
 mod memory;
 mod messages;
 mod nesting;
@@ -15,7 +13,14 @@ mod refused;
 mod renewal;
 mod results;
 mod shutdown;
-mod tools;
 mod turns;
 mod unclaimed;
 mod values;
+
+use harness::{LONG, wait_until};
+use lock_runtime::LockGuard;
+
+/// Blocks the thread until the lock is lost, as a body does that computes for too long.
+fn outlast(guard: &LockGuard) {
+    wait_until("end of the lease", LONG, || !guard.is_valid());
+}

@@ -5,7 +5,9 @@ use std::sync::mpsc;
 use lock_runtime::{LockClient, LockGuard};
 use tokio::runtime::{Builder, Handle};
 
-use super::tools::{KEY, LONG, ms, outlast};
+use harness::{KEY, LONG, ms};
+
+use super::outlast;
 
 /// A nested call under a lost hold waits to be dropped with the outer body. Where that body blocks
 /// its thread for the nested call, nobody could drop it, and it waited for ever.

@@ -6,7 +6,7 @@ use harness::{Proxy, RedisServer, eventually, soon};
 use lock_runtime::{LockClient, LockGuard};
 use tokio::task::JoinSet;
 
-use super::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
 
 /// So long that no renewal is due by itself while a test runs.
 const TTL: Duration = Duration::from_secs(3_600);

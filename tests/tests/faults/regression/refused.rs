@@ -1,9 +1,9 @@
 //! Ends that a server did not want to hear of while its password, or its certificate, was changed.
 
-use harness::{RedisServer, eventually};
+use harness::{RedisServer, cycle, eventually};
 use lock_runtime::LockErrorKind;
 
-use super::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, ms};
 
 /// The release counted as answered, and the lock stayed for the whole of its ttl.
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     eventually("attempts", LONG, async || proxy.accepted() >= attempts + 2).await;
     server.config_set("requirepass", "");
     eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
-    hold(&client).await.release().await.unwrap();
+    cycle(&client).await;
 }
 
 /// A grant whose answer was lost was not given back by the caller that was then refused.
@@ -42,8 +42,8 @@ async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
 #[tokio::test]
 async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
     let server = RedisServer::start();
-    let client = client(&server);
-    hold(&client).await.release().await.unwrap();
+    let client = client(server.url());
+    cycle(&client).await;
     let mut connection = server.connection();
     ask::<i64>(&mut connection, &["LPUSH", LOCK, "foreign"]);
     let mut monitor = server.monitor();

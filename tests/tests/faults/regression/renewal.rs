@@ -5,7 +5,7 @@ use lock_runtime::LockGuard;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
 
 /// A renewal was given up after a sixth of the ttl: where a round trip took longer than that, none
 /// ever succeeded, and the connection was thrown away over and over.

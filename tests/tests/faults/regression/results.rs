@@ -2,7 +2,7 @@
 
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use super::tools::outlast;
+use super::outlast;
 
 #[derive(Debug)]
 enum ShipError {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use harness::{RedisServer, eventually};
+use harness::{RedisServer, cycle, eventually};
 use lock_runtime::{LockClient, LockErrorKind};
 
-use super::tools::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 
 /// Enough to meet a race that is won now and then.
 const ROUNDS: usize = 40;
@@ -17,7 +17,7 @@ async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
     let server = RedisServer::start();
     let mut connection = server.connection();
     for round in 0..ROUNDS {
-        let client = client(&server);
+        let client = client(server.url());
         drop(hold(&client).await);
         client.shutdown().await;
         assert!(!exists(&mut connection, LOCK), "held in round {round}");
@@ -29,11 +29,11 @@ async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
 #[tokio::test]
 async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
     let server = RedisServer::start();
-    let holder = client(&server);
+    let holder = client(server.url());
     let _guard = hold(&holder).await;
     let mut connection = server.connection();
     for round in 0..ROUNDS {
-        let client = client(&server);
+        let client = client(server.url());
         let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
         eventually("waiter in the queue", LONG, async || {
             exists(&mut connection, QUEUE)
@@ -74,7 +74,7 @@ async fn a_command_timeout_may_be_as_long_as_a_duration() {
             .url(url)
             .command_timeout(Duration::MAX);
         let client = client.connect().await.unwrap();
-        hold(&client).await.release().await.unwrap();
+        cycle(&client).await;
         client.shutdown().await;
     }
 }

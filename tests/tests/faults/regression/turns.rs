@@ -3,19 +3,19 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{RedisServer, client_without_turns, eventually};
+use harness::{RedisServer, client_without_turns, cycle, eventually};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::tools::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
 /// An attempt at a held lock was followed by an `end`, which had nothing to end.
 #[tokio::test]
 async fn an_attempt_at_a_held_lock_is_one_command() {
     const ATTEMPTS: usize = 10;
     let server = RedisServer::start();
-    let (holder, other) = (client(&server), client(&server));
+    let (holder, other) = (client(server.url()), client(server.url()));
     let _guard = hold(&holder).await;
     // Makes the connection and brings the script.
     assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
@@ -81,7 +81,7 @@ async fn a_turn_is_never_lost_on_a_server() {
     let server = RedisServer::start();
     // With one client all turns are handed on by holders; with two, by those who queue as well.
     for clients in 1..=2 {
-        let clients: Vec<LockClient> = (0..clients).map(|_| client(&server)).collect();
+        let clients: Vec<LockClient> = (0..clients).map(|_| client(server.url())).collect();
         crowd(&clients).await;
     }
     let mut connection = server.connection();
@@ -97,7 +97,7 @@ async fn a_turn_is_never_lost_on_a_server() {
 async fn a_turn_is_never_lost_in_memory() {
     let client = LockClient::memory();
     crowd(std::slice::from_ref(&client)).await;
-    hold(&client).await.release().await.unwrap();
+    cycle(&client).await;
 }
 
 /// The next caller of a line is named in the end of the one before it. If the lock turned out to be

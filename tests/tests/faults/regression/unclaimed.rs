@@ -8,7 +8,7 @@ use std::time::Duration;
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockErrorKind};
 
-use super::tools::{KEY, LONG, client, hold, ms};
+use harness::{KEY, LONG, client, hold, ms};
 
 const TTL: Duration = ms(400);
 
@@ -40,13 +40,13 @@ async fn is_not_kept(ours: LockClient, others: LockClient) {
 #[tokio::test]
 async fn a_grant_that_nobody_comes_for_ends_with_its_ttl() {
     let server = RedisServer::start();
-    is_not_kept(client(&server), client(&server)).await;
+    is_not_kept(client(server.url()), client(server.url())).await;
 }
 
 #[tokio::test]
 async fn a_grant_that_nobody_comes_for_ends_with_its_ttl_in_its_own_client() {
     let server = RedisServer::start();
-    let ours = client(&server);
+    let ours = client(server.url());
     is_not_kept(ours.clone(), ours).await;
 }
 
@@ -60,9 +60,9 @@ async fn a_grant_that_nobody_comes_for_ends_with_its_ttl_in_memory() {
 #[tokio::test]
 async fn a_grant_that_is_fetched_late_is_renewed() {
     let server = RedisServer::start();
-    let ours = client(&server);
+    let ours = client(server.url());
     let ttl = ms(2_000);
-    let guard = hold(&client(&server)).await;
+    let guard = hold(&client(server.url())).await;
     let mut late = Box::pin(ours.lock(KEY).ttl(ttl).wait(LONG).acquire());
     assert!(!poll_once(late.as_mut()), "it is held");
     guard.release().await.unwrap();

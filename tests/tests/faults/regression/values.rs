@@ -3,7 +3,7 @@
 use harness::RedisServer;
 use lock_runtime::LockErrorKind;
 
-use super::tools::{KEY, LOCK, LONG, ask, behind_a_proxy, hold, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, hold, ms};
 
 /// Each poll brought all of it, until the server closed the connection for having to send too much, with
 /// everything that other locks needed it for.
@@ -27,11 +27,11 @@ async fn a_large_value_of_somebody_else_costs_nobody_the_connection() {
 #[tokio::test]
 async fn the_holder_in_an_error_is_bounded() {
     let server = RedisServer::start();
-    let client = super::tools::client(&server);
+    let client = harness::client(server.url());
     let guard = hold(&client).await;
     let mut connection = server.connection();
     ask::<i64>(&mut connection, &["APPEND", LOCK, &"x".repeat(1 << 20)]);
-    let lock = super::tools::client(&server).lock(KEY);
+    let lock = harness::client(server.url()).lock(KEY);
     let error = lock.wait(LONG / 100).acquire().await.unwrap_err();
     assert!(error.is_busy(), "{error}");
     let text = error.to_string();

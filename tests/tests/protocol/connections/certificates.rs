@@ -124,12 +124,12 @@ async fn renewed_files_are_used_by_the_next_connection() {
         .client_certificate_files(&certificate, &key)
         .build()
         .unwrap();
-    works(&client).await;
+    cycle(&client).await;
 
     // Half written: what was read before is used on.
     let half = write("client.key", "");
     proxy.kill_connections();
-    works(&client).await;
+    cycle(&client).await;
     let told = warnings::warnings("certificates_not_renewed", half.to_str().unwrap());
     assert!(!told.is_empty(), "nobody is told");
 
@@ -144,5 +144,5 @@ async fn renewed_files_are_used_by_the_next_connection() {
     write("ca.pem", &new.pem());
     write("client.pem", &own.certificate);
     write("client.key", &own.key);
-    works(&client).await;
+    cycle(&client).await;
 }

@@ -16,7 +16,7 @@ async fn flag_that_the_holder_was_not_told_of_leads_to_end() {
     let server = RedisServer::start();
     let mut connection = server.connection();
     let client = client(server.url());
-    works(&client).await;
+    cycle(&client).await;
     let guard = hold(&client).await;
     let _: i64 = ask(&mut connection, &["SETRANGE", LOCK, "22", "+"]);
     let mut monitor = server.monitor();
@@ -33,7 +33,7 @@ async fn lease_that_served_several_callers_is_released_by_one_command() {
     let server = RedisServer::start();
     let release = release_command(&mut server.connection());
     let client = client(server.url());
-    works(&client).await;
+    cycle(&client).await;
     let first = hold(&client).await;
     let second = tokio::spawn({
         let client = client.clone();
@@ -73,11 +73,11 @@ async fn user_without_the_right_releases_by_script() {
     let url = server.url().replace("://", "://app@");
     let client = LockClient::connect(&url).await.unwrap();
     for _ in 0..3 {
-        works(&client).await;
+        cycle(&client).await;
         assert_eq!(ask::<i64>(&mut admin, &["EXISTS", LOCK]), 0);
     }
     let mut monitor = server.monitor();
-    works(&client).await;
+    cycle(&client).await;
     assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
     let errors: String = ask(&mut admin, &["INFO", "errorstats"]);
     let refused = errors.contains("errorstat_NOPERM:count=1\r\n");
@@ -93,8 +93,8 @@ async fn server_without_the_command_is_released_by_script() {
         None => RedisServer::start(),
     };
     let client = client(server.url());
-    works(&client).await;
+    cycle(&client).await;
     let mut monitor = server.monitor();
-    works(&client).await;
+    cycle(&client).await;
     assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
 }

@@ -14,18 +14,12 @@ mod unix;
 mod users;
 mod warnings;
 
-use harness::{KEY, LONG, SLACK, TlsServer, ask, client, hold, ms, soon};
+use harness::{KEY, LONG, SLACK, TlsServer, ask, client, cycle, hold, ms, served, soon};
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind};
 
 /// A builder of clients that trust what `pem` signs.
 fn trusting(url: impl Into<String>, pem: impl AsRef<[u8]>) -> LockClientBuilder {
     LockClient::builder().url(url).ca_certificate(pem)
-}
-
-/// Takes the lock and gives it back.
-async fn works(client: &LockClient) {
-    let guard = soon(hold(client)).await;
-    guard.release().await.expect("it was held throughout");
 }
 
 /// What comes of asking for the lock with all the patience in the world.

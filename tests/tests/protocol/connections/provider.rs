@@ -10,7 +10,7 @@ async fn the_default_crypto_provider_is_left_alone() {
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
     assert!(CryptoProvider::get_default().is_none());
-    works(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
     assert!(CryptoProvider::get_default().is_none(), "one was installed");
 
     // One that is of no use to anybody.
@@ -20,7 +20,7 @@ async fn the_default_crypto_provider_is_left_alone() {
         ..ring::default_provider()
     };
     useless.install_default().unwrap();
-    works(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
     let default = CryptoProvider::get_default().expect("it is installed");
     assert!(default.cipher_suites.is_empty(), "it was replaced");
 }

@@ -25,8 +25,8 @@ async fn a_server_is_looked_at_once_a_process_and_on_the_way_of_what_is_sent_any
     // A new connection of an old client does not look again either.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
     let _: i64 = ask(&mut server.connection(), &kill);
-    works(&first).await;
-    works(&second).await;
+    cycle(&first).await;
+    cycle(&second).await;
     let later = names(&mut monitor);
     assert!(later.contains(&"SUBSCRIBE".to_owned()), "{later:?}");
     assert!(!later.contains(&"INFO".to_owned()), "{later:?}");

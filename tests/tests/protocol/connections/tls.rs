@@ -21,7 +21,7 @@ async fn a_lock_held_over_tls_excludes_clients_without_it() {
     })
     .await;
     guard.release().await.unwrap();
-    let guard = soon(waiting).await.unwrap().unwrap();
+    let guard = served(waiting).await;
     assert!(over_tls.lock(KEY).try_acquire().await.unwrap().is_none());
     guard.release().await.unwrap();
 }
@@ -36,7 +36,7 @@ async fn a_server_is_known_by_its_name_or_address() {
         for scheme in ["rediss", "valkeys"] {
             let url = format!("{scheme}://{host}:{port}/3");
             let client = trusting(url, authority.pem()).connect().await.unwrap();
-            works(&client).await;
+            cycle(&client).await;
         }
     }
 }
@@ -52,7 +52,7 @@ async fn a_server_that_asks_is_shown_a_certificate() {
         .connect()
         .await
         .unwrap();
-    works(&client).await;
+    cycle(&client).await;
 }
 
 #[tokio::test]
@@ -61,9 +61,9 @@ async fn several_authorities_may_be_trusted() {
     let servers = [TlsServer::start(&one), TlsServer::start(&other)];
     let bundle = format!("{}{}", one.pem(), other.pem());
     for server in &servers {
-        works(&trusting(server.url(), &bundle).build().unwrap()).await;
+        cycle(&trusting(server.url(), &bundle).build().unwrap()).await;
         let twice = trusting(server.url(), one.pem()).ca_certificate(other.pem());
-        works(&twice.build().unwrap()).await;
+        cycle(&twice.build().unwrap()).await;
     }
 }
 
@@ -102,7 +102,7 @@ async fn a_teardown_is_a_reset() {
     ];
     for (port, builder) in clients {
         let client = builder.build().unwrap();
-        works(&client).await;
+        cycle(&client).await;
         let own = our_ports(port);
         assert_eq!(own.len(), 1, "one connection");
         drop(client);

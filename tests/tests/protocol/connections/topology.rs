@@ -82,25 +82,19 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
     // A failover ends while somebody waits.
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
     let server = RedisServer::start();
     let client = client(server.url());
-    works(&client).await;
+    cycle(&client).await;
     let _primary = demote(&server).await;
     let connections = asked_in_vain(&client, &server).await;
     assert!(FEW.contains(&connections), "{connections} connections");
     let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
-    works(&client).await;
+    cycle(&client).await;
 }
 
 /// As behind a proxy that answers HELLO itself.

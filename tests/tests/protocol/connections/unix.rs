@@ -35,13 +35,7 @@ async fn a_lock_held_over_a_unix_socket_excludes_clients_over_tcp() {
     assert!(tcp.lock(KEY).try_acquire().await.unwrap().is_none());
     let waiting = tokio::spawn(tcp.lock(KEY).wait(LONG).acquire());
     guard.release().await.unwrap();
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 #[tokio::test]
@@ -65,12 +59,12 @@ async fn user_password_and_database_stand_in_the_parameters() {
 async fn a_server_that_comes_back_is_found_again() {
     let (_folder, path, mut server) = server();
     let client = LockClient::connect(&url(&path)).await.unwrap();
-    works(&client).await;
+    cycle(&client).await;
     server.kill9();
     let error = client.lock(KEY).wait(ms(100)).acquire().await.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     server.restart();
-    works(&client).await;
+    cycle(&client).await;
 }
 
 #[tokio::test]

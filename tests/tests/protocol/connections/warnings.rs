@@ -59,7 +59,7 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
     for server in [&evicting, &safe] {
         server.allow(&["+info"]);
         for _ in 0..2 {
-            works(&LockClient::connect(&server.url()).await.unwrap()).await;
+            cycle(&LockClient::connect(&server.url()).await.unwrap()).await;
         }
     }
     let told = warnings("locks_may_be_evicted", &address(&evicting));
@@ -83,7 +83,7 @@ async fn a_user_who_may_not_look_is_not_warned_and_works() {
     ];
     let _: () = ask(&mut server.connection(), &rights);
     let url = server.url().replace("://", "://app:x@");
-    works(&LockClient::connect(&url).await.unwrap()).await;
+    cycle(&LockClient::connect(&url).await.unwrap()).await;
     assert!(warnings("locks_may_be_evicted", &address(&server)).is_empty());
 }
 
@@ -111,9 +111,9 @@ async fn plain_tcp_to_another_machine_is_warned_of_once() {
     plain.config_set("bind", &format!("127.0.0.1 {host}"));
     let remote = |port: u16| format!("{host}:{port}");
 
-    works(&client(plain.url())).await;
+    cycle(&client(plain.url())).await;
     let over_tls = format!("rediss://{}", remote(server.port()));
-    works(&trusting(over_tls, authority.pem()).build().unwrap()).await;
+    cycle(&trusting(over_tls, authority.pem()).build().unwrap()).await;
     for port in [plain.port(), server.port()] {
         let told = warnings("connection_in_the_clear", &format!(":{port}"));
         assert!(told.is_empty(), "{told:?}");
@@ -121,7 +121,7 @@ async fn plain_tcp_to_another_machine_is_warned_of_once() {
     let url = format!("redis://:s3cret@{}", remote(plain.port()));
     plain.config_set("requirepass", "s3cret");
     for _ in 0..2 {
-        works(&client(url.as_str())).await;
+        cycle(&client(url.as_str())).await;
     }
     let told = warnings("connection_in_the_clear", &remote(plain.port()));
     assert_eq!(told.len(), 1, "{told:?}");

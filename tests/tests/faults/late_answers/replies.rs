@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Mode, RedisServer};
-use lock_runtime::LockClient;
-
-use super::{KEY, LOCK, SLACK, ask, behind_a_proxy, client, hold, ms, nothing_is_left, soon};
+use harness::{
+    KEY, LOCK, LONG, Mode, RedisServer, SLACK, ask, behind_a_proxy, client, eventually, hold, ms,
+    nothing_is_left, served, soon,
+};
 
 #[tokio::test]
 async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
@@ -32,40 +32,17 @@ async fn a_waiter_gets_the_lock_that_it_was_given_while_nobody_answered() {
     let mut connection = server.connection();
     // Longer than a command may take, so that the first answer is given up.
     proxy.replies(Mode::Delay(ms(1_200)));
-    let waiting = tokio::spawn(client.lock(KEY).wait(super::LONG).acquire());
-    harness::eventually("unanswered hold", super::LONG, async || {
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    eventually("unanswered hold", LONG, async || {
         ask::<i64>(&mut connection, &["EXISTS", LOCK]) == 1
     })
     .await;
     let first: String = ask(&mut connection, &["GET", LOCK]);
     tokio::time::sleep(ms(1_100)).await;
     proxy.heal();
-    let guard = soon(waiting).await.unwrap().unwrap();
+    let guard = served(waiting).await;
     let now: String = ask(&mut connection, &["GET", LOCK]);
     assert_eq!(first, now, "it is the same owner with the same token");
     guard.release().await.unwrap();
     nothing_is_left(&mut connection, ms(5_000)).await;
-}
-
-#[tokio::test]
-async fn an_acquire_that_arrives_after_its_own_end_is_ended_again() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
-    let proxy = harness::Proxy::start(server.port());
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(ms(150)).build().unwrap();
-    hold(&client).await.release().await.unwrap();
-
-    // Both commands of the attempt are swallowed, each by a connection of its own; the bytes of
-    // both come out later, when the client has given them up.
-    proxy.black_hole();
-    for _ in 0..3 {
-        let attempt = client.lock(KEY).wait(Duration::ZERO).acquire().await;
-        assert!(attempt.unwrap_err().is_unavailable());
-    }
-    tokio::time::sleep(ms(200)).await;
-    proxy.heal();
-    // Whatever arrives in whatever order, nobody holds the lock in the end.
-    nothing_is_left(&mut connection, ms(5_000)).await;
-    soon(hold(&client)).await.release().await.unwrap();
 }

@@ -8,7 +8,7 @@ use harness::{Mode, eventually};
 use lock_runtime::__private::v1::{OnLost, drive};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use super::tools::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
+use harness::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
 
 const TTL: Duration = ms(60);
 
