@@ -62,7 +62,7 @@ fn a_stopped_clock_moves_only_when_it_is_stepped() {
 }
 
 #[test]
-fn it_survives_a_restart() {
+fn a_set_clock_survives_a_restart() {
     let mut server = RedisServer::builder().own_clock().start();
     let start = time(&mut server.connection());
     server.forward(HOUR);

@@ -139,7 +139,7 @@ fn a_half_open_connection_takes_requests_and_answers_nothing() {
 }
 
 #[test]
-fn refused_connections_fail_and_others_live() {
+fn refused_connections_fail_and_open_ones_live() {
     let (_server, proxy, mut connection) = start();
     proxy.refuse(true);
     assert!(connect(&proxy).is_err());

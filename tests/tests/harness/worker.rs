@@ -15,7 +15,7 @@ fn echo() -> Worker {
 }
 
 #[test]
-fn it_answers_line_by_line() {
+fn a_worker_answers_line_by_line() {
     let mut worker = echo();
     assert_eq!(worker.ask("one", PATIENCE), "one");
     worker.send("two");

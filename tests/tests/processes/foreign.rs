@@ -27,7 +27,7 @@ fn unlock(lock: &mut RawLock) -> bool {
 }
 
 #[test]
-fn it_excludes_us_until_it_lets_go() {
+fn a_foreign_program_excludes_workers_until_its_release() {
     let mut scene = Scene::new();
     assert!(try_lock(&mut scene.lock, TTL));
     let mut worker = scene.worker();
@@ -52,7 +52,7 @@ fn it_excludes_us_until_it_lets_go() {
 }
 
 #[test]
-fn it_excludes_us_until_its_lease_ends() {
+fn a_foreign_program_excludes_workers_until_its_lease_ends() {
     let mut scene = Scene::new();
     assert!(try_lock(&mut scene.lock, Duration::from_millis(700)));
     let end = scene.lock.lease_end();
@@ -61,7 +61,7 @@ fn it_excludes_us_until_its_lease_ends() {
 }
 
 #[test]
-fn we_exclude_it_until_we_let_go() {
+fn a_worker_excludes_a_foreign_program_until_its_release() {
     let mut scene = Scene::new();
     let mut worker = scene.holder(TTL);
     assert!(!try_lock(&mut scene.lock, TTL));
@@ -72,7 +72,7 @@ fn we_exclude_it_until_we_let_go() {
 
 /// It polls as fast as it can while two of our processes race: nobody meets anybody inside.
 #[tokio::test]
-async fn it_and_we_are_never_inside_at_once() {
+async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     const VISITS: usize = 30;
     let mut scene = Scene::new();
     let mut workers = [scene.worker(), scene.worker()];

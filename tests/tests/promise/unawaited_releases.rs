@@ -56,7 +56,7 @@ async fn cycles_are_two_commands_in_their_order() {
 }
 
 #[tokio::test]
-async fn who_waits_elsewhere_is_served() {
+async fn a_waiter_of_another_client_is_served() {
     let server = RedisServer::start();
     let (client, other) = (hasty(server.url()).await, harness::client(server.url()));
     let guard = hold(&client).await;

@@ -27,7 +27,7 @@ async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
 }
 
 #[tokio::test]
-async fn a_waiter_gets_the_lock_that_it_was_given_while_nobody_answered() {
+async fn a_waiter_gets_the_lock_that_was_granted_by_an_unanswered_command() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut connection = server.connection();
     // Longer than a command may take, so that the first answer is given up.

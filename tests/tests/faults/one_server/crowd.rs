@@ -35,7 +35,7 @@ async fn two_hundred_callers_of_one_client_are_served_in_order() {
 }
 
 #[tokio::test]
-async fn callers_that_leave_wake_nobody_wrongly_and_leave_nobody_asleep() {
+async fn callers_that_leave_wake_and_strand_no_other_caller() {
     let server = RedisServer::start();
     let clients = [
         client(server.url()),

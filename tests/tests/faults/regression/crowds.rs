@@ -11,7 +11,7 @@ const CALLERS: usize = 500;
 /// Each asked by itself at the end, and so many at once that a healthy server could not answer in
 /// time: contention looked like an outage.
 #[tokio::test]
-async fn whoever_leaves_a_line_knows_what_its_head_knows() {
+async fn a_caller_that_leaves_a_line_knows_what_its_head_knows() {
     let server = RedisServer::start();
     let guard = hold(&client(server.url())).await;
     let ours = client(server.url());
@@ -73,7 +73,7 @@ async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
 
 /// The head is a caller of this client that has the lock.
 #[tokio::test]
-async fn whoever_waits_behind_a_holder_of_its_own_client_asks_nobody() {
+async fn a_waiter_behind_a_holder_of_its_own_client_sends_no_command() {
     let server = RedisServer::start();
     let ours = client(server.url());
     let guard = hold(&ours).await;

@@ -38,20 +38,20 @@ async fn is_not_kept(ours: LockClient, others: LockClient) {
 }
 
 #[tokio::test]
-async fn a_grant_that_nobody_comes_for_ends_with_its_ttl() {
+async fn an_unclaimed_grant_ends_with_its_ttl() {
     let server = RedisServer::start();
     is_not_kept(client(server.url()), client(server.url())).await;
 }
 
 #[tokio::test]
-async fn a_grant_that_nobody_comes_for_ends_with_its_ttl_in_its_own_client() {
+async fn an_unclaimed_grant_ends_with_its_ttl_in_its_own_client() {
     let server = RedisServer::start();
     let ours = client(server.url());
     is_not_kept(ours.clone(), ours).await;
 }
 
 #[tokio::test]
-async fn a_grant_that_nobody_comes_for_ends_with_its_ttl_in_memory() {
+async fn an_unclaimed_grant_ends_with_its_ttl_in_memory() {
     let ours = LockClient::memory();
     is_not_kept(ours.clone(), ours).await;
 }

@@ -8,7 +8,7 @@ use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, hold, ms};
 /// Each poll brought all of it, until the server closed the connection for having to send too much, with
 /// everything that other locks needed it for.
 #[tokio::test]
-async fn a_large_value_of_somebody_else_costs_nobody_the_connection() {
+async fn a_large_foreign_value_costs_no_connection() {
     const LARGE: usize = 4 << 20;
     let (server, proxy, client) = behind_a_proxy().await;
     server.config_set("client-output-buffer-limit", "pubsub 1mb 1mb 0");

@@ -35,7 +35,7 @@ fn once_around(client: &LockClient) {
     again.release_blocking().unwrap();
 }
 
-pub(crate) async fn it_works_on_a_plain_thread(store: impl Store) {
+pub(crate) async fn a_blocking_call_works_on_a_plain_thread(store: impl Store) {
     let client = store.client();
     on_a_thread(move || {
         assert!(tokio::runtime::Handle::try_current().is_err());
@@ -44,7 +44,7 @@ pub(crate) async fn it_works_on_a_plain_thread(store: impl Store) {
     .await;
 }
 
-pub(crate) async fn it_works_inside_a_current_thread_runtime(store: impl Store) {
+pub(crate) async fn a_blocking_call_works_inside_a_current_thread_runtime(store: impl Store) {
     once_around(&store.client());
     // More often than a task's cooperative budget allows without a yield.
     let client = store.client();
@@ -53,7 +53,7 @@ pub(crate) async fn it_works_inside_a_current_thread_runtime(store: impl Store) 
     }
 }
 
-pub(crate) async fn it_works_inside_a_worker_of_a_runtime(store: impl Store) {
+pub(crate) async fn a_blocking_call_works_inside_a_worker_of_a_runtime(store: impl Store) {
     let client = store.client();
     on_a_thread(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread()

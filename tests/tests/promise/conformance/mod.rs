@@ -62,9 +62,9 @@ macro_rules! suite {
                 everything_prints,
             }
             blocking {
-                it_works_on_a_plain_thread,
-                it_works_inside_a_current_thread_runtime,
-                it_works_inside_a_worker_of_a_runtime,
+                a_blocking_call_works_on_a_plain_thread,
+                a_blocking_call_works_inside_a_current_thread_runtime,
+                a_blocking_call_works_inside_a_worker_of_a_runtime,
                 a_thread_waits_for_its_turn,
                 a_thread_that_waits_in_vain_is_busy,
                 a_blocking_body_runs_to_its_end_and_then_fails,

@@ -37,7 +37,7 @@ async fn a_deleted_lock_is_found_lost_by_its_release() {
 }
 
 #[tokio::test]
-async fn a_lock_that_another_took_is_left_to_it() {
+async fn a_lock_taken_by_another_client_is_not_released() {
     let (_server, client, mut connection) = start().await;
     for how in 0..3 {
         let guard = hold(&client).await;
@@ -81,7 +81,7 @@ async fn a_body_that_ended_on_a_stolen_lock_has_no_result() {
 }
 
 #[tokio::test]
-async fn a_foreign_holder_excludes_us_until_it_leaves() {
+async fn a_foreign_holder_excludes_callers_until_its_release() {
     let (_server, client, mut connection) = start().await;
     let _: () = command(
         &mut connection,

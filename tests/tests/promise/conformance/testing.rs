@@ -62,7 +62,7 @@ async fn a_lock_that_is_lost_goes_to_the_next_in_line() {
 }
 
 #[tokio::test]
-async fn a_lock_that_nobody_can_lose_is_a_mistake() {
+async fn losing_a_lock_that_is_not_held_is_a_mistake() {
     let client = LockClient::memory();
     let nothing_to_lose = |when| {
         let error = lose(&client, KEY).unwrap_err();

@@ -58,7 +58,7 @@ async fn line_2_the_bodys_own_error_is_never_masked() {
 }
 
 #[tokio::test]
-async fn line_2_a_release_that_is_not_answered_leaves_it_to_the_deadline() {
+async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
     let (server, proxy, client) = behind_a_proxy();
     let mut connection = server.connection();
     let ttl = ms(5_000);

@@ -13,7 +13,7 @@ fn entry(guard: &lock_runtime::LockGuard, seen: usize, writer: &str) -> Entry {
 }
 
 #[tokio::test]
-async fn line_12_a_stale_holder_can_write_and_its_token_betrays_it() {
+async fn line_12_a_stale_holder_is_betrayed_by_its_token() {
     let server = RedisServer::start();
     let (slow, quick) = (client(server.url()), client(server.url()));
     let register = History::of(KEY);

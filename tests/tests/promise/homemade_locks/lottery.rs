@@ -15,7 +15,7 @@ async fn draw(locks: &LockClient, day: &str, tried: &Barrier) -> Result<Option<(
 }
 
 #[tokio::test]
-async fn one_of_many_instances_draws_and_the_others_go_on() {
+async fn one_of_many_instances_draws_and_the_rest_go_on() {
     let server = RedisServer::start();
     let tried = Barrier::new(INSTANCES);
     let instance = async || {

@@ -17,7 +17,7 @@ async fn the_lock_is_a_string_that_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn its_value_is_new_each_time_and_never_anothers() {
+async fn the_record_is_new_for_each_grant() {
     let server = RedisServer::start();
     let (client, mut connection) = (client(server.url()), server.connection());
     let mut values = Vec::new();
@@ -32,7 +32,7 @@ async fn its_value_is_new_each_time_and_never_anothers() {
 }
 
 #[tokio::test]
-async fn whoever_knows_another_value_does_not_delete_it() {
+async fn a_client_with_another_value_deletes_nothing() {
     let server = RedisServer::start();
     let client = client(server.url());
     let mut other = ByHand::new(&server, "somebody-else");
@@ -47,7 +47,7 @@ async fn whoever_knows_another_value_does_not_delete_it() {
 }
 
 #[tokio::test]
-async fn a_prefix_brings_its_key_to_whatever_others_call_it() {
+async fn a_prefix_gives_the_key_the_name_that_another_program_uses() {
     let server = RedisServer::start();
     server.allow(&["~*"]);
     let mut connection = server.connection();

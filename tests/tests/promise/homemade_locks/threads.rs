@@ -34,7 +34,7 @@ fn runtime() -> runtime::Runtime {
 }
 
 #[test]
-fn a_call_tree_enters_its_own_lock_on_whatever_thread_it_is() {
+fn a_call_tree_enters_its_own_lock_on_any_thread() {
     let server = RedisServer::start();
     let (locks, asleep, wake) = (client(server.url()), Notify::new(), Notify::new());
     let mut call = Box::pin(outer(&locks, &asleep, &wake));
@@ -56,7 +56,7 @@ fn a_call_tree_enters_its_own_lock_on_whatever_thread_it_is() {
 }
 
 #[tokio::test]
-async fn a_task_on_the_same_thread_is_somebody_else() {
+async fn another_task_on_the_same_thread_is_another_caller() {
     let server = RedisServer::start();
     let locks = client(server.url());
     let guard = hold(&locks).await;

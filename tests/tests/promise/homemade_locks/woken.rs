@@ -37,7 +37,7 @@ async fn a_lease_is_30_s_long_and_renewed_though_a_time_was_given() {
 }
 
 #[tokio::test]
-async fn those_who_wait_are_served_in_order_as_soon_as_it_is_their_turn() {
+async fn waiters_are_served_in_order_as_soon_as_the_lock_is_free() {
     let server = RedisServer::start();
     let clients: Vec<_> = (0..4).map(|_| client(server.url())).collect();
     let holder = hold(&clients[0]).await;

@@ -20,7 +20,7 @@ async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
 }
 
 #[tokio::test]
-async fn a_grant_serves_as_many_callers_as_it_may() {
+async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     let server = RedisServer::start();
     // Turns in a row, callers, grants: each is one command, and the last release is one more.
     for (turns, callers, grants) in [(16, 1, 1), (16, 16, 1), (16, 17, 2), (4, 9, 3), (1, 3, 3)] {

@@ -34,7 +34,7 @@ async fn a_caller_that_left_is_passed_over() {
 
 /// The lease was passed to it, and it will never look.
 #[tokio::test]
-async fn a_caller_that_goes_with_the_lease_in_its_hands_passes_it_on() {
+async fn a_caller_dropped_with_the_lease_passes_it_on() {
     let server = RedisServer::start();
     let client = client(server.url());
     let first = hold(&client).await;

@@ -15,7 +15,7 @@ const TURNS: usize = 16;
 
 /// Two processes with eight tasks each, all of which want the lock all the time.
 #[tokio::test]
-async fn a_process_has_no_more_turns_in_a_row_than_it_may() {
+async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
     let server = RedisServer::start();
     let visits = Visits::default();
     let mut tasks = JoinSet::new();
@@ -97,14 +97,14 @@ async fn a_young_grant_passes_although_others_wait() {
 }
 
 #[tokio::test]
-async fn a_grant_older_than_a_second_goes_to_those_who_wait_elsewhere() {
+async fn a_grant_older_than_a_second_goes_to_another_client() {
     assert!(!own_comes_first(ms(1_001)).await);
 }
 
 /// A client of which nobody else is heard may go round for as long as it likes, with a new grant
 /// after each range of tokens.
 #[tokio::test]
-async fn alone_nobody_is_kept_waiting() {
+async fn a_client_alone_passes_its_lease_on_without_end() {
     let server = RedisServer::start();
     let client = client(server.url());
     let visits = Visits::default();

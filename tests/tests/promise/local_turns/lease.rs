@@ -37,7 +37,7 @@ fn owner(server: &RedisServer) -> String {
 }
 
 #[tokio::test]
-async fn it_is_renewed_for_whoever_has_it() {
+async fn a_passed_lease_is_renewed() {
     let server = RedisServer::start();
     let client = client(server.url());
     let (token, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
@@ -52,7 +52,7 @@ async fn it_is_renewed_for_whoever_has_it() {
 }
 
 #[tokio::test]
-async fn lost_it_is_lost_for_whoever_has_it() {
+async fn a_passed_lease_can_be_lost() {
     let server = RedisServer::start();
     let client = client(server.url());
     let (_, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
@@ -70,7 +70,7 @@ async fn lost_it_is_lost_for_whoever_has_it() {
 }
 
 #[tokio::test]
-async fn lost_before_it_could_pass_it_does_not() {
+async fn a_lost_lease_is_not_passed_on() {
     let server = RedisServer::start();
     let client = client(server.url());
     let guard = hold(&client).await;
@@ -90,7 +90,7 @@ async fn lost_before_it_could_pass_it_does_not() {
 
 /// A caller that asks for another ttl asks the server for it.
 #[tokio::test]
-async fn it_only_passes_for_the_ttl_that_is_asked_for() {
+async fn a_lease_passes_only_to_a_caller_with_the_same_ttl() {
     let server = RedisServer::start();
     let client = client(server.url());
     let (token, guard) = passed(&client, with_ttl(&client, ms(30_000)).acquire()).await;

@@ -51,7 +51,7 @@ fn come_and_go(client: &LockClient) {
 }
 
 #[test]
-fn nobody_waits_behind_a_head_that_is_not_there() {
+fn callers_do_not_wait_behind_a_dropped_head() {
     let server = RedisServer::start();
     let builder = LockClient::builder().url(server.url());
     for await_release in [true, false] {
@@ -62,7 +62,7 @@ fn nobody_waits_behind_a_head_that_is_not_there() {
 
 /// The head of a line is polled once and never again, for longer than it wants to wait.
 #[test]
-fn a_head_that_nobody_polls_keeps_its_line_no_longer_than_it_waits() {
+fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
     // By its ttl it can be told whose turn a command is for.
     const TTL: Duration = ms(12_345);
     let server = RedisServer::start();
@@ -99,7 +99,7 @@ fn a_head_that_nobody_polls_keeps_its_line_no_longer_than_it_waits() {
 
 /// More callers than commands may be under way, polled once and never again: others get through.
 #[test]
-fn callers_that_nobody_polls_take_nobody_elses_place() {
+fn unpolled_callers_take_no_other_callers_place() {
     let server = RedisServer::start();
     let home = runtime();
     let client = home

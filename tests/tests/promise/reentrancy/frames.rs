@@ -18,7 +18,7 @@ async fn a_nested_guard_may_outlive_its_parents() {
 }
 
 #[tokio::test]
-async fn it_does_not_matter_which_one_ends_last() {
+async fn frames_may_end_in_any_order() {
     let client = LockClient::memory();
     for order in [
         [0, 1, 2],

@@ -134,7 +134,7 @@ async fn another_client_and_another_key_are_not_nested() {
 }
 
 #[tokio::test]
-async fn another_client_of_the_same_server_waits_for_it() {
+async fn another_client_of_the_same_server_waits() {
     let server = harness::RedisServer::start();
     let connect = async || LockClient::connect(&server.url()).await.unwrap();
     let (client, other) = (connect().await, connect().await);

@@ -30,7 +30,7 @@ async fn the_next_calls_cost_no_command() {
 }
 
 #[tokio::test]
-async fn every_kind_of_call_takes_it_and_leaves_it() {
+async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     #[distributed_lock(key = "order:42", ttl = "600s", retain = "200s", client = locks, guard = lock)]
     async fn attribute(locks: &LockClient) -> Result<u64, LockError> {
         Ok(lock.fencing_token().get())
@@ -68,7 +68,7 @@ async fn every_kind_of_call_takes_it_and_leaves_it() {
 }
 
 #[tokio::test]
-async fn it_is_given_back_once_when_its_time_is_over() {
+async fn a_retained_lease_is_released_once_when_its_time_is_over() {
     let server = RedisServer::start();
     let client = LockClient::builder().url(server.url()).retain(ms(50));
     let client = client.build().unwrap();
@@ -198,7 +198,7 @@ async fn a_time_out_of_range_is_refused() {
 
 /// There are no commands to spare in memory.
 #[tokio::test]
-async fn it_has_no_effect_in_memory() {
+async fn retain_has_no_effect_in_memory() {
     let client = LockClient::memory();
     let first = visit(&client).await;
     let second = client.lock(KEY).try_acquire().await.unwrap();

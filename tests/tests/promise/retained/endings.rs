@@ -15,7 +15,7 @@ async fn gone(connection: &mut Connection) {
 }
 
 #[tokio::test]
-async fn a_shutdown_gives_it_back() {
+async fn a_shutdown_releases_a_retained_lease() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     visit(&client).await;
@@ -43,7 +43,7 @@ async fn what_ends_during_a_shutdown_is_not_retained() {
 }
 
 #[tokio::test]
-async fn the_last_clone_gives_it_back() {
+async fn the_drop_of_the_last_clone_releases_a_retained_lease() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     visit(&client).await;
@@ -54,7 +54,7 @@ async fn the_last_clone_gives_it_back() {
 }
 
 #[tokio::test]
-async fn a_guard_that_outlives_its_client_does_not_retain_it() {
+async fn a_guard_that_outlives_its_client_retains_nothing() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     let guard = retaining(&client).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_guard_that_outlives_its_client_does_not_retain_it() {
 }
 
 #[tokio::test]
-async fn a_body_that_panics_does_not_retain_it() {
+async fn a_body_that_panics_retains_nothing() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     visit(&client).await;
@@ -77,7 +77,7 @@ async fn a_body_that_panics_does_not_retain_it() {
 
 /// The next server may not know the lease: it is not handed out without asking.
 #[tokio::test]
-async fn it_does_not_outlive_its_connection() {
+async fn a_retained_lease_does_not_outlive_its_connection() {
     let mut server = RedisServer::start();
     let client = connected(&server).await;
     let token = visit(&client).await;
@@ -108,7 +108,7 @@ async fn what_is_held_while_the_connection_breaks_is_not_retained() {
 
 /// Nobody has it, so nobody is told; who comes next has a lease of its own.
 #[tokio::test]
-async fn one_that_was_deleted_is_no_failure_when_its_time_is_over() {
+async fn a_deleted_retained_lease_is_no_failure_when_its_time_is_over() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     let brief = retaining(&client).retain(ms(50));

@@ -8,7 +8,7 @@ use super::tools::{RETAIN, connected, retaining, visit};
 
 /// It is told of the one who begins to wait, ends the lease in its favour, and that one confirms it.
 #[tokio::test]
-async fn a_waiter_elsewhere_has_it_at_once() {
+async fn a_waiter_of_another_client_has_a_retained_lock_at_once() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
     let mut monitor = server.monitor();
@@ -30,7 +30,7 @@ async fn a_waiter_elsewhere_has_it_at_once() {
 
 /// Nothing drives the runtime of the last caller: the message is read in the background.
 #[test]
-fn a_waiter_elsewhere_has_it_from_a_runtime_that_stands_still() {
+fn a_waiter_of_another_client_has_a_retained_lock_from_a_blocked_runtime() {
     let server = RedisServer::start();
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -54,7 +54,7 @@ fn a_waiter_elsewhere_has_it_from_a_runtime_that_stands_still() {
 
 /// The thread that had it last reads nothing any more.
 #[test]
-fn a_waiter_elsewhere_has_it_from_a_thread_that_blocked() {
+fn a_waiter_of_another_client_has_a_retained_lock_from_a_thread_that_blocked() {
     let server = RedisServer::start();
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -76,7 +76,7 @@ fn a_waiter_elsewhere_has_it_from_a_thread_that_blocked() {
 
 /// The one who retained it last waits behind them.
 #[tokio::test]
-async fn clients_that_both_retain_it_have_it_by_turns() {
+async fn clients_that_both_retain_a_lock_take_turns() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
     let mut last = 0;
@@ -90,7 +90,7 @@ async fn clients_that_both_retain_it_have_it_by_turns() {
 }
 
 #[tokio::test]
-async fn what_others_wait_for_already_is_not_retained() {
+async fn a_lock_with_waiters_of_another_client_is_not_retained() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
     let guard = retaining(&ours).await.unwrap();
@@ -108,7 +108,7 @@ async fn what_others_wait_for_already_is_not_retained() {
 }
 
 #[tokio::test]
-async fn an_attempt_elsewhere_finds_it_busy_until_it_is_over() {
+async fn an_attempt_of_another_client_is_busy_until_the_retained_lease_ends() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
     visit(&ours).await;

@@ -32,7 +32,7 @@ fn not_queueing_takes_a_free_lock_alike() {
 }
 
 #[test]
-fn sent_twice_it_answers_the_same_token() {
+fn an_acquire_sent_twice_answers_the_same_token() {
     let (_server, mut lock) = start();
     let first = lock.acquire('A', TTL).unwrap();
     assert_eq!(lock.acquire('A', TTL).unwrap(), first);

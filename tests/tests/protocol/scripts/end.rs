@@ -5,7 +5,7 @@ use harness::{Answer, Listener, entry, owner};
 use super::{CLAIM, TTL, assert_runs_down, expire, holder, position, snapshot, start};
 
 #[test]
-fn nobody_waits_and_the_lock_is_freed() {
+fn an_end_without_waiters_frees_the_lock() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     assert_eq!(lock.end('A').unwrap(), Answer::Code(1));
@@ -66,7 +66,7 @@ fn the_dead_are_dropped_and_the_unreachable_skipped() {
 }
 
 #[test]
-fn nobody_to_be_reached_and_the_lock_is_freed_for_their_polls() {
+fn an_end_with_unreachable_waiters_frees_the_lock_for_their_polls() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     for who in ['B', 'C'] {
@@ -118,7 +118,7 @@ fn an_owner_that_neither_holds_nor_queues_changes_nothing() {
 }
 
 #[test]
-fn a_grant_that_nobody_waits_for_is_passed_on() {
+fn a_grant_to_an_owner_that_gave_up_is_passed_on() {
     let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let _b = Listener::new(&server, 'B');

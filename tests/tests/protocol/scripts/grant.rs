@@ -32,7 +32,7 @@ fn the_head_that_polls_needs_neither_a_push_nor_a_heartbeat() {
 }
 
 #[test]
-fn a_live_head_is_served_before_whoever_asks() {
+fn a_live_head_is_served_before_a_newcomer() {
     let (server, mut lock) = start();
     let first = lock.acquire('A', TTL).unwrap().token();
     let mut b = Listener::new(&server, 'B');
@@ -91,7 +91,7 @@ fn a_confirmed_claim_lasts_no_longer_than_the_ttl() {
 
 /// Such as a monitor's: PUBLISH counts it, and it can take no lock.
 #[test]
-fn who_subscribes_to_a_pattern_is_not_taken_for_a_waiter_that_is_silent() {
+fn a_pattern_subscriber_is_not_taken_for_a_silent_waiter() {
     let (server, mut lock) = start();
     let _pattern = Listener::to_pattern(&server, "*");
     lock.acquire('A', TTL).unwrap();
@@ -138,7 +138,7 @@ fn a_try_serves_the_head_and_writes_nothing_for_itself() {
 }
 
 #[test]
-fn the_flag_says_whether_others_remain() {
+fn the_flag_says_whether_waiters_remain() {
     let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let _b = Listener::new(&server, 'B');
@@ -201,7 +201,7 @@ fn a_waiter_without_a_receiver_is_skipped_and_kept() {
 }
 
 #[test]
-fn nobody_to_be_reached_leaves_the_lock_to_whoever_asks() {
+fn unreachable_waiters_leave_the_lock_to_a_newcomer() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     lock.acquire('B', TTL).unwrap();

@@ -5,7 +5,7 @@ use harness::{Answer, Listener, entry, owner};
 use super::{CLAIM, TTL, assert_runs_down, expire, holder, position, snapshot, start};
 
 #[test]
-fn nobody_waits_and_next_holds_the_lock_with_its_full_ttl() {
+fn without_waiters_next_holds_the_lock_with_its_full_ttl() {
     let (_server, mut lock) = start();
     let first = lock.acquire('A', TTL).unwrap().token();
     let answer = lock.end_with_next('A', 'N', 2 * TTL).unwrap();
@@ -46,7 +46,7 @@ fn the_unreachable_alone_do_not_keep_next_from_the_lock() {
 }
 
 #[test]
-fn somebody_waits_and_next_goes_to_the_tail() {
+fn with_waiters_next_goes_to_the_tail() {
     let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let mut b = Listener::new(&server, 'B');

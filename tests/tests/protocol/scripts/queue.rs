@@ -93,7 +93,7 @@ fn the_queue_expires_by_itself() {
 }
 
 #[test]
-fn a_full_queue_takes_nobody_in_and_throws_nobody_out() {
+fn a_full_queue_takes_no_owner_in_and_throws_none_out() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     lock.acquire('B', TTL).unwrap();

@@ -31,7 +31,7 @@ fn a_lost_lock_is_absent() {
 }
 
 #[test]
-fn anothers_lock_stays() {
+fn a_release_leaves_another_owners_lock() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     assert_eq!(lock.release('B').unwrap(), -1);

@@ -5,7 +5,7 @@ use harness::Listener;
 use super::{TTL, assert_runs_down, expire, holder, snapshot, start};
 
 #[test]
-fn it_lengthens_the_lease_and_answers_flag_and_token() {
+fn a_renewal_lengthens_the_lease_and_answers_flag_and_token() {
     let (_server, mut lock) = start();
     let token = lock.acquire('A', TTL).unwrap().token();
     assert_eq!(
@@ -21,7 +21,7 @@ fn it_lengthens_the_lease_and_answers_flag_and_token() {
 }
 
 #[test]
-fn it_never_shortens_the_lease() {
+fn a_renewal_never_shortens_the_lease() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     assert!(lock.renew('A', 1).unwrap().is_some());
@@ -29,7 +29,7 @@ fn it_never_shortens_the_lease() {
 }
 
 #[test]
-fn it_gives_back_an_expiry_that_was_taken_away() {
+fn a_renewal_restores_an_expiry_that_was_removed() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let k = lock.k.clone();
@@ -39,7 +39,7 @@ fn it_gives_back_an_expiry_that_was_taken_away() {
 }
 
 #[test]
-fn it_never_makes_a_lost_lock_again() {
+fn a_renewal_never_makes_a_lost_lock_again() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     expire(&mut lock);
@@ -49,7 +49,7 @@ fn it_never_makes_a_lost_lock_again() {
 }
 
 #[test]
-fn it_leaves_anothers_lock_alone() {
+fn a_renewal_leaves_another_owners_lock_alone() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     lock.acquire('B', TTL).unwrap();
@@ -59,7 +59,7 @@ fn it_leaves_anothers_lock_alone() {
 }
 
 #[test]
-fn it_confirms_a_grant() {
+fn a_renewal_confirms_a_grant() {
     let (server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let _b = Listener::new(&server, 'B');

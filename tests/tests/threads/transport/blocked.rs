@@ -37,7 +37,7 @@ fn a_held_lock_is_renewed_while_the_only_worker_blocks() {
 
 /// The runtime that reads does not poll, with a command under way; callers elsewhere must not wait for
 /// it, nor for the time for a command.
-fn others_are_answered_while_it_blocks(runtime: Runtime) {
+fn callers_are_answered_while_the_runtime_blocks(runtime: Runtime) {
     let server = RedisServer::start();
     let builder = LockClient::builder()
         .url(server.url())
@@ -77,15 +77,15 @@ fn others_are_answered_while_it_blocks(runtime: Runtime) {
 }
 
 #[test]
-fn others_are_answered_while_the_only_thread_blocks() {
+fn callers_are_answered_while_the_only_thread_blocks() {
     let _alone = alone();
-    others_are_answered_while_it_blocks(current_thread());
+    callers_are_answered_while_the_runtime_blocks(current_thread());
 }
 
 #[test]
-fn others_are_answered_while_the_only_worker_blocks() {
+fn callers_are_answered_while_the_only_worker_blocks() {
     let _alone = alone();
-    others_are_answered_while_it_blocks(multi_thread());
+    callers_are_answered_while_the_runtime_blocks(multi_thread());
 }
 
 /// Somebody waits with an executor of their own inside the runtime: its reader is never polled. Were each

@@ -5,7 +5,7 @@ use harness::{Mode, Proxy};
 use super::*;
 
 /// Commands under way when the runtime ends: the connection and all on it go on without it.
-fn it_outlives(runtime: Runtime) {
+fn the_connection_outlives(runtime: Runtime) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
     let ours = runtime.block_on(async {
@@ -36,13 +36,13 @@ fn it_outlives(runtime: Runtime) {
 #[test]
 fn the_connection_outlives_a_runtime_of_one_thread() {
     let _alone = alone();
-    it_outlives(current_thread());
+    the_connection_outlives(current_thread());
 }
 
 #[test]
 fn the_connection_outlives_a_runtime_with_workers() {
     let _alone = alone();
-    it_outlives(multi_thread());
+    the_connection_outlives(multi_thread());
 }
 
 #[test]

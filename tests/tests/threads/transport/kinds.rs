@@ -6,7 +6,7 @@ use lock_runtime::LockClientBuilder;
 use super::*;
 
 /// Uses the connection here and in the background; it is the same one throughout.
-fn it_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
+fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
     for runtime in [current_thread(), multi_thread()] {
         runtime.block_on(async {
             let client = client();
@@ -35,7 +35,7 @@ fn patient(builder: LockClientBuilder) -> LockClient {
 fn over_tcp() {
     let _alone = alone();
     let server = RedisServer::start();
-    it_is_shared(&server, || patient(LockClient::builder().url(server.url())));
+    one_connection_is_shared(&server, || patient(LockClient::builder().url(server.url())));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn over_tls() {
     let _alone = alone();
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
-    it_is_shared(server.plain(), || {
+    one_connection_is_shared(server.plain(), || {
         let builder = LockClient::builder().url(server.url());
         patient(builder.ca_certificate(authority.pem()))
     });
@@ -58,5 +58,5 @@ fn over_a_unix_socket() {
     let path = path.to_str().unwrap();
     let server = RedisServer::builder().config("unixsocket", path).start();
     let url = format!("redis+unix://{path}");
-    it_is_shared(&server, || patient(LockClient::builder().url(&url)));
+    one_connection_is_shared(&server, || patient(LockClient::builder().url(&url)));
 }
