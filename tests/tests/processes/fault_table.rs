@@ -6,18 +6,25 @@ use std::time::Duration;
 
 use harness::rounds::{Arena, Report};
 use harness::{Kind, rows};
+use tokio::sync::Semaphore;
 
 const ROUNDS: usize = 10;
 
 /// Rounds mostly wait, and a test has a row.
 const AT_ONCE: usize = ROUNDS;
 
+/// A round is a server and some processes: with more rows at once they wait for a core, and what a row says
+/// of times does not hold.
+static ROWS_AT_ONCE: Semaphore = Semaphore::const_new(3);
+
 macro_rules! rows {
     ($($name:ident),* $(,)?) => {
         const TESTED: &[&str] = &[$(stringify!($name)),*];
 
-        $(#[test]
-        fn $name() {
+        $(#[tokio::test]
+        async fn $name() {
+            let _place = ROWS_AT_ONCE.acquire().await.expect("it stays open");
+            // Blocks a runtime that has nothing else to do.
             play(stringify!($name));
         })*
     };
