@@ -4,6 +4,7 @@
 //! and a busy
 //! machine looks like a blocked runtime. So only one of them runs at a time.
 
+#[cfg(target_os = "linux")]
 mod callers_of_all_kinds;
 #[cfg(target_os = "linux")]
 mod synchronous_callers;

@@ -9,7 +9,7 @@ mod crowd;
 mod cuts;
 mod releases;
 mod restarts;
-mod scripts;
+mod script_flushes;
 mod silence;
 
 use harness::{
