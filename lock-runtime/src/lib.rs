@@ -37,7 +37,7 @@
 //!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
 //! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
 //! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a second of
-//!    that, and 1.5 s more for each waiter before it that is paused or cut off without its connection ending.
+//!    that. Each waiter before it that is paused, or cut off without its connection ending, takes 1.5 s more.
 //!    Waiters whose connections have ended are skipped at once.
 //! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
 //!    shortens a lease.

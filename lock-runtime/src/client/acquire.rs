@@ -96,8 +96,8 @@ impl Acquire {
     /// How long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to
     /// a third of the ttl, or zero for not at all. Default: the client's setting.
     ///
-    /// The next caller of the key in this client then takes the lease with a fencing token of its own and
-    /// without a command, also with a `wait` of zero. See
+    /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
+    /// zero, and gets a fencing token of its own. See
     /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process).
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.retain = Some(retain);
@@ -127,9 +127,9 @@ impl Acquire {
     /// # Errors
     ///
     /// [`Busy`](crate::LockErrorKind::Busy) if the lock was held at the last attempt,
-    /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt was not answered,
-    /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed, or
-    /// if the outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
+    /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt was not answered.
+    /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed,
+    /// or if the outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
     /// [`Reentered`](crate::LockErrorKind::Reentered), [`InvalidKey`](crate::LockErrorKind::InvalidKey),
     /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions) and
     /// [`Shutdown`](crate::LockErrorKind::Shutdown).

@@ -51,9 +51,9 @@ impl LockClient {
     /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
     /// reached within a second, `Rejected` when it refuses the user or the password.
     ///
-    /// A server that cannot keep locks is recognised here and at each later connection. `Rejected` are a node
-    /// of a cluster (also of a cluster of one, whose keys may move), a Sentinel, a Redis before 6.2 and a
-    /// server without RESP3. Clusters are not supported yet. A replica is `Unavailable`, since it may be
+    /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel, a Redis
+    /// before 6.2, a server without RESP3 and a node of a cluster are `Rejected`. Clusters are not supported
+    /// yet, not even of one node, since its keys may move. A replica is `Unavailable`, since it may be
     /// promoted: this call fails at once, and calls of an existing client repeat their attempts during `wait`.
     ///
     /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not `Unavailable`:
@@ -165,8 +165,8 @@ impl LockClientBuilder {
     /// Whether a release waits for the server's answer. Default: true.
     ///
     /// Without the answer, a call over a network costs one round trip instead of two. The release is sent before
-    /// the caller's next command, except while a connection is being made, or where the server does not know
-    /// the script or refuses the command in its place. It is repeated in the background if need be. The price
+    /// the caller's next command. Exceptions are a connection that is being made, and a server that does not
+    /// know the script or refuses the command in its place. If need be, the background repeats it. The price
     /// is the server's confirmation that the lock was held to the end. `Ok` then means that the deadline had
     /// not passed and nothing had disproved the lease so far.
     pub fn await_release(mut self, wait: bool) -> LockClientBuilder {

@@ -10,9 +10,9 @@ const SHOWN: usize = 128;
 
 /// The name of a lock, without the client's prefix.
 ///
-/// Building a key never fails. The key is checked when a lock is acquired. An empty key, a key of more than 512
-/// bytes, or one whose braces Redis Cluster would read in another way than its author makes the acquisition
-/// fail with [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey).
+/// Building a key never fails. The key is checked when a lock is acquired, which fails with
+/// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if the key is empty or has more than 512
+/// bytes. It also fails if Redis Cluster would read the key's braces in another way than its author.
 ///
 /// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
 /// attribute's template or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key

@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 
 /// The result of a body, to be examined by `(&BodyResult(&result)).lock_body_failed()`.
 ///
-/// The compiler finds the inherent method below for a `Result`, that of [`FutureResult`] for a future, and
-/// that of [`NotAResult`] for any other type, also for a type parameter.
+/// The compiler finds the inherent method below for a `Result`, and that of [`FutureResult`] for a future. For
+/// any other type, also for a type parameter, it finds that of [`NotAResult`].
 #[derive(Debug)]
 pub struct BodyResult<'a, R>(pub &'a R);
 
