@@ -11,4 +11,3 @@ mod scripts;
 mod security;
 
 // The model and the random sequences name them from here.
-use scripts::{branch, model};
