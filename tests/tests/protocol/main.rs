@@ -9,5 +9,3 @@
 mod connections;
 mod scripts;
 mod security;
-
-// The model and the random sequences name them from here.
