@@ -1,13 +1,14 @@
 //! A TLS session over a TCP connection.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::{Session, failure, settings};
+use super::session::Session;
+use super::{failure, settings};
 use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::config::certificates::Certificates;
@@ -16,10 +17,10 @@ use crate::telemetry;
 
 /// How sessions with one server are made.
 pub(in crate::backend::redis) struct Tls {
-    /// What the server's certificate must be for.
+    /// The name that the server's certificate must be for.
     name: ServerName<'static>,
     certificates: Arc<Certificates>,
-    /// From the certificates as they were read last.
+    /// Made from the certificates as they were last read.
     config: Mutex<Arc<ClientConfig>>,
 }
 
@@ -44,34 +45,33 @@ impl Tls {
     ) -> Result<(TcpStream, Session), WireError> {
         let connector = TlsConnector::from(self.config().await);
         let connected = connector.connect(self.name.clone(), stream).await;
-        let connected = connected.map_err(|error| failure::of_handshake(&error))?;
+        let connected = connected.map_err(|error| failure::classify_handshake(&error))?;
         let (stream, session) = connected.into_inner();
         Ok((stream, Session::new(session)))
     }
 
-    /// The settings, read anew if they come from files: certificates are renewed more often than
-    /// services are restarted. Files that cannot be used just now, because somebody is writing
-    /// them, change nothing.
+    /// The settings, made anew if the certificates are in files, since certificates are renewed more often than services
+    /// are restarted. Files that cannot be used now, for instance because they are being written, change nothing.
     async fn config(&self) -> Arc<ClientConfig> {
         if self.certificates.have_files() {
             let certificates = self.certificates.clone();
             let reading = tokio::task::spawn_blocking(move || settings::read(&certificates));
             match reading.await {
-                Ok(Ok(config)) => *self.last() = Arc::new(config),
+                Ok(Ok(config)) => *self.last_config() = Arc::new(config),
                 Ok(Err(reason)) => telemetry::certificates_not_renewed(&reason),
-                // The process is ending.
+                // The process is exiting.
                 Err(_) => {}
             }
         }
-        self.last().clone()
+        self.last_config().clone()
     }
 
-    fn last(&self) -> std::sync::MutexGuard<'_, Arc<ClientConfig>> {
+    fn last_config(&self) -> MutexGuard<'_, Arc<ClientConfig>> {
         self.config.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Who gives certificates does not mean to send a password in the clear.
+/// Refuses certificates for a URL without TLS: a client with certificates is not meant to send its password unencrypted.
 pub(in crate::backend::redis) fn refuse_unused(options: &Options) -> Result<(), LockError> {
     if options.certificates.is_empty() {
         return Ok(());
