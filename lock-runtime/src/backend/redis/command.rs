@@ -3,6 +3,8 @@
 //! The client library collects the words of a command first and copies them from there. Two commands of
 //! each call went that way, which was a tenth of the instructions of a call and four allocations.
 
+use std::time::Duration;
+
 use itoa::Buffer;
 
 use crate::backend::wire::owner::QueueEntry;
@@ -17,6 +19,11 @@ pub(super) enum Argument<'a> {
     Name(Beside<'a>),
     /// An owner as it stands in a queue.
     Entry(&'a QueueEntry),
+}
+
+/// A duration in milliseconds, as commands take it.
+pub(super) fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The first words of commands, as they are written.

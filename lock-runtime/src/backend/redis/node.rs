@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use redis::{RedisError, Value};
 
-use super::command::{self, Argument};
+use super::clock::CLOCK;
+use super::command::{self, Argument, millis};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Setup;
 use super::connection::{Connection, SendError};
 use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::push::{NodeId, OnPush};
-use super::reconnect_pause::SHORTEST;
+use super::reconnect_pause::SHORTEST_PAUSE;
 use super::scripts::{self, RENEW, Script};
 use super::shared_connection::SharedConnection;
-use super::{CLOCK, millis};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
@@ -216,7 +216,7 @@ impl Node {
         *unsent += 1;
         if *unsent > 1 {
             // The server accepts connections and closes them at once.
-            let pause = Instant::now() + SHORTEST;
+            let pause = Instant::now() + SHORTEST_PAUSE;
             self.connection.timers().sleep_until(pause).await;
         }
         self.connection.get(until).await

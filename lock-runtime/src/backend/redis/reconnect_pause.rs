@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 /// The time from one connection of no use to the next, before jitter, which doubles it at most.
-pub(super) const SHORTEST: Duration = Duration::from_millis(20);
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(250);
 
 /// A connection that was of use and lasted as long as this leaves no memory of those before it.
@@ -42,7 +42,7 @@ impl ReconnectPause {
         if self.useless == 0 {
             return None;
         }
-        let doubled = SHORTEST.saturating_mul(1 << (self.useless - 1).min(10));
+        let doubled = SHORTEST_PAUSE.saturating_mul(1 << (self.useless - 1).min(10));
         // From when it was asked for: one that has taken its time needs no pause.
         Some(began + doubled.min(LONGEST).mul_f64(1.0 + jitter))
     }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::command::Argument;
+use super::command::{Argument, millis};
 use super::connect::Setup;
-use super::millis;
 use super::node::{Call, Renewed, SendEvent};
 use super::scripts::{self, ACQUIRE, END, RELEASE};
 use super::topology::Topology;

@@ -1,0 +1,52 @@
+//! Notifications that a change of the state causes, delivered once its mutex is free.
+
+use std::task::Waker;
+
+use redis::Value;
+use smallvec::SmallVec;
+use tokio::sync::Notify;
+
+use super::event::{OnTransportEvent, TransportEvent};
+use super::pending_commands::PendingCommand;
+use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
+use crate::background::panics::catch_panics;
+
+/// Wakers and handlers of events run foreign code, which may take time or use the connection. So these are collected
+/// under the mutex and delivered without it.
+#[derive(Default)]
+pub(super) struct Notifications {
+    /// The connection broke.
+    pub(super) is_broken: bool,
+    /// The background has to check what it has to do.
+    pub(super) background: bool,
+    /// Mostly one, which needs no allocation.
+    pub(super) answered: SmallVec<[(PendingCommand, Value); 1]>,
+    pub(super) failed: Vec<(AnswerSender, ConnectionLost)>,
+    pub(super) messages: Vec<Vec<Value>>,
+    pub(super) wakers: Vec<Waker>,
+}
+
+impl Notifications {
+    pub(super) fn deliver(self, on_event: &OnTransportEvent, background: &Notify) {
+        if self.background {
+            background.notify_one();
+        }
+        if self.is_broken {
+            catch_panics(|| on_event(TransportEvent::Broken));
+        }
+        for (command, value) in self.answered {
+            catch_panics(|| command.answer.send(value));
+        }
+        for (answer, lost) in self.failed {
+            catch_panics(|| answer.fail(lost));
+        }
+        for data in self.messages {
+            if let [_channel, Value::BulkString(payload)] = &data[..] {
+                catch_panics(|| on_event(TransportEvent::Message(payload)));
+            }
+        }
+        for waker in self.wakers {
+            waker.wake();
+        }
+    }
+}
