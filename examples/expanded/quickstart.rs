@@ -74,12 +74,12 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
             };
             let __lock_ended = match &__lock_outcome {
                 Ok(__lock_output) => {
-                    use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-                    __lock_rt::Ended::with(
-                        (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                    use __lock_rt::{NotAResult as _, FutureResult as _};
+                    __lock_rt::BodyEnd::returned(
+                        (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
                     )
                 }
-                Err(_) => __lock_rt::Ended::Dropped,
+                Err(_) => __lock_rt::BodyEnd::Dropped,
             };
             match __lock_rt::Call::settled(
                     &mut __lock_call,

@@ -111,21 +111,16 @@ mod background;
 mod call_tree;
 mod client;
 mod config;
+mod control;
 pub mod docs;
 mod error;
 mod key;
 mod lease;
 mod telemetry;
 
-use __private as macro_support;
-
-#[doc(hidden)]
-pub use background::background_tasks as __background_tasks;
 pub use call_tree::{InCurrentHold, in_current_hold};
-pub use client::acquire::Acquire;
-pub use client::guard::LockGuard;
 pub use client::testing;
-pub use client::{LockClient, LockClientBuilder};
+pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

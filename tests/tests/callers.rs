@@ -14,7 +14,7 @@ async fn a_lease_passes_between_callers_of_all_kinds() {
     // The task that connected may end a little after it has told so.
     let mut idle = usize::MAX;
     for _ in 0..50 {
-        idle = idle.min(lock_runtime::__background_tasks());
+        idle = idle.min(lock_runtime::__private::inspect::background_tasks());
         tokio::time::sleep(ms(2)).await;
     }
     let blocking = std::thread::spawn({
@@ -22,7 +22,7 @@ async fn a_lease_passes_between_callers_of_all_kinds() {
         move || client.lock(KEY).wait(LONG).acquire_blocking()
     });
     eventually("call in the background", LONG, async || {
-        let tasks = lock_runtime::__background_tasks();
+        let tasks = lock_runtime::__private::inspect::background_tasks();
         idle = idle.min(tasks);
         tasks > idle
     })

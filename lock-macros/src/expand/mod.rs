@@ -30,8 +30,8 @@
 //!                 outcome
 //!             };
 //!             let ended = match &outcome {
-//!                 Ok(output) => Ended::with((&Outcome(output)).lock_body_failed()),
-//!                 Err(_) => Ended::Dropped,
+//!                 Ok(output) => BodyEnd::returned((&BodyResult(output)).lock_body_failed()),
+//!                 Err(_) => BodyEnd::Dropped,
 //!             };
 //!             match Call::settled(&mut call, OnLost::Cancel, ended).await {
 //!                 Ok(()) => outcome,
@@ -130,11 +130,12 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
     let returned = glue_at(call.output.span);
-    let failed = quote_spanned!(returned=> (&__lock_rt::Outcome(__lock_output)).lock_body_failed());
+    let failed =
+        quote_spanned!(returned=> (&__lock_rt::BodyResult(__lock_output)).lock_body_failed());
     let failed = quote_spanned! {glue=>
         {
-            use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-            __lock_rt::Ended::with(#failed)
+            use __lock_rt::{NotAResult as _, FutureResult as _};
+            __lock_rt::BodyEnd::returned(#failed)
         }
     };
     // What the compiler says of a capture is about the user's block, and names the variable.
@@ -162,7 +163,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                         };
                         let __lock_ended = match &__lock_outcome {
                             ::core::result::Result::Ok(__lock_output) => #failed,
-                            ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+                            ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
                         };
                         match #settled.await {
                             ::core::result::Result::Ok(()) => __lock_outcome,

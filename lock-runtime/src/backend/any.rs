@@ -1,4 +1,4 @@
-//! The backends behind one face.
+//! The backend of a client, of whatever kind.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::lease::Lease;
+use crate::lease::{Lease, Mode};
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl AnyBackend {
         }
     }
 
-    /// Makes sure that the store answers.
+    /// Checks that the store answers.
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
         match self {
             AnyBackend::Memory(_) => Ok(()),
@@ -62,7 +62,7 @@ impl AnyBackend {
         each!(self, backend => backend.clock())
     }
 
-    /// The clock of callers that block their thread: time that is paused would not go on meanwhile.
+    /// The clock of callers that block their thread: paused time would not go on while they block.
     pub(crate) fn blocking_clock(&self) -> Clock {
         match self {
             AnyBackend::Memory(_) => Clock::Real,
@@ -71,6 +71,8 @@ impl AnyBackend {
     }
 
     pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
+        // No backend knows another mode: a second one does not compile before they do.
+        let Mode::Exclusive = request.mode;
         each!(self, backend => backend.clone().acquire(request).await.map(Undelivered::deliver))
     }
 
@@ -79,7 +81,8 @@ impl AnyBackend {
         admission: &Admission,
         request: Request,
     ) -> Result<Arc<Lease>, LockError> {
-        let key = request.key.clone();
+        let Mode::Exclusive = request.mode;
+        let key = request.locks.first().key.clone();
         match self {
             AnyBackend::Memory(memory) => {
                 let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
@@ -116,7 +119,7 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// No lease outlives its holder from now on, and those that do are given back.
+    /// Retains no lease any more, and releases those that are retained.
     pub(crate) fn stop_retaining(&self) {
         match self {
             AnyBackend::Memory(_) => {}
@@ -140,8 +143,7 @@ impl AnyBackend {
         }
     }
 
-    /// Sleeps by the clock that this backend's callers go by. Not at all where nobody keeps time, as
-    /// in a forked child: what is waited for there will not come either.
+    /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
             AnyBackend::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {

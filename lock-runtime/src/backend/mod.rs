@@ -1,8 +1,8 @@
 //! Where locks are kept.
 //!
-//! A [`Backend`] speaks of holds. [`memory`] is one: it keeps locks in this process. Servers are
-//! reached through a [`wire::Wire`], which speaks of commands. What makes a backend of a wire, waiting and
-//! renewing and settling what went unanswered, is [`remote`].
+//! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
+//! renews and settles by the commands of a [`wire`], which [`redis`] sends. [`any`] chooses between the two, and an
+//! [`owned_lease`] is the duty to release what one of them has granted.
 
 pub(crate) mod admission;
 pub(crate) mod any;
@@ -15,75 +15,59 @@ pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
-use crate::key::{LockKey, RecordNames};
-use crate::lease::Lease;
-use crate::lease::schedule::LeaseTerms;
+use crate::lease::{Lease, Request};
 
-/// One outermost acquisition, with every default filled in.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) key: LockKey,
-    pub(crate) names: RecordNames,
-    pub(crate) terms: LeaseTerms,
-    /// Zero: one attempt, and no place in the queue.
-    pub(crate) wait: Duration,
-    /// Who asks, as others will read it.
-    pub(crate) label: Arc<str>,
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
-}
-
-/// How a release ended.
+/// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReleaseOutcome {
-    /// The server confirmed it.
+    /// The server has confirmed it.
     Freed,
-    /// The lease went to another caller of this client, and the server was not asked.
+    /// The lease went to another caller of this client, without a command.
     HandedOver,
-    /// The lease stays with this client for its next caller, and the server was not asked.
+    /// The lease stays with this client for its next caller, without a command.
     Retained,
-    /// The server says that the lock was not ours any more.
+    /// The owner did not hold the lock any more.
     NotOurs,
-    /// No answer in time: the deadline decides, and the release goes on in the background.
+    /// There was no answer in time: the deadline decides, and the release goes on in the background.
     Unconfirmed,
-    /// The release was sent, and nobody waits for the answer.
+    /// The release was sent, and its answer is not awaited.
     NotAwaited,
 }
 
-/// What a backend does, in the terms of a holder.
+/// A store of locks.
 ///
-/// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
-/// told apart here and nowhere above.
+/// There are two kinds: one keeps its locks in this process, the other speaks to servers. The layers above do not tell
+/// them apart.
 pub(crate) trait Backend: Abandon + Sized {
     /// The clock that its leases are measured by.
     fn clock(&self) -> Clock;
 
-    /// Acquires, waiting as the request says. Dropped at any await it leaves nothing behind.
+    /// Acquires a lock, waiting as the request says. Dropped at any await, it leaves nothing behind.
     fn acquire(
         self: Arc<Self>,
         request: Request,
     ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
 
-    /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
+    /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
+    /// again.
     fn delivered(&self, lease: &Lease);
 
-    /// Confirms the lease against the store and extends it.
+    /// Confirms the lease with the store and extends it.
     fn renew(
         self: Arc<Self>,
         lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
-    /// Gives the lock back and says how that went.
+    /// Releases the lock.
     fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 
-    /// Every hold that was not given back yet.
+    /// Every lease that is not released yet.
     fn live(&self) -> Vec<Arc<Lease>>;
 
-    /// Completes when what was abandoned before has been given back.
+    /// Completes when all leases that were abandoned before are released.
     fn settled(&self) -> impl Future<Output = ()> + Send;
 }

@@ -1,27 +1,26 @@
-//! The ownership of what a backend granted.
+//! The duty to release a lease.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::backend::ReleaseOutcome;
-use crate::backend::Request;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
-use crate::lease::{Lease, LossReason};
-use crate::telemetry::Holding;
+use crate::lease::{Lease, LossReason, Request};
+use crate::telemetry::LeaseSpan;
 
-/// The duty to give a lock back: whoever drops the last of it, releases.
+/// A lease and the duty to release it: dropping this releases.
 #[derive(Debug)]
 pub(crate) struct OwnedLease {
-    /// `Some` until it is given back.
+    /// `Some` until it is released.
     lease: Option<Arc<Lease>>,
     backend: AnyBackend,
-    /// `Some` from the hand-over to the end.
-    holding: Option<Holding>,
-    _inside: Counted,
+    /// `Some` from the delivery to the end.
+    span: Option<LeaseSpan>,
+    _in_flight: Counted,
 }
 
 impl OwnedLease {
@@ -30,66 +29,66 @@ impl OwnedLease {
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let inside = admission.enter(&request.key)?;
-        let key = request.key.clone();
+        let in_flight = admission.enter(&request.locks.first().key)?;
+        let key = request.locks.first().key.clone();
         let lease = admission
             .unless_closed(&key, backend.acquire(request))
             .await?;
-        Ok(OwnedLease::new(backend, inside, lease))
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    /// For callers that block their thread; they may stand inside a runtime or not.
+    /// For callers that block their thread, inside or outside a runtime.
     pub(crate) fn acquire_blocking(
         backend: &AnyBackend,
         admission: &Arc<Admission>,
         request: Request,
     ) -> Result<OwnedLease, LockError> {
-        let inside = admission.enter(&request.key)?;
+        let in_flight = admission.enter(&request.locks.first().key)?;
         let lease = backend.acquire_blocking(admission, request)?;
-        Ok(OwnedLease::new(backend, inside, lease))
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    fn new(backend: &AnyBackend, inside: Counted, lease: Arc<Lease>) -> OwnedLease {
+    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
         OwnedLease {
             lease: Some(lease),
             backend: backend.clone(),
-            holding: None,
-            _inside: inside,
+            span: None,
+            _in_flight: in_flight,
         }
     }
 
-    /// The caller has it from now on.
+    /// The caller has the lease from now on.
     pub(crate) fn delivered(&mut self, now: Moment) {
         self.backend.delivered(self);
-        self.holding = Some(Holding::begin(self, now));
+        self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
     pub(crate) async fn renew(&self) -> Result<(), LockError> {
         self.backend.renew(self.shared()).await
     }
 
-    /// Gives the lock back. `Ok` if it was held until `ended`, and nothing disproved it.
+    /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
-    /// Dropped half-way, the release goes on in the background.
+    /// Dropped before its end, the release goes on in the background.
     pub(crate) async fn release(self, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
         let released = self.backend.release(report.lease.clone()).await;
-        self.part(report, released)
+        self.finish(report, released)
     }
 
     /// As [`release`](OwnedLease::release), blocking the thread.
     pub(crate) fn release_blocking(self, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
         let released = self.backend.release_blocking(report.lease.clone());
-        self.part(report, released)
+        self.finish(report, released)
     }
 
-    fn part(mut self, report: ReleaseReport, released: ReleaseOutcome) -> Result<(), LockError> {
+    fn finish(mut self, report: ReleaseReport, released: ReleaseOutcome) -> Result<(), LockError> {
         self.lease = None;
         let outcome = report.outcome(released);
         let ReleaseReport { lease, ended, .. } = report;
-        if let Some(holding) = self.holding.take() {
-            holding.end(&lease, outcome.unwrap_or("lost"), ended);
+        if let Some(span) = self.span.take() {
+            span.end(&lease.trace, outcome.unwrap_or("lost"), ended);
         }
         outcome.map(drop).map_err(|loss| lease.lost_error(loss))
     }
@@ -97,11 +96,11 @@ impl OwnedLease {
     pub(crate) fn shared(&self) -> Arc<Lease> {
         self.lease
             .clone()
-            .expect("it is taken only when this is given back")
+            .expect("a lease is taken only when it is released")
     }
 }
 
-/// What was known of a hold when its holder was done.
+/// What was known of a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
     ended: Moment,
@@ -119,7 +118,7 @@ impl ReleaseReport {
         }
     }
 
-    /// How the hold ended, in the word of metrics.
+    /// The end of the lease, as a label of metrics.
     fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
         match (released, self.loss) {
             (_, Some(loss)) => Err(loss),
@@ -140,17 +139,20 @@ impl Deref for OwnedLease {
     fn deref(&self) -> &Lease {
         self.lease
             .as_deref()
-            .expect("it is taken only when this is given back")
+            .expect("a lease is taken only when it is released")
     }
 }
 
 impl Drop for OwnedLease {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
-            // First: what is told of it is heard by somebody else's code.
+            // First: subscribers run in what follows, and may block.
             self.backend.abandon(lease.clone());
-            if let Some(holding) = self.holding.take() {
-                holding.dropped(&lease);
+            if let Some(span) = self.span.take() {
+                span.dropped(&lease.trace, || {
+                    let outcome = lease.loss().map_or("dropped", |_| "lost");
+                    (outcome, lease.now())
+                });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How much is under way, for those who wait until nothing is.
+//! A count of what has begun and not ended, for shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::background::panics::catch_panics;
 
-/// Counts what has begun and not ended.
+/// Counts what has begun and not ended. Clones share one count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlight(Arc<Count>);
 
@@ -18,7 +18,7 @@ struct Count {
 }
 
 impl InFlight {
-    /// Counts one, until what is returned is dropped.
+    /// Counts one, until the returned value is dropped.
     pub(crate) fn one(&self) -> Counted {
         self.0.number.fetch_add(1, Ordering::SeqCst);
         Counted(self.0.clone())
@@ -41,7 +41,7 @@ impl InFlight {
     }
 }
 
-/// One that is counted.
+/// One call or ending that is in flight until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<Count>);
 

@@ -1,4 +1,7 @@
-//! Asking for a lock.
+//! A call for a lock: its options, and the ways to make it.
+
+mod nested;
+mod outermost;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -6,19 +9,12 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::Request;
-use crate::backend::owned_lease::OwnedLease;
-use crate::background::clock::Clock;
-use crate::background::moment::Moment;
-use crate::call_tree::{self, EnclosingFrame, Frame};
-use crate::client::LockClient;
+use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
+use crate::client::core::Core;
 use crate::client::guard::LockGuard;
-use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
-use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockKey, RecordNames};
-use crate::lease::schedule::LeaseTerms;
-use crate::macro_support::body::{self, Ended, OnLost};
-use crate::telemetry::Acquiring;
+use crate::client::settle::{self, BodyEnd};
+use crate::error::LockError;
+use crate::key::LockKey;
 
 /// A lock that is about to be asked for; made by [`LockClient::lock`].
 ///
@@ -41,7 +37,7 @@ use crate::telemetry::Acquiring;
 #[must_use = "a lock is not asked for until this is awaited"]
 #[derive(Clone)]
 pub struct Acquire {
-    client: LockClient,
+    core: Arc<Core>,
     key: LockKey,
     ttl: Option<Duration>,
     wait: Option<Duration>,
@@ -54,9 +50,9 @@ pub struct Acquire {
 }
 
 impl Acquire {
-    pub(crate) fn new(client: LockClient, key: LockKey) -> Acquire {
+    pub(crate) fn new(core: Arc<Core>, key: LockKey) -> Acquire {
         Acquire {
-            client,
+            core,
             key,
             ttl: None,
             wait: None,
@@ -150,12 +146,12 @@ impl Acquire {
     /// not renewed before the caller has the guard: it ends with its ttl, and the future then fails with
     /// `Lost`, or in memory waits again.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
-        let client = self.client.clone();
-        let frame = match self.find() {
+        let core = self.core.clone();
+        let frame = match self.enclosing_frame() {
             None => Frame::outermost(self.outermost().await?),
-            Some(found) => self.nested(found).await?,
+            Some(enclosing) => self.nested(enclosing).await?,
         };
-        Ok(LockGuard::new(client, frame))
+        Ok(LockGuard::new(core, frame))
     }
 
     /// Makes one attempt: `None` if somebody else holds the lock.
@@ -210,10 +206,10 @@ impl Acquire {
         let guard = self.acquire().await?;
         let outcome = {
             let body = pin!(Some(body(&guard)));
-            body::drive(&guard, OnLost::Cancel, body).await
+            guard.driver(OnLost::Cancel).drive(body).await
         };
         // Boxed, or it would be part of every future that runs a body.
-        Box::pin(body::settle(guard, OnLost::Cancel, Ended::of(&outcome))).await?;
+        Box::pin(settle::settle(guard, OnLost::Cancel, BodyEnd::of(&outcome))).await?;
         outcome
     }
 
@@ -227,24 +223,12 @@ impl Acquire {
     /// As [`acquire`](Acquire::acquire). In a call tree that holds the lock with a sibling inside
     /// it cannot wait, since both may live in one task: it fails at once with `Reentered`.
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
-        let client = self.client.clone();
-        let frame = match self.find() {
-            None => {
-                let asked = self.asked(client.backend().blocking_clock());
-                let held = self.request().and_then(|request| {
-                    OwnedLease::acquire_blocking(client.backend(), client.admission(), request)
-                });
-                let held = self.hand_over(held, asked)?;
-                // What is told of it is heard by somebody else's code, which may have taken its time; and
-                // nobody looks again before a body that cannot be stopped.
-                if let Some(loss) = held.loss() {
-                    return Err(held.lost_error(loss));
-                }
-                Frame::outermost(held)
-            }
-            Some(found) => self.nested_blocking(found)?,
+        let core = self.core.clone();
+        let frame = match self.enclosing_frame() {
+            None => Frame::outermost(self.outermost_blocking()?),
+            Some(enclosing) => self.nested_blocking(enclosing)?,
         };
-        Ok(LockGuard::new(client, frame))
+        Ok(LockGuard::new(core, frame))
     }
 
     /// As [`try_acquire`](Acquire::try_acquire), blocking the thread for at most one attempt.
@@ -266,178 +250,18 @@ impl Acquire {
     /// As [`acquire_blocking`](Acquire::acquire_blocking), and `Lost`.
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
-        let output = body::run_blocking(&guard, || body(&guard));
-        body::settle_blocking(guard, OnLost::Cancel, Ended::Well)?;
+        let output = guard.run_body_blocking(|| body(&guard));
+        settle::settle_blocking(guard, OnLost::Cancel, BodyEnd::Succeeded)?;
         Ok(output)
     }
 
-    fn find(&self) -> Option<EnclosingFrame> {
-        call_tree::find(self.client.id(), self.key.as_str())
-    }
-
-    fn now(&self) -> Moment {
-        self.client.backend().clock().now()
-    }
-
-    fn waiting_time(&self) -> Duration {
-        bounded_wait(self.wait.unwrap_or(self.client.options().wait))
-    }
-
-    async fn outermost(&self) -> Result<OwnedLease, LockError> {
-        let asked = self.asked(self.client.backend().clock());
-        let held = match self.request() {
-            Ok(request) => {
-                OwnedLease::acquire(self.client.backend(), self.client.admission(), request).await
-            }
-            Err(error) => Err(error),
-        };
-        self.hand_over(held, asked)
-    }
-
-    fn asked(&self, clock: Clock) -> Acquiring {
-        Acquiring::begin(self.function, self.template, clock)
-    }
-
-    /// The last look before the caller has the lock: it may have been away for longer than the
-    /// lease, and a body must not begin without it.
-    fn hand_over(
-        &self,
-        acquired: Result<OwnedLease, LockError>,
-        asked: Acquiring,
-    ) -> Result<OwnedLease, LockError> {
-        let now = asked.now();
-        let waited = asked.waited(now);
-        let outcome = acquired.and_then(|held| match held.loss_at(now) {
-            None => Ok(held),
-            Some(loss) => Err(held.lost_error(loss)),
-        });
-        match outcome {
-            Ok(mut held) => {
-                asked.granted(&held, waited);
-                held.delivered(now);
-                Ok(held)
-            }
-            Err(error) => {
-                asked.refused(&error, waited);
-                Err(self.complete(error, waited))
-            }
-        }
-    }
-
-    /// Everything filled in and checked.
-    fn request(&self) -> Result<Request, LockError> {
-        let options = self.client.options();
-        let terms = self.terms()?;
-        let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
-            LockError::new(LockErrorKind::InvalidKey)
-                .with_key(&self.key)
-                .with_detail(problem.to_string())
-        })?;
-        Ok(Request {
-            key: self.key.clone(),
-            names,
-            terms,
-            wait: self.waiting_time(),
-            label: self.client.labels().of(self.function),
-            function: self.function,
-            template: self.template,
-        })
-    }
-
-    fn terms(&self) -> Result<LeaseTerms, LockError> {
-        let ttl = self.ttl.unwrap_or(self.client.options().ttl);
-        check_ttl(ttl)
-            .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
-            .and_then(|()| {
-                self.retain
-                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
-            })
-            .map_err(|error| error.with_key(&self.key))?;
-        Ok(LeaseTerms {
-            ttl,
-            renew: self.renew,
-            max_hold: self.max_hold,
-            // The client's own is for leases of all lengths.
-            retain: self
-                .retain
-                .unwrap_or(self.client.options().retain.min(ttl / 3)),
-        })
-    }
-
-    /// Adds what the caller wants to know to an error of the backend.
-    fn complete(&self, error: LockError, waited: Duration) -> LockError {
-        let error = error.with_key(&self.key);
-        match error.kind() {
-            LockErrorKind::Busy | LockErrorKind::Unavailable => error.with_waited(waited),
-            _ => error,
-        }
-    }
-
-    async fn nested(&self, found: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
-        let started = self.now();
-        self.may_reenter()?;
-        let lease = found.frame.clone();
-        let descended = {
-            let wait = self.waiting_time();
-            let mut descend = pin!(found.frame.clone().descend());
-            tokio::select! {
-                biased;
-                loss = lease.held().lost() => Err(loss),
-                frame = &mut descend => Ok(Some(frame)),
-                () = self.client.backend().sleep(wait) => Ok(None),
-            }
-        };
-        match descended {
-            Ok(Some(frame)) => Ok(frame),
-            Ok(None) => Err(self.complete(
-                LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
-                self.now().since(started),
-            )),
-            // Whoever drives the outer body is about to drop this future: it looks at the hold
-            // before it polls the body again. An error now would let the body go on to its own
-            // fallback, without the lock. Only a body that blocks inside one poll, on a runtime of
-            // its own, can get as far as the error, and must, since nothing else would end it.
-            Err(loss) => {
-                if found.dropped_on_loss {
-                    self.client.backend().sleep(TO_BE_DROPPED).await;
-                }
-                Err(lease.held().lost_error(loss))
-            }
-        }
-    }
-
-    fn nested_blocking(&self, found: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
-        self.may_reenter()?;
-        if let Some(loss) = found.frame.held().loss() {
-            return Err(found.frame.held().lost_error(loss));
-        }
-        found.frame.try_descend().ok_or_else(|| {
-            LockError::new(LockErrorKind::Reentered)
-                .with_key(&self.key)
-                .with_detail("a sibling is inside, and a synchronous call cannot wait for it")
-        })
-    }
-
-    fn may_reenter(&self) -> Result<(), LockError> {
-        // The hold's own terms apply, but a mistake is one wherever the call is made from.
-        self.terms()?;
-        // In a forked child the hold is but a memory of its parent's.
-        let same = self.client.backend().check_process();
-        same.map_err(|error| error.with_key(&self.key))?;
-        if self.reentrant {
-            return Ok(());
-        }
-        Err(LockError::new(LockErrorKind::Reentered)
-            .with_key(&self.key)
-            .with_detail("this call says `reentrant = false`"))
+    fn enclosing_frame(&self) -> Option<EnclosingFrame> {
+        call_tree::find(self.core.number, self.key.as_str())
     }
 }
 
 /// Stands for the template of a lock that was asked for without the attribute.
 const BY_HAND: &str = "-";
-
-/// How long a call under a lost hold waits to be dropped.
-const TO_BE_DROPPED: Duration = Duration::from_millis(250);
 
 /// Contention is an answer, not an error.
 fn unless_busy(acquired: Result<LockGuard, LockError>) -> Result<Option<LockGuard>, LockError> {

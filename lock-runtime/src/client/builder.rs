@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::LockClient;
 use crate::backend::any::AnyBackend;
+use crate::client::lock_client::LockClient;
 use crate::config::{Options, bounded_wait, clean_label};
 use crate::error::LockError;
 
@@ -31,6 +31,54 @@ use crate::error::LockError;
 pub struct LockClientBuilder {
     pub(super) url: Option<String>,
     pub(super) options: Options,
+}
+
+impl LockClient {
+    /// Connects to `url` with default settings, and makes sure that the server answers.
+    ///
+    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures
+    /// a service. `memory://` makes a store of this client's own. User, password and path may be
+    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. A database
+    /// takes the right to `SELECT`. Other parameters are refused. [`LockClientBuilder`] has the
+    /// certificates for TLS.
+    ///
+    /// Each process logs a warning, once a server, when it talks to another machine without
+    /// encryption, and when the server may evict locks: `maxmemory` is set and `maxmemory-policy`
+    /// is not `noeviction`. The latter takes the right to `INFO`; without it nothing is logged.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
+    /// reached within a second, `Rejected` when it refuses the user or the password.
+    ///
+    /// A server that cannot keep locks is told from one that can, here and at each later connection. A
+    /// node of a cluster (also of a cluster of one, whose keys may move), a Sentinel, a Redis before
+    /// 6.2 and whatever does not speak RESP3 are `Rejected`; clusters are not supported yet. A replica is
+    /// `Unavailable`: this fails at once, and a call of a client that is there asks again for as long
+    /// as its `wait`, since the replica may be promoted.
+    ///
+    /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not
+    /// `Unavailable`: to try again would not help, and a waiting call would look like a slow one.
+    /// The error says what is wrong with it, and its source is what the TLS library said.
+    ///
+    /// # Panics
+    ///
+    /// Inside a tokio runtime that was built without I/O.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the connection up.
+    pub async fn connect(url: &str) -> Result<LockClient, LockError> {
+        LockClient::builder().url(url).connect().await
+    }
+
+    /// A builder with default settings.
+    pub fn builder() -> LockClientBuilder {
+        LockClientBuilder {
+            url: None,
+            options: Options::default(),
+        }
+    }
 }
 
 impl LockClientBuilder {
@@ -175,7 +223,7 @@ impl LockClientBuilder {
     /// Dropping the future gives the connection up.
     pub async fn connect(self) -> Result<LockClient, LockError> {
         let client = self.build()?;
-        client.backend().ping().await?;
+        client.core().backend.ping().await?;
         Ok(client)
     }
 }

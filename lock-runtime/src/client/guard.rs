@@ -5,12 +5,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::call_tree::Frame;
-use crate::client::LockClient;
+use crate::backend::owned_lease::OwnedLease;
+use crate::call_tree::body::{self, BodyDriver};
+use crate::call_tree::{Frame, OnLost};
+use crate::client::core::Core;
 use crate::error::LockError;
 use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
-use crate::macro_support::body::{self, OnLost};
 
 /// A share in a lock that this process holds.
 ///
@@ -26,24 +27,16 @@ use crate::macro_support::body::{self, OnLost};
 #[must_use = "the lock is given back as soon as the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct LockGuard {
-    client: LockClient,
+    core: Arc<Core>,
     /// Goes before the frame, so that whoever sees the lock free sees no sharer.
     share: Share,
     frame: Arc<Frame>,
 }
 
 impl LockGuard {
-    pub(crate) fn new(client: LockClient, frame: Arc<Frame>) -> LockGuard {
+    pub(super) fn new(core: Arc<Core>, frame: Arc<Frame>) -> LockGuard {
         let share = frame.share();
-        LockGuard {
-            client,
-            share,
-            frame,
-        }
-    }
-
-    pub(crate) fn client(&self) -> &LockClient {
-        &self.client
+        LockGuard { core, share, frame }
     }
 
     pub(crate) fn frame(&self) -> &Arc<Frame> {
@@ -52,13 +45,13 @@ impl LockGuard {
 
     /// The key, without the client's prefix.
     pub fn key(&self) -> &str {
-        self.frame.held().key.as_str()
+        self.frame.lease().keys.first().as_str()
     }
 
     /// The number to send along with every write; see [`FencingToken`]. A nested guard has the
     /// token of the outermost one.
     pub fn fencing_token(&self) -> FencingToken {
-        self.frame.held().token
+        self.frame.lease().token
     }
 
     /// How long the lock may still be relied on without another renewal; zero once it is lost.
@@ -66,13 +59,13 @@ impl LockGuard {
     /// It is measured from before the request that the server confirmed, less a margin for the
     /// difference of the two clocks, so it is shorter than the ttl that Redis shows.
     pub fn remaining(&self) -> Duration {
-        self.frame.held().remaining()
+        self.frame.lease().remaining()
     }
 
     /// Whether the lock may still be relied on: nothing disproved it and its deadline has not
     /// passed. It asks a clock, not the server; for that see [`renew`](LockGuard::renew).
     pub fn is_valid(&self) -> bool {
-        self.frame.held().loss().is_none()
+        self.frame.lease().loss().is_none()
     }
 
     /// Completes when the lock is lost, and never if it is not.
@@ -81,12 +74,12 @@ impl LockGuard {
     ///
     /// May be dropped and asked for again at any time.
     pub async fn lost(&self) {
-        self.frame.held().lost().await;
+        self.frame.lease().lost().await;
     }
 
     /// How many guards, bodies and carried futures share this hold.
     pub fn hold_count(&self) -> usize {
-        self.frame.held().sharers()
+        self.frame.lease().sharers()
     }
 
     /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to
@@ -101,7 +94,7 @@ impl LockGuard {
     ///
     /// Dropping the future leaves the lease extended or as it was.
     pub async fn renew(&self) -> Result<(), LockError> {
-        self.frame.held().renew().await
+        self.frame.lease().renew().await
     }
 
     /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the
@@ -117,10 +110,10 @@ impl LockGuard {
     /// Dropping the returned future drops `future`.
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
         let future = pin!(Some(future));
-        let output = body::drive(self, OnLost::Cancel, future).await?;
-        match self.frame.held().loss() {
+        let output = self.driver(OnLost::Cancel).drive(future).await?;
+        match self.frame.lease().loss() {
             None => Ok(output),
-            Some(loss) => Err(self.frame.held().lost_error(loss)),
+            Some(loss) => Err(self.frame.lease().lost_error(loss)),
         }
     }
 
@@ -163,11 +156,21 @@ impl LockGuard {
         }
     }
 
+    /// Drives a body that runs under this lock.
+    pub(crate) fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
+        BodyDriver::new(self.core.number, &self.frame, on_lost)
+    }
+
+    /// Runs a synchronous body in a call tree that holds this lock.
+    pub(crate) fn run_body_blocking<R>(&self, body: impl FnOnce() -> R) -> R {
+        body::run_blocking(self.core.number, &self.frame, body)
+    }
+
     fn ending(self) -> Ending {
         let shared = self.frame.clone();
-        let valid = || match shared.held().loss() {
+        let valid = || match shared.lease().loss() {
             None => Ok(()),
-            Some(loss) => Err(shared.held().lost_error(loss)),
+            Some(loss) => Err(shared.lease().lost_error(loss)),
         };
         let outcome = valid();
         drop((shared, self.share));
@@ -180,7 +183,7 @@ impl LockGuard {
 
 /// What is left to do when a guard ends.
 enum Ending {
-    Last(crate::backend::owned_lease::OwnedLease),
+    Last(OwnedLease),
     Shared(Result<(), LockError>),
 }
 

@@ -1,7 +1,9 @@
 //! What the records of a client say of their holders.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use crate::background::sync::Mutex;
 
 /// The labels of one client: who holds a lock, in words. Each is put together once and not for every
 /// acquisition.
@@ -34,7 +36,7 @@ impl Labels {
         let put_together = || [&*self.client, " ", function].concat().into();
         // Not waited for: it takes as long to do the work, and in a forked child the mutex may be locked
         // for ever.
-        let Ok(mut functions) = self.functions.try_lock() else {
+        let Some(mut functions) = self.functions.try_lock() else {
             return put_together();
         };
         functions
@@ -67,7 +69,7 @@ mod tests {
     fn nobody_waits_for_a_label() {
         let labels = Arc::new(Labels::new(Some("api-7")));
         // As it is in a child that was forked while one was put together.
-        let _locked = labels.functions.lock().unwrap();
+        let _locked = labels.functions.lock();
         let (told, label) = mpsc::channel();
         let child = labels.clone();
         thread::spawn(move || told.send(child.of("ship")));

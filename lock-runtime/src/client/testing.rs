@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::backend::any::AnyBackend;
 use crate::backend::memory::{Memory, Stranger};
-use crate::client::LockClient;
+use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 
@@ -113,12 +113,12 @@ impl fmt::Debug for Occupied {
 }
 
 fn memory_of<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory>, LockError> {
-    RecordNames::new(&client.options().prefix, key).map_err(|problem| {
+    RecordNames::new(&client.core().options.prefix, key).map_err(|problem| {
         LockError::new(LockErrorKind::InvalidKey)
             .with_key(key)
             .with_detail(problem.to_string())
     })?;
-    match client.backend() {
+    match &client.core().backend {
         AnyBackend::Memory(memory) => Ok(memory),
         AnyBackend::Redis(_) => {
             Err(LockError::invalid_options("this works on memory clients alone").with_key(key))

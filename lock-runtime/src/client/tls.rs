@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::LockClientBuilder;
+use crate::client::builder::LockClientBuilder;
 use crate::config::certificates::{Identity, Pem};
 
 /// # TLS

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use super::KeyProblem;
+use super::key_problem::KeyProblem;
 
 /// How much of a key a message shows, in bytes before escaping.
 const SHOWN: usize = 128;

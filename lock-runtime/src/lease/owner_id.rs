@@ -1,17 +1,24 @@
-//! Who holds a lock: the identity that Redis stores and compares.
+//! The identity of an owner, which the server stores and compares.
 
 use std::fmt;
 
+use crate::background::random;
+use crate::error::LockError;
+
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// 48 random bits that name one client of this process, and a channel on which it is woken. It has others
-/// on its next connections.
+/// 48 random bits that name one client of this process, and the channel on which it is woken. A client draws
+/// new ones for each connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ClientId([u8; ClientId::LEN]);
 
 impl ClientId {
-    /// Characters of a process id, base64url: 48 bits.
+    /// Characters of a client id, base64url: 48 bits.
     pub(crate) const LEN: usize = 8;
+
+    pub(crate) fn random() -> Result<ClientId, LockError> {
+        Ok(ClientId::from_random(random::bytes()?))
+    }
 
     pub(crate) fn from_random(random: [u8; 6]) -> ClientId {
         ClientId(base64url(&random))

@@ -8,14 +8,14 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
-/// A result to be looked at: `(&Outcome(&result)).lock_body_failed()`.
+/// A result to be looked at: `(&BodyResult(&result)).lock_body_failed()`.
 ///
 /// For a `Result` the inherent method below is found first, then for a future the one of
-/// [`OutcomeOfFuture`], and for anything else, also for a type parameter, that of [`NotAResult`].
+/// [`FutureResult`], and for anything else, also for a type parameter, that of [`NotAResult`].
 #[derive(Debug)]
-pub struct Outcome<'a, R>(pub &'a R);
+pub struct BodyResult<'a, R>(pub &'a R);
 
-impl<T, E> Outcome<'_, Result<T, E>> {
+impl<T, E> BodyResult<'_, Result<T, E>> {
     /// Whether the body failed by itself.
     pub fn lock_body_failed(&self) -> bool {
         self.0.is_err()
@@ -32,14 +32,14 @@ impl<T, E> Outcome<'_, Result<T, E>> {
 pub trait NotAFuture {}
 
 /// Return types that are futures.
-pub trait OutcomeOfFuture<R> {
+pub trait FutureResult<R> {
     /// Refuses the type.
     fn lock_body_failed(&self) -> bool
     where
         R: NotAFuture;
 }
 
-impl<R: Future> OutcomeOfFuture<R> for Outcome<'_, R> {
+impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
     fn lock_body_failed(&self) -> bool
     where
         R: NotAFuture,
@@ -54,13 +54,13 @@ pub trait NotAResult {
     fn lock_body_failed(&self) -> bool;
 }
 
-impl<R> NotAResult for &Outcome<'_, R> {
+impl<R> NotAResult for &BodyResult<'_, R> {
     fn lock_body_failed(&self) -> bool {
         false
     }
 }
 
-/// Whether a failure of the lock is to be returned as `R`, in the way of [`Outcome`]:
+/// Whether a failure of the lock is to be returned as `R`, in the way of [`BodyResult`]:
 /// `(&Failing::<R>::NEW).lock_failure_goes()`.
 ///
 /// A future is refused above. Here it has to pass, or it would be refused twice, once with advice that
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn generic<R>(output: &R) -> bool {
-        let outcome = &Outcome(output);
+        let outcome = &BodyResult(output);
         outcome.lock_body_failed()
     }
 
@@ -118,10 +118,10 @@ mod tests {
     fn only_a_results_own_error_is_a_failure() {
         type Alias = Result<u8, String>;
         let [failed, well] = [Alias::Err(String::new()), Alias::Ok(1)];
-        let [failed, well] = [&Outcome(&failed), &Outcome(&well)];
+        let [failed, well] = [&BodyResult(&failed), &BodyResult(&well)];
         assert!(failed.lock_body_failed());
         assert!(!well.lock_body_failed());
-        let (option, unit) = (&Outcome(&None::<u8>), &Outcome(&()));
+        let (option, unit) = (&BodyResult(&None::<u8>), &BodyResult(&()));
         assert!(!option.lock_body_failed());
         assert!(!unit.lock_body_failed());
     }

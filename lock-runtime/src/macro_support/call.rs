@@ -3,11 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use super::body::{BodyDriver, Drive, Ended, OnLost, settle};
-use crate::client::guard::LockGuard;
+use crate::background::sync::Mutex;
+use crate::call_tree::OnLost;
+use crate::call_tree::body::{BodyDriver, Drive};
+use crate::client::LockGuard;
+use crate::client::settle::{BodyEnd, settle};
 use crate::error::LockError;
 
 /// All that a call owns of its lock, from asking for it until it was given back.
@@ -60,12 +62,12 @@ impl Call {
 
     /// Runs `body` under the lock. `Err` says that the lock was lost and the body dropped.
     pub fn drive<'a, B>(&'a self, on_lost: OnLost, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
-        self.driver(on_lost).of(body)
+        self.driver(on_lost).drive(body)
     }
 
     #[inline(never)]
     fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
-        BodyDriver::new(self.guard(), on_lost)
+        self.guard().driver(on_lost)
     }
 
     /// Gives the lock back after the body ended so. `Err` is to replace the body's result.
@@ -75,9 +77,9 @@ impl Call {
     /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor
     /// the body's own error keeps the result.
     #[inline(never)]
-    pub fn settled(&mut self, on_lost: OnLost, ended: Ended) -> Settled<'_> {
+    pub fn settled(&mut self, on_lost: OnLost, end: BodyEnd) -> Settled<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
-            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, ended))));
+            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, end))));
         }
         Settled(self)
     }
@@ -85,7 +87,7 @@ impl Call {
 
 /// Polls without a lock: the future is borrowed mutably.
 fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
-    let future = boxed.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let future = boxed.get_mut();
     future.as_mut().poll(cx)
 }
 

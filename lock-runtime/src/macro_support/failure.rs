@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::body_error::{Refused, Returned};
-use crate::client::guard::LockGuard;
+use crate::client::LockGuard;
 use crate::error::LockError;
 
 /// A return type that can carry a failure of the lock. `G` says whether it has to; see [`Failing`].

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use super::call::Call;
 use super::client_ref::ClientRef;
-use crate::client::LockClient;
-use crate::client::acquire::Acquire;
-use crate::client::guard::LockGuard;
+use crate::client::{Acquire, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};
 

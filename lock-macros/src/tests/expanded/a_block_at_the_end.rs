@@ -27,12 +27,12 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
                 };
                 let __lock_ended = match &__lock_outcome {
                     ::core::result::Result::Ok(__lock_output) => {
-                        use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-                        __lock_rt::Ended::with(
-                            (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                        use __lock_rt::{NotAResult as _, FutureResult as _};
+                        __lock_rt::BodyEnd::returned(
+                            (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
                         )
                     }
-                    ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+                    ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
                 };
                 match __lock_rt::Call::settled(
                         &mut __lock_call,

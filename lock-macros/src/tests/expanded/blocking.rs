@@ -34,9 +34,9 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             );
             let __lock_ended = match &__lock_output {
                 __lock_output => {
-                    use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-                    __lock_rt::Ended::with(
-                        (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                    use __lock_rt::{NotAResult as _, FutureResult as _};
+                    __lock_rt::BodyEnd::returned(
+                        (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
                     )
                 }
             };

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::backend::undelivered::{Abandon, Undelivered};
-use crate::backend::{Backend, ReleaseOutcome, Request};
+use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
@@ -31,6 +31,7 @@ use crate::background::panics::catch_panics;
 use crate::background::timers::Timer;
 use crate::config::DEFAULT_TTL;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Holder;
@@ -313,7 +314,7 @@ impl Memory {
     /// Makes the hold of a grant, and sets the timer that ends it.
     fn lease(self: &Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
-            request.key.clone(),
+            request.lock().key.clone(),
             self.owner,
             grant.token,
             request.terms,
@@ -326,7 +327,7 @@ impl Memory {
         let margin = margin(request.terms.first_ttl());
         lease.extend(span.map_or(Moment::NEVER, |span| grant.at + span.saturating_sub(margin)));
         let mut state = self.state();
-        let lock = state.locks.get_mut(request.key.as_str());
+        let lock = state.locks.get_mut(request.lock().key.as_str());
         if let Some(lock) = lock.filter(|lock| lock.holder.token == grant.token) {
             lock.holder.lease = Arc::downgrade(&lease);
             lock.holder.timer = span.and_then(|_| ExpiryTimer::set(&lease));
@@ -418,7 +419,7 @@ impl Memory {
         if clock != CLOCK {
             Background::refuse_forked()?;
         }
-        let key = request.key.as_str();
+        let key = request.lock().key.as_str();
         let now = clock.now();
         let (waiter, timers) = {
             let mut state = self.state();
@@ -473,7 +474,7 @@ impl Memory {
 impl Abandon for Memory {
     fn abandon(self: Arc<Memory>, lease: Arc<Lease>) {
         self.state()
-            .free(lease.key.as_str(), lease.token, lease.now());
+            .free(lease.keys.first().as_str(), lease.token, lease.now());
     }
 }
 
@@ -496,7 +497,7 @@ impl Backend for Memory {
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        let key = lease.key.as_str();
+        let key = lease.keys.first().as_str();
         let now = lease.now();
         let mut state = self.state();
         state.expire(key, now);
@@ -524,7 +525,7 @@ impl Backend for Memory {
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
         if self
             .state()
-            .free(lease.key.as_str(), lease.token, lease.now())
+            .free(lease.keys.first().as_str(), lease.token, lease.now())
         {
             ReleaseOutcome::Freed
         } else {
@@ -613,15 +614,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::LockGuard;
     use crate::backend::any::AnyBackend;
     use crate::client::LockClient;
-    use crate::client::guard::LockGuard;
 
     const KEY: &str = "order:42";
     const LONG: Duration = Duration::from_secs(60);
 
     fn store(client: &LockClient) -> Arc<Memory> {
-        match client.backend() {
+        match &client.core().backend {
             AnyBackend::Memory(memory) => memory.clone(),
             AnyBackend::Redis(_) => panic!("it is a memory client"),
         }
@@ -707,7 +708,7 @@ mod tests {
             pollster::block_on(held.renew()).unwrap();
             assert!(held.is_valid());
             // Without a look at its clock.
-            eventually("the end", || held.frame().held().is_known_lost());
+            eventually("the end", || held.frame().lease().is_known_lost());
             next.join().unwrap().unwrap().release_blocking().unwrap();
         });
         assert!(held.release_blocking().unwrap_err().is_lost());

@@ -8,15 +8,15 @@ use std::time::Duration;
 use itoa::Buffer;
 
 use crate::backend::wire::owner::QueueEntry;
-use crate::key::Beside;
+use crate::key::NameOf;
 
 /// One argument of a command, or its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
     Text(&'a str),
     Number(i64),
-    /// The name of a record beside a lock.
-    Name(Beside<'a>),
+    /// The name of a record.
+    Name(NameOf<'a>),
     Entry(&'a QueueEntry),
 }
 
@@ -83,7 +83,7 @@ fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::RecordNames;
+    use crate::key::{Record, RecordNames};
     use crate::lease::owner_id::OwnerId;
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         };
         let rest = [
             Argument::Text(&names.lock),
-            Argument::Name(names.fence()),
+            Argument::Name(names.of(Record::Fence)),
             Argument::Entry(&entry),
             Argument::Number(i64::MIN),
         ];

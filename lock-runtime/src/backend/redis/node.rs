@@ -21,6 +21,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, WireEvents};
+use crate::control::is_removed;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 
@@ -111,6 +112,10 @@ impl Node {
                 Err(error) => return Err(self.describe(error)),
             };
             note(SendEvent::Answered(connection.id));
+            let at = match is_removed!("lease_from_before_the_acquire") {
+                true => CLOCK.now(),
+                false => at,
+            };
             match value.extract_error() {
                 Ok(answer) => return Ok(Answered { at, answer }),
                 Err(error) => match self.classify(&connection, &error) {
@@ -190,6 +195,10 @@ impl Node {
                 },
                 answers => break (at, answers.map_err(|error| self.describe(error))),
             }
+        };
+        let at = match is_removed!("lease_from_before_the_renewal") {
+            true => CLOCK.now(),
+            false => at,
         };
         let error = match answered {
             Ok(answers) if answers.len() == renewals.len() => {

@@ -14,7 +14,7 @@ use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, Wire, WireEvents};
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::RecordNames;
+use crate::key::{Record, RecordNames};
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -43,11 +43,7 @@ impl RedisWire {
 
 /// The keys of the scripts that use all records of a lock.
 fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
-    [
-        Argument::Text(&names.lock),
-        Argument::Name(names.fence()),
-        Argument::Name(names.queue()),
-    ]
+    [Record::Lock, Record::Fence, Record::Queue].map(|record| Argument::Name(names.of(record)))
 }
 
 impl Wire for RedisWire {

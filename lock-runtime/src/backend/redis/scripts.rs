@@ -8,6 +8,7 @@ use redis::Value;
 use super::command::{Argument, CommandHeader};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
+use crate::control;
 use crate::lease::record::{Grant, Holder};
 
 /// A script, as the two headers that its calls begin with.
@@ -38,7 +39,8 @@ pub(super) static RELEASE: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("lua/release.lua"), 1));
 
 impl Script {
-    fn new(source: &'static str, keys: i64) -> Script {
+    fn new(source: &str, keys: i64) -> Script {
+        let source = &control::without_removed(source);
         let header = |command, script| {
             CommandHeader::new(&[
                 Argument::Text(command),

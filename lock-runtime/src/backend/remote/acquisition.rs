@@ -1,17 +1,18 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::backend::Request;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, Acquired};
-use crate::backend::remote::handoff::{self, Handoff};
+use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
 use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
 use crate::backend::undelivered::Undelivered;
@@ -22,7 +23,10 @@ use crate::background::moment::Moment;
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
+use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Request;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::margin;
 
@@ -113,9 +117,9 @@ impl<W: Wire> Acquisition<W> {
             Handoff::Queued(ref owner)
             | Handoff::Confirmed(ref owner)
             | Handoff::Granted(ref owner, ..)
-                if !owner.outstanding.may_ask_for(ttl) =>
+                if !owner.outstanding.may_ask_for(ttl) && !is_removed!("ttl_of_the_successor") =>
             {
-                handoff::end_unneeded(&self.context, handoff);
+                pass_head::end_unneeded(&self.context, handoff);
                 NextStep::Attempt
             }
             Handoff::Queued(owner) => {
@@ -154,7 +158,7 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.
-    async fn pause(&self, pause: Duration) -> NextStep {
+    async fn pause(&mut self, pause: Duration) -> NextStep {
         let now = Instant::now();
         let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
             return self.when_time_is_up();
@@ -163,6 +167,12 @@ impl<W: Wire> Acquisition<W> {
         let notified = self.context.timers().timeout_at(next, owner.notified());
         match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
+            Ok(()) if is_removed!("confirmation_of_a_grant") => {
+                let (at, token) = (self.context.now(), FencingToken::new(0));
+                let contended = true;
+                let answer = Grant { contended, token };
+                NextStep::Acquired(self.acquired(Answered { at, answer }))
+            }
             _ => NextStep::Attempt,
         }
     }
@@ -183,8 +193,11 @@ impl<W: Wire> Acquisition<W> {
         let owner = match &mut self.owner {
             Some(owner) => owner,
             None => {
-                let Request { label, names, .. } = &self.request;
-                match self.context.new_owner(label, names) {
+                let request = &self.request;
+                match self
+                    .context
+                    .new_owner(&request.label, &request.lock().names)
+                {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
                         let error = WireError::unavailable(error.to_string());
@@ -229,6 +242,15 @@ impl<W: Wire> Acquisition<W> {
             Err(error) => {
                 self.learn(LastKnown::failed(error));
                 self.failures += 1;
+                if is_removed!("same_owner_for_each_attempt") {
+                    let Request { label, .. } = &self.request;
+                    let another = self
+                        .context
+                        .new_owner(label, &self.request.lock().names)
+                        .ok();
+                    // Dropped, the owner of this attempt would be ended again when a message names it.
+                    mem::forget(mem::replace(&mut self.owner, another));
+                }
                 NextStep::Wait(backoff(self.failures, random::jitter()))
             }
         }
@@ -237,7 +259,7 @@ impl<W: Wire> Acquisition<W> {
     /// Notes what is known of the lock, also for the callers behind this one.
     fn learn(&mut self, last_known: LastKnown) {
         if self.heads_queue {
-            let lock = &self.request.names.lock;
+            let lock = &self.request.lock().names.lock;
             self.context.announce(lock, last_known.clone());
         }
         self.last_known = Some(last_known);
@@ -249,7 +271,7 @@ impl<W: Wire> Acquisition<W> {
             grant,
             contended: grant.answer.contended
                 || matches!(self.last_known, Some(LastKnown::Held(_))),
-            heads_queue: std::mem::take(&mut self.heads_queue),
+            heads_queue: mem::take(&mut self.heads_queue),
         }
     }
 
@@ -260,7 +282,7 @@ impl<W: Wire> Acquisition<W> {
             Some(last_known) => last_known.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
         };
-        let lock = &self.request.names.lock;
+        let lock = &self.request.lock().names.lock;
         let is_inherited = self.heads_queue
             && error.kind() != LockErrorKind::Rejected
             && self.context.queues().peek(lock).is_some();
@@ -313,9 +335,9 @@ impl<W: Wire> Drop for Acquisition<W> {
             .filter(|owner| owner.outstanding.may_be_stored())
             .map_or(Handoff::Fresh, Handoff::Queued);
         if self.heads_queue {
-            handoff::hand_over(&self.context, &self.request.names.lock, handoff);
+            pass_head::to_next(&self.context, &self.request.lock().names.lock, handoff);
         } else {
-            handoff::end_unneeded(&self.context, handoff);
+            pass_head::end_unneeded(&self.context, handoff);
         }
     }
 }

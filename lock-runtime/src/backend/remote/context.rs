@@ -1,6 +1,6 @@
 //! What the acquisitions, releases and renewals of one client share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -19,6 +19,7 @@ use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
 use crate::background::offload::{InlineRunner, OffloadedTask, Task};
 use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
 use crate::background::timers::Timers;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
@@ -70,11 +71,11 @@ impl<W: Wire> Context<W> {
     }
 
     pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 
     pub(crate) fn registry(&self) -> MutexGuard<'_, LeaseRegistry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registry.lock()
     }
 
     pub(crate) fn now(&self) -> Moment {

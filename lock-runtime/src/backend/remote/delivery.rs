@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::backend::Request;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
@@ -10,6 +9,7 @@ use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::Wire;
 use crate::backend::wire::reply::Answered;
 use crate::lease::Lease;
+use crate::lease::Request;
 use crate::lease::record::Grant;
 use crate::lease::schedule::RenewalSchedule;
 
@@ -31,12 +31,12 @@ pub(crate) fn register<W: Wire>(
 ) -> Arc<Lease> {
     if acquired.heads_queue {
         let holder = LastKnown::HeldHere(request.label.clone());
-        context.announce(&request.names.lock, holder);
+        context.announce(&request.lock().names.lock, holder);
     }
     let granted_at = acquired.grant.at;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let lease = Arc::new(Lease::new(
-        request.key.clone(),
+        request.lock().key.clone(),
         acquired.owner.id(),
         acquired.grant.answer.token,
         request.terms,

@@ -7,6 +7,7 @@ use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::{reaper, release};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{Wire, WireEvents};
+use crate::control::is_removed;
 use crate::error::LockError;
 use crate::lease::owner_id::{ClientId, OwnerId};
 
@@ -50,8 +51,9 @@ impl<W: Wire> WireEvents for Events<W> {
             return;
         };
         self.notifier.disconnected(connection);
-        self.notifier.notify_all();
-        context.registry().disconnected(context.now());
+        if !is_removed!("renewal_after_a_move") {
+            context.registry().disconnected(context.now());
+        }
         context.wake_watchdog();
     }
 
@@ -64,7 +66,9 @@ impl<W: Wire> WireEvents for Events<W> {
         else {
             return;
         };
-        if !self.notifier.notify(owner_id) && self.notifier.has_just_ended(owner_id) {
+        if !self.notifier.notify(owner_id)
+            && (self.notifier.has_just_ended(owner_id) || is_removed!("owner_of_a_message"))
+        {
             reaper::end_again(&context, owner_id, lock);
         }
         // After the notification: a holder that is about to retain its lease has had it, or its retained lease

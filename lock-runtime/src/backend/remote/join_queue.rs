@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::backend::Request;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queue::WaiterId;
@@ -17,6 +16,7 @@ use crate::backend::wire::Wire;
 use crate::background::offload::InlineRunner;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockName;
+use crate::lease::Request;
 
 /// Where a call begins.
 pub(crate) enum Joined<W: Wire> {
@@ -48,7 +48,7 @@ pub(crate) fn join<W: Wire>(
     until: Instant,
 ) -> Joined<W> {
     let mut queues = context.queues();
-    if queues.head(&request.names.lock).is_none() {
+    if queues.head(&request.lock().names.lock).is_none() {
         return Joined::Head(request);
     }
     if let Some(undelivered) = local_turns::resume(context, &mut queues, &request) {
@@ -56,7 +56,10 @@ pub(crate) fn join<W: Wire>(
         context.wake_watchdog_if_due();
         return Joined::Holds(undelivered);
     }
-    let retained = context.registry().retained.remove(&request.names.lock);
+    let retained = context
+        .registry()
+        .retained
+        .remove(&request.lock().names.lock);
     if let Some(mut entry) = retained {
         // No caller waits behind a retained lease. What this caller sends follows the `end` on the same
         // connection.
@@ -65,7 +68,7 @@ pub(crate) fn join<W: Wire>(
         release::release_unawaited(context, entry);
         return Joined::Head(request);
     }
-    let Some(tail) = queues.head(&request.names.lock) else {
+    let Some(tail) = queues.head(&request.lock().names.lock) else {
         return Joined::Head(request);
     };
     if request.wait.is_zero() {
@@ -73,7 +76,7 @@ pub(crate) fn join<W: Wire>(
     }
     let (reply, outcome) = oneshot::channel();
     let runner = context.inline_runner();
-    let lock = request.names.lock.clone();
+    let lock = request.lock().names.lock.clone();
     let waiter = tail.join(LocalWaiter {
         request,
         until,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::Request;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::Renewal;
 use crate::background::moment::Moment;
 use crate::lease::Lease;
+use crate::lease::Request;
 use crate::lease::owner_id::AcquisitionId;
 use crate::lease::schedule::{Extension, LeaseTerms, RenewalSchedule};
 

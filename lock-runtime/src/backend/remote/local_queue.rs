@@ -1,19 +1,19 @@
-//! The callers of one client that want the same lock, first come first served.
+//! The callers of one client that want the same lock, first come, first served.
 //!
-//! A lock has a line while one of this client's callers competes for it or holds it; that one is
-//! at its head, and the rest wait behind it. When the head is done, it hands the turn to the next.
+//! A lock has a local queue while a caller of this client competes for it or holds it. That caller is the head, and
+//! the others wait behind it. When the head is done, the next caller becomes the head.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
 use crate::key::{ByLock, LockName};
 
-/// A place behind the head of a line.
+/// A caller behind the head of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterId(u64);
 
-/// Every line of a client, by the name of the lock. `S` is what a caller leaves at its place, `N` what is
-/// known at the head.
+/// The local queues of a client by lock. `S` is what a waiter leaves in its queue, `N` what the head knows of the
+/// lock.
 #[derive(Debug)]
 pub(crate) struct LocalQueues<S, N> {
     queues: ByLock<LocalQueue<S, N>>,
@@ -22,15 +22,15 @@ pub(crate) struct LocalQueues<S, N> {
 
 #[derive(Debug)]
 struct LocalQueue<S, N> {
-    /// Made when it is needed: every lock that is held has a line, and hardly any has somebody in it.
+    /// Made for the first waiter: every held lock has a queue, and hardly any has a waiter.
     #[expect(
         clippy::box_collection,
-        reason = "a place for it takes a quarter of the bytes"
+        reason = "it takes a quarter of the bytes where there is no waiter"
     )]
     waiters: Option<Box<VecDeque<(WaiterId, S)>>>,
-    /// What the head knows of the lock. Those who leave behind it need not ask themselves.
+    /// What the head knows of the lock. Waiters that leave need not ask themselves.
     last_known: Option<N>,
-    /// Somebody's time is up who waits for that alone.
+    /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
@@ -44,7 +44,7 @@ impl<S, N> Default for LocalQueues<S, N> {
 }
 
 impl<S, N: Clone> LocalQueues<S, N> {
-    /// Becomes the head of an empty line; else says where to wait behind its head.
+    /// Becomes the head of a new queue, or returns the end of the queue that there is.
     pub(crate) fn head(&mut self, lock: &LockName) -> Option<QueueTail<'_, S>> {
         match self.queues.entry(lock.clone()) {
             Entry::Occupied(queue) => Some(QueueTail {
@@ -62,33 +62,33 @@ impl<S, N: Clone> LocalQueues<S, N> {
         }
     }
 
-    /// Gives a place up. `None` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &LockName, waiter_id: WaiterId) -> Option<S> {
+    /// Removes a waiter. `None` if it became the head before.
+    pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<S> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
-        let index = waiters.binary_search_by_key(&waiter_id.0, |(waiter_id, _)| waiter_id.0);
+        let index = waiters.binary_search_by_key(&id.0, |(id, _)| id.0);
         waiters.remove(index.ok()?).map(|(_, waiter)| waiter)
     }
 
-    /// What is known at the head.
+    /// What the head knows of the lock.
     pub(crate) fn last_known(&self, lock: &LockName) -> Option<N> {
         self.queues.get(lock)?.last_known.clone()
     }
 
-    /// Somebody in line has no more time, and stays to hear what will be known at the head.
+    /// A waiter has no time left, and stays for the head's next announcement.
     pub(crate) fn await_announcement(&mut self, lock: &LockName) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.is_awaited = true;
         }
     }
 
-    /// Changes what is known at the head.
+    /// Changes what the head knows of the lock.
     pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<N>) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.last_known = last_known;
         }
     }
 
-    /// Notes what is known at the head, and takes those out of the line who wait for nothing else.
+    /// Changes what the head knows of the lock, and removes the waiters that stayed for it without time.
     pub(crate) fn announce(
         &mut self,
         lock: &LockName,
@@ -105,32 +105,32 @@ impl<S, N: Clone> LocalQueues<S, N> {
         let Some(waiters) = &mut queue.waiters else {
             return Vec::new();
         };
-        let (stay, leave): (VecDeque<_>, VecDeque<_>) =
+        let (staying, leaving): (VecDeque<_>, VecDeque<_>) =
             waiters.drain(..).partition(|(_, waiter)| has_time(waiter));
-        **waiters = stay;
-        leave.into_iter().map(|(_, waiter)| waiter).collect()
+        **waiters = staying;
+        leaving.into_iter().map(|(_, waiter)| waiter).collect()
     }
 
-    /// Who is next.
+    /// The first waiter.
     pub(crate) fn peek(&self, lock: &LockName) -> Option<&S> {
         let waiters = self.queues.get(lock)?.waiters.as_ref()?;
         waiters.front().map(|(_, waiter)| waiter)
     }
 
-    /// Makes the next one the head if `may` lets it, and answers with what that says.
+    /// Makes the first waiter the head if `accept` returns something for it.
     pub(crate) fn pop_if<T>(
         &mut self,
         lock: &LockName,
-        may: impl FnOnce(&S) -> Option<T>,
+        accept: impl FnOnce(&S) -> Option<T>,
     ) -> Option<(S, T)> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
         let (_, waiter) = waiters.front()?;
-        let answer = may(waiter)?;
+        let accepted = accept(waiter)?;
         let (_, waiter) = waiters.pop_front()?;
-        Some((waiter, answer))
+        Some((waiter, accepted))
     }
 
-    /// Makes the next one the head. With nobody left the line is gone.
+    /// Makes the first waiter the head. Without one the queue ends.
     pub(crate) fn pop(&mut self, lock: &LockName) -> Option<S> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut();
         let waiter = waiters.and_then(|waiters| waiters.pop_front());
@@ -140,7 +140,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
         waiter.map(|(_, waiter)| waiter)
     }
 
-    /// Ends a line that nobody waits in. `false` if somebody does.
+    /// Ends a queue without waiters. `false` if there is one.
     pub(crate) fn remove_if_empty(&mut self, lock: &LockName) -> bool {
         let is_empty = self.peek(lock).is_none();
         if is_empty {
@@ -150,21 +150,21 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 }
 
-/// The end of a line that has a head.
+/// The end of a queue that has a head.
 pub(crate) struct QueueTail<'a, S> {
-    #[expect(clippy::box_collection, reason = "as in a line")]
+    #[expect(clippy::box_collection, reason = "as in the queue")]
     waiters: &'a mut Option<Box<VecDeque<(WaiterId, S)>>>,
     next: &'a mut u64,
 }
 
 impl<S> QueueTail<'_, S> {
-    /// Waits behind all who are there.
+    /// Waits behind all others.
     pub(crate) fn join(self, waiter: S) -> WaiterId {
-        let waiter_id = WaiterId(*self.next);
+        let id = WaiterId(*self.next);
         *self.next += 1;
         let waiters = self.waiters.get_or_insert_default();
-        waiters.push_back((waiter_id, waiter));
-        waiter_id
+        waiters.push_back((id, waiter));
+        id
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_called_in_order_and_the_line_ends_with_the_last() {
+    fn waiters_become_the_head_in_order_and_the_queue_ends_with_the_last() {
         let (mut queues, k) = queues();
         assert!(queues.head(&k).is_none());
         join(&mut queues, 1);
@@ -206,15 +206,15 @@ mod tests {
         assert_eq!(queues.pop(&k), Some(1));
         assert_eq!(queues.pop(&k), Some(2));
         let tail = queues.head(&k);
-        assert!(tail.is_some(), "the last one called is still at the head");
+        assert!(tail.is_some(), "the last waiter is the head still");
         assert_eq!(queues.pop(&k), None);
         assert!(queues.head(&k).is_none());
     }
 
     #[test]
-    fn whoever_may_not_be_called_stays_in_line() {
+    fn waiter_that_may_not_be_the_head_stays() {
         let (mut queues, k) = queues();
-        assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is no line");
+        assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is no queue");
         assert!(queues.head(&k).is_none());
         assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is a head");
         join(&mut queues, 1);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_leaves_is_not_called_and_knows_if_it_was_before() {
+    fn waiter_that_leaves_is_skipped_and_learns_if_it_was_the_head_before() {
         let (mut queues, k) = queues();
         assert!(queues.head(&k).is_none());
         let [first, second, third] = [1, 2, 3].map(|waiter| join(&mut queues, waiter));
@@ -242,20 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_head_knows_belongs_to_its_line() {
+    fn last_known_belongs_to_its_queue() {
         let (mut queues, k) = queues();
-        queues.update(&k, Some("there is no line"));
+        queues.update(&k, Some("there is no queue"));
         assert!(queues.head(&k).is_none());
         assert_eq!(queues.last_known(&k), None);
         queues.update(&k, Some("held"));
         assert_eq!(queues.last_known(&k), Some("held"));
         assert_eq!(queues.pop(&k), None);
         assert!(queues.head(&k).is_none());
-        assert_eq!(queues.last_known(&k), None, "this is another line");
+        assert_eq!(queues.last_known(&k), None, "this is another queue");
     }
 
     #[test]
-    fn who_stays_for_news_is_dismissed_with_it_and_nobody_else() {
+    fn announcement_removes_the_waiters_without_time() {
         let (mut queues, k) = queues();
         assert!(queues.head(&k).is_none());
         for waiter in 1..=4 {
@@ -264,13 +264,17 @@ mod tests {
         let has_time = |waiter: &u8| [2, 4].contains(waiter);
         queues.await_announcement(&k);
         assert_eq!(queues.announce(&k, &"held", has_time), [1, 3]);
-        assert_eq!(queues.announce(&k, &"held", |_| false), [], "nobody stays");
+        assert_eq!(
+            queues.announce(&k, &"held", |_| false),
+            [],
+            "no waiter awaits it"
+        );
         assert_eq!(queues.pop(&k), Some(2));
         assert_eq!(queues.pop(&k), Some(4));
     }
 
     #[test]
-    fn a_line_ends_only_when_nobody_waits_in_it() {
+    fn queue_with_a_waiter_is_not_removed() {
         let (mut queues, k) = queues();
         assert!(queues.head(&k).is_none());
         let waiter_id = join(&mut queues, 1);

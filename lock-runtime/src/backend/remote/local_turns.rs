@@ -15,15 +15,16 @@
 
 use std::sync::Arc;
 
+use crate::backend::ReleaseOutcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queue::LocalQueues;
 use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::Wire;
-use crate::backend::{ReleaseOutcome, Request};
 use crate::background::panics::catch_panics;
 use crate::lease::Lease;
+use crate::lease::Request;
 
 /// Hands the lease of a holder that is done to the next caller of its local queue. If there is none and it
 /// `may_retain` the lease, keeps that for the next caller to come. `None`: the lease is to be released.
@@ -77,6 +78,6 @@ pub(crate) fn resume<W: Wire>(
     let (turns, now) = (context.local_turns, context.now());
     let lease = context.registry().resume(request, turns, now)?;
     let holder = LastKnown::HeldHere(request.label.clone());
-    queues.update(&request.names.lock, Some(holder));
+    queues.update(&request.lock().names.lock, Some(holder));
     Some(Undelivered::new(context.clone(), lease))
 }

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::backend::Request;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::undelivered::Undelivered;
 use crate::background::offload::OffloadedTask;
 use crate::error::LockError;
+use crate::lease::Request;
 
 /// The outcome of an acquisition.
 pub(crate) type Outcome = Result<Undelivered, LockError>;

@@ -11,10 +11,11 @@
 //! shortens the wait for that poll.
 //!
 //! Files, from the top: this one and [`events`] are called from outside. [`join_queue`] and [`acquisition`] get a
-//! lock, [`release`] and [`local_turns`] give it away, [`watchdog`] renews it. They use [`handoff`] and
+//! lock, [`release`] and [`local_turns`] give it away, [`watchdog`] renews it. They use [`pass_head`] and
 //! [`reaper`], and all of them the [`context`].
 
 pub(crate) mod acquisition;
+pub(crate) mod client_ids;
 pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod events;
@@ -27,6 +28,7 @@ pub(crate) mod local_queue;
 pub(crate) mod local_turns;
 pub(crate) mod local_waiter;
 pub(crate) mod owner;
+pub(crate) mod pass_head;
 pub(crate) mod poll_interval;
 pub(crate) mod reaper;
 pub(crate) mod registry;
@@ -48,12 +50,13 @@ use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::undelivered::Abandon;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::{Wire, WireEvents};
-use crate::backend::{Backend, ReleaseOutcome, Request};
+use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
+use crate::lease::Request;
 
 /// The locks of one client on the servers behind `W`.
 pub(crate) type Remote<W> = Context<W>;

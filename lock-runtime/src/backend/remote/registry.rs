@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::backend::Request;
 use crate::backend::remote::lease_entry::{Doubt, LeaseEntry};
 use crate::backend::remote::retained::RetainedLeases;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
+use crate::control::is_removed;
 use crate::key::LockName;
 use crate::lease::Lease;
+use crate::lease::Request;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
@@ -102,7 +103,9 @@ impl LeaseRegistry {
     /// have missed a renewal or the lock itself. A retained lease is not worth a confirmation: its time is over.
     pub(crate) fn disconnected(&mut self, now: Moment) {
         self.broke_at = Some(now);
-        self.retained.expire();
+        if !is_removed!("retained_after_a_move") {
+            self.retained.expire();
+        }
         for entry in self.entries.values_mut() {
             entry.doubt();
         }
@@ -201,9 +204,10 @@ impl LeaseRegistry {
         turns: u32,
         now: Moment,
     ) -> Option<Arc<Lease>> {
-        let lock = &request.names.lock;
+        let lock = &request.lock().names.lock;
         let (entry, until) = self.retained.get(lock)?;
-        if now >= until || !entry.may_hand_over(&request.terms, turns, now) {
+        let is_over = now >= until || !entry.may_hand_over(&request.terms, turns, now);
+        if is_over && !is_removed!("retained_after_a_move") {
             return None;
         }
         let mut entry = self.retained.remove(lock)?;

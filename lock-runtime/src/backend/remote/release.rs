@@ -12,9 +12,10 @@ use tokio::sync::oneshot;
 
 use crate::backend::ReleaseOutcome;
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::{self, Handoff};
+use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::reaper::{self, needs_another_end};
 use crate::backend::wire::error::WireError;
@@ -166,7 +167,7 @@ impl Report {
             return;
         }
         if outcome == ReleaseOutcome::Unconfirmed && self.was_held {
-            telemetry::release_unconfirmed(&self.lease);
+            telemetry::release_unconfirmed(&self.lease.trace);
         }
         if let Some(reply) = self.reply.take() {
             catch_panics(|| reply.send(outcome));
@@ -287,7 +288,7 @@ async fn release_to<W: Wire>(
             Handoff::Fresh
         }
     };
-    handoff::hand_over(context, &lock, handoff);
+    pass_head::to_next(context, &lock, handoff);
     ended.map(|answered| answered.answer)
 }
 
@@ -299,6 +300,6 @@ struct HandOverOnDrop<'a, W: Wire> {
 
 impl<W: Wire> Drop for HandOverOnDrop<'_, W> {
     fn drop(&mut self) {
-        handoff::hand_over(self.context, &self.lock, Handoff::Fresh);
+        pass_head::to_next(self.context, &self.lock, Handoff::Fresh);
     }
 }

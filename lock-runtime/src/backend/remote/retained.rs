@@ -67,6 +67,10 @@ impl RetainedLeases {
     }
 
     /// Removes the leases whose retention is over, which are to be released.
+    #[expect(
+        clippy::vec_box,
+        reason = "they are boxed where they come from and go to"
+    )]
     pub(crate) fn remove_expired(&mut self, now: Moment) -> Vec<Box<LeaseEntry>> {
         let mut expired = Vec::new();
         while let Some(&(until, id)) = self.agenda.first()
@@ -88,6 +92,10 @@ impl RetainedLeases {
     }
 
     /// Retains no lease from now on, and removes those that are retained.
+    #[expect(
+        clippy::vec_box,
+        reason = "they are boxed where they come from and go to"
+    )]
     pub(crate) fn close(&mut self) -> Vec<Box<LeaseEntry>> {
         self.is_closed = true;
         self.expire();

@@ -6,7 +6,8 @@ use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal};
-use crate::key::{LockKey, RecordNames};
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
@@ -75,8 +76,8 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     entry.heads_queue = true;
     client.registry().insert(entry);
     let request = Request {
-        key,
-        names,
+        locks: LockSet::one(key, names),
+        mode: Mode::Exclusive,
         terms,
         wait: Duration::from_secs(9),
         label: "".into(),

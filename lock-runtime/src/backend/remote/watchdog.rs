@@ -8,7 +8,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::{self, Handoff};
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::release;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
@@ -67,7 +68,7 @@ fn run_due<W: Wire>(context: &Arc<Context<W>>, pace: &mut Pace) -> Option<Durati
         declare_lost(context, owner_id, None);
     }
     for (lease, failures) in due.overdue {
-        telemetry::renewal_overdue(&lease, failures);
+        telemetry::renewal_overdue(&lease.trace, failures);
     }
     if !due.renewals.is_empty() {
         let pause = pace.pause(now, due.renewals.len());
@@ -136,7 +137,7 @@ pub(crate) async fn renew_now<W: Wire>(
     let result = context.wire.renew(&renewals).await.pop();
     let result = result.unwrap_or_else(|| Err(WireError::unavailable("no answer")));
     let outcome = match &result {
-        Err(error) => Err(error.clone().into_error().with_key(&lease.key)),
+        Err(error) => Err(error.clone().into_error().with_key(lease.keys.first())),
         Ok(_) => Ok(()),
     };
     apply(context, &renewals[0], result);
@@ -162,7 +163,7 @@ fn apply<W: Wire>(
             let renewed = registry.confirmed(renewal.owner_id, renewal.extension, confirmation);
             drop(registry);
             if let Some(lease) = renewed {
-                telemetry::renewed(&lease);
+                telemetry::renewed(&lease.trace);
             }
         }
         Ok(Answered { answer: None, .. }) => {
@@ -176,7 +177,7 @@ fn apply<W: Wire>(
             // The lease is due again before the time that the watchdog planned.
             context.wake_watchdog();
             if let Some((lease, failures)) = failed {
-                telemetry::renewal_failed(&lease, &error, failures);
+                telemetry::renewal_failed(&lease.trace, &error, failures);
             }
         }
     }
@@ -197,7 +198,7 @@ fn declare_lost<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, reason: O
     let Some((lease, queue)) = lost else { return };
     lease.lose(reason.unwrap_or_else(|| lease.expiry()));
     if let Some(lock) = queue {
-        handoff::hand_over(context, &lock, Handoff::Fresh);
+        pass_head::to_next(context, &lock, Handoff::Fresh);
     }
 }
 

@@ -6,7 +6,8 @@ use crate::backend::remote::lease_entry::MAX_LOCAL_TIME;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::background::clock::Clock;
 use crate::config::TURNS;
-use crate::key::{LockKey, RecordNames};
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::ClientId;
 use crate::lease::schedule::{LeaseTerms, MIN_TTL, RenewalSchedule, margin};
@@ -67,8 +68,8 @@ fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
 fn request(terms: LeaseTerms) -> Request {
     let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
     Request {
-        key: lease.key.clone(),
-        names: owner.names.clone(),
+        locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+        mode: Mode::Exclusive,
         terms,
         wait: TTL,
         label: "".into(),
@@ -482,7 +483,7 @@ fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
         assert_eq!(next.owner_id, first.owner_id);
         assert_eq!(next.token.get(), first.token.get() + u64::from(handoff));
         assert_eq!(next.deadline(), first.deadline());
-        assert_eq!(next.function, "next");
+        assert_eq!(next.trace.function, "next");
         assert!(registry.remove(&lease).is_none(), "its lease was passed on");
         lease = next;
     }
@@ -554,7 +555,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     };
     let lease = &entry.lease;
     let lease = Lease::new(
-        lease.key.clone(),
+        lease.keys.clone(),
         lease.owner_id,
         lease.token,
         terms,
@@ -611,7 +612,7 @@ fn what_others_want_or_may_be_lost_is_not_retained() {
     let start = Clock::Boot.now();
     let retains = |change: fn(&mut LeaseEntry), at: Duration| {
         let (mut registry, lease) = retaining(1, start);
-        change(&mut registry.entry(&lease).expect("it is held"));
+        change(registry.entry(&lease).expect("it is held"));
         registry.retain(&lease, TURNS, start + at)
     };
     let as_it_is: fn(&mut LeaseEntry) = |_| {};

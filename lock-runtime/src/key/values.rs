@@ -1,4 +1,4 @@
-//! Values that can be part of a key.
+//! The values of std and `uuid` that can be part of a key.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -6,46 +6,7 @@ use std::num::NonZero;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::KeyWriter;
-
-/// A value that a lock's key can be made of.
-///
-/// It is implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses,
-/// `uuid::Uuid`, and for references and smart pointers to any of them. It is not implemented for
-/// whatever has `Display`: a display is for people and changes when they ask for it, and a key that
-/// changes during a deployment locks nothing. Floats and `Option` are left out on purpose, since
-/// equal values must give equal keys and a missing value must not give any.
-///
-/// Implement it for your own identifiers. Equal values must write equal text, different values
-/// different text.
-///
-/// # Examples
-///
-/// ```
-/// use lock_runtime::{KeyPart, KeyWriter};
-///
-/// struct OrderId(u64);
-///
-/// impl KeyPart for OrderId {
-///     fn write_to(&self, key: &mut KeyWriter) {
-///         self.0.write_to(key);
-///     }
-/// }
-///
-/// let mut key = KeyWriter::new();
-/// key.text("order:").part(&OrderId(42));
-/// assert_eq!(key.finish().as_str(), "order:42");
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of a lock key",
-    label = "this placeholder is a `{Self}`",
-    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or implement `lock_runtime::KeyPart` for `{Self}`",
-    note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
-)]
-pub trait KeyPart {
-    /// Writes the value; see [`KeyWriter::write_str`] and `write!`.
-    fn write_to(&self, key: &mut KeyWriter);
-}
+use super::key_writer::{KeyPart, KeyWriter};
 
 impl KeyPart for str {
     fn write_to(&self, key: &mut KeyWriter) {
