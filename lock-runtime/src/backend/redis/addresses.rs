@@ -19,10 +19,10 @@ pub(super) async fn connect(host: &str, port: u16, timeout: Duration) -> io::Res
 
 /// Connects to one of the addresses, which are tried in their order.
 ///
-/// The next address is tried when one fails, and also beside those that have not answered within their share of the time.
-/// An address may never answer, for instance if its machine is gone or no route leads to it.
+/// The next address is tried when one fails, and also beside those that have not answered within their share of
+/// the time. An address may never answer, for instance if its machine is gone or no route leads to it.
 async fn connect_first(addresses: Vec<SocketAddr>, timeout: Duration) -> io::Result<TcpStream> {
-    // One more, so that the last address has a share as well.
+    // One share more than addresses, so that the last address has time as well.
     let shares = u32::try_from(addresses.len() + 1).unwrap_or(u32::MAX);
     let share = LONGEST_SHARE.min(timeout / shares);
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");

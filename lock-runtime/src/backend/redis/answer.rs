@@ -47,8 +47,8 @@ impl AnswerSender {
         (sender, receiver)
     }
 
-    /// Completes the answer with its last value. Must not be called with a mutex held, since the caller's waker runs
-    /// inside.
+    /// Completes the answer with its last value. Must not be called with a mutex held, since the caller's waker
+    /// runs inside.
     pub(super) fn send(self, value: Value) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Ok(value))),

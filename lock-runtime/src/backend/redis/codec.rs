@@ -1,15 +1,15 @@
 //! A decoder of RESP3 for values that arrive in pieces.
 //!
-//! The client library has the types of values, and a parser that takes complete values only. Rare kinds without values
-//! inside, such as errors, are left to that parser once they are complete.
+//! The client library has the types of values, and a parser that takes complete values only. Rare kinds without
+//! values inside, such as errors, are left to that parser once they are complete.
 
 use redis::{PushKind, Value};
 
 /// The deepest nesting of values. The client library's parser has the same limit.
 const MAX_DEPTH: usize = 100;
 
-/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer, and an
-/// incomplete value is decoded from its start each time more of it arrives.
+/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer,
+/// and an incomplete value is decoded from its start each time more of it arrives.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The bytes are not RESP3, or the value is too long.

@@ -7,14 +7,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::backend::wire::error::WireError;
 use crate::background::timers::Timers;
 
-/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough for the server to answer the last one
-/// in time, even if ten processes send as many: a server answers about 40 000 a second.
+/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough for the last one to be answered
+/// in time if ten processes send as many. A server answers about 40 000 a second.
 const MAX_OUTSTANDING: usize = 2048;
 
 /// Makes further commands wait for a permit, in order, before they are sent.
 ///
-/// In the connection the time for their answers would run. An unanswered command also costs more than an unsent one,
-/// since its owner has to be settled.
+/// In the connection the time for their answers would run. An unanswered command also costs more than an unsent
+/// one, since its owner has to be settled.
 pub(super) struct ConcurrencyLimit {
     permits: Semaphore,
     /// The longest wait for a permit.

@@ -16,11 +16,11 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
 use crate::lease::owner_id::ClientId;
 
-/// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and an ACL
-/// rule for channels need not follow the prefix.
+/// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
+/// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// What all connections to one node have in common.
+/// The settings that all connections to a node share.
 pub(super) struct Setup {
     pub(super) target: Target,
     pub(super) background: Background,
@@ -31,8 +31,8 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open. `reached` is set
-    /// once the server has accepted the connection. The caller bounds the time.
+    /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
+    /// `reached` is set once the server has accepted the connection. The caller bounds the time.
     pub(super) async fn connect(
         &self,
         began: Instant,

@@ -1,8 +1,8 @@
 //! One connection to a node, from its setup to its end.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -10,8 +10,9 @@ use redis::Value;
 use super::deletion::Deletion;
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::sync::Mutex;
 
-/// After this many commands in a row without an answer the connection is taken for dead.
+/// The number of unanswered commands in a row after which a connection may be dead.
 const MAX_UNANSWERED: u32 = 2;
 
 /// A connection that is set up and subscribed.
@@ -80,17 +81,17 @@ impl Connection {
     /// Notes that the server has answered.
     pub(super) fn note_answer(&self) {
         self.unanswered.store(0, Ordering::Relaxed);
-        *self.last_answer() = Instant::now();
+        *self.last_answer.lock() = Instant::now();
     }
 
-    /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not answered,
-    /// and no other was for as long as a command may take.
+    /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not
+    /// answered, nor was any other for as long as a command may take.
     ///
-    /// A single command may have had little time left when it was sent, and the server may be busy with many commands. In
-    /// both cases other commands are answered.
+    /// A single command may have had little time left when it was sent, and the server may be busy with many
+    /// commands. In both cases other commands are answered.
     pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-        unanswered >= MAX_UNANSWERED && self.last_answer().elapsed() >= command_timeout
+        unanswered >= MAX_UNANSWERED && self.last_answer.lock().elapsed() >= command_timeout
     }
 
     /// Notes that the connection is useful, unless all these answers are errors.
@@ -99,12 +100,6 @@ impl Connection {
         if answers.iter().any(is_success) {
             self.is_useful.store(true, Ordering::Relaxed);
         }
-    }
-
-    fn last_answer(&self) -> MutexGuard<'_, Instant> {
-        self.last_answer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

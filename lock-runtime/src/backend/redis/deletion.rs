@@ -26,8 +26,8 @@ impl Deletion {
         }
     }
 
-    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no waiter
-    /// has set its flag.
+    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no
+    /// waiter has set its flag.
     pub(super) fn write(
         self,
         output: &mut Vec<u8>,
@@ -48,8 +48,8 @@ impl Deletion {
 
     /// The answer as `release.lua` would give it.
     ///
-    /// If nothing was deleted, there may be a waiter, another holder, or none. The answer then asks for `end`, which
-    /// handles each of these cases.
+    /// If nothing was deleted, there may be a waiter, another holder, or none. The answer then asks for `end`,
+    /// which handles each of these cases.
     pub(super) fn release_answer(answer: Value) -> Value {
         match answer {
             Value::Int(0) => Value::Int(2),

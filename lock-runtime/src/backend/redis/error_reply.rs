@@ -88,8 +88,8 @@ pub(super) fn describe(error: &RedisError) -> String {
 
 /// A server's text as a part of a sentence, on one line and without a full stop.
 ///
-/// Errors and logs show it, so it must not repeat the arguments of a command. These are an owner or a password, and always
-/// a key.
+/// Errors and logs show it, so it must not repeat the arguments of a command. These are an owner or a password,
+/// and always a key.
 fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
     let text = text.split(" script: ").next().unwrap_or_default();
@@ -104,8 +104,8 @@ const ARGUMENTS: &str = ", with args beginning with";
 
 /// The error of a command in a script, without its position there.
 ///
-/// Redis 7.0 reports `ERR user_script:1: attempt …`. Servers before it wrap the error of every command, so that its code is
-/// not the first word:
+/// Redis 7.0 reports `ERR user_script:1: attempt …`. Servers before it wrap the error of every command, so that
+/// its code is not the first word:
 /// `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33: -OOM …`.
 fn without_position(text: &str) -> String {
     let outer = text.strip_prefix("ERR ").unwrap_or(text);
@@ -143,8 +143,8 @@ fn strip_position(text: &str) -> Option<&str> {
     rest.strip_prefix(": ")
 }
 
-/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. No word of their own is
-/// as long and has the same characters.
+/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. No word of their
+/// own is as long and has the same characters.
 fn without_secrets(text: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut shown = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! HELLO: logs in, and tells which servers can keep locks.
+//! HELLO: logs in, and refuses servers that cannot keep locks.
 
 use redis::{RedisConnectionInfo, Value};
 
@@ -49,7 +49,7 @@ pub(super) fn check(server: &Address, answer: &Value) -> Result<Option<Deletion>
                  are not supported yet; the URL must name a server outside of a cluster"
             )));
         }
-        // Unavailable, since it may be promoted, and its name may be given to another server.
+        // Unavailable, since a replica may be promoted, and its name may come to mean another server.
         (_, Some("replica" | "slave")) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \

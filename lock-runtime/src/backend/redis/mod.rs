@@ -1,8 +1,8 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
-//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock, and
-//! a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has one
-//! [`transport`], a socket that all threads write and any waiting thread reads.
+//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock,
+//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
+//! one [`transport`], a socket that all threads write and any waiting thread reads.
 
 mod addresses;
 mod answer;

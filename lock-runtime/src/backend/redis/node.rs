@@ -1,4 +1,4 @@
-//! One server: sends commands to it, and repeats those that it did not carry out.
+//! Sends commands to one server, and repeats those that the server did not carry out.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,8 +69,9 @@ impl Node {
         }
     }
 
-    /// Runs a script for one owner. The returned time is before the sending that was answered, and `note` is called with
-    /// each step before that time.
+    /// Runs a script for one owner. `note` is called with each step of the command, and with
+    /// [`SendEvent::Sending`] before the command is sent. The returned time is before the sending that was
+    /// answered.
     pub(super) async fn run(
         &self,
         limit: &ConcurrencyLimit,
@@ -164,8 +165,8 @@ impl Node {
             .collect()
     }
 
-    /// Sends renewals in one pipeline. If `by_source`, the first of them carries the script. A result is `None` if the
-    /// server lacks the script.
+    /// Sends renewals in one pipeline. If `by_source`, the first of them carries the script. A result is `None` if
+    /// the server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
@@ -232,8 +233,8 @@ impl Node {
         self.connection.get(until).await
     }
 
-    /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the server
-    /// lacks the script.
+    /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
+    /// server lacks the script.
     fn classify(&self, connection: &Connection, error: &RedisError) -> Option<WireError> {
         match classify(error) {
             ErrorClass::NoScript => None,

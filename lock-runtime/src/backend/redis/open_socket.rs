@@ -62,8 +62,8 @@ pub(super) async fn open(
 
 /// Has small packets sent at once, dead peers detected, and connections torn down by a reset.
 ///
-/// After a reset no unsent byte of a connection can arrive after those of the next connection. A TLS session ends with
-/// its connection, without an alert of its own.
+/// After a reset no unsent byte of a connection can arrive after those of the next connection. A TLS session ends
+/// with its connection, without an alert of its own.
 fn set_options(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_zero_linger()?;

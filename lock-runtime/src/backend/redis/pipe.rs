@@ -8,7 +8,7 @@ use super::codec;
 use super::socket::Socket;
 use super::tls::Session;
 
-/// The bytes of one read.
+/// The size of one read.
 const CHUNK: usize = 8_192;
 
 /// A socket and the bytes that go through it, encrypted or not.

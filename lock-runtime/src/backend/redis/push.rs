@@ -15,8 +15,8 @@ pub(super) enum PushEvent<'a> {
     Message(&'a [u8]),
     /// A connection is set up and subscribed.
     Connected(ConnectionId),
-    /// A connection has ended. Messages may have been missed, and the next connection may lead to another server. May be
-    /// reported after the next connection is.
+    /// A connection has ended. Messages may have been missed, and the next connection may lead to another server.
+    /// May be reported after the next connection is.
     Disconnected(ConnectionId),
 }
 

@@ -1,8 +1,8 @@
 //! The pause between a connection that has ended and the next one.
 //!
-//! After a useful connection there is none, since callers wait for the next one. But a server may accept connections and
-//! refuse commands, as one does that has become a replica. Without a pause, every command of every caller would then
-//! make a connection, and a warning.
+//! After a useful connection there is none, since callers wait for the next one. But a server may accept
+//! connections and refuse commands, as one does that has become a replica. Without a pause, every command of every
+//! caller would then make a connection, and a warning.
 
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,8 @@ pub(super) struct ReconnectPause {
 }
 
 impl ReconnectPause {
-    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned time;
-    /// `None` means at once. A connection was useful if a command on it was answered without an error.
+    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned
+    /// time; `None` means at once. A connection was useful if a command on it was answered without an error.
     pub(super) fn next_attempt(
         &mut self,
         was_useful: bool,

@@ -1,13 +1,13 @@
 //! The one connection to a node, replaced when it fails.
 //!
-//! The connection is made by the background for the first command, so that an idle client sends nothing. It is subscribed
-//! to the client's channels before the first command. The client library's own reconnection is not used: it neither
-//! notices a server that has stopped answering nor bounds the wait of a call.
+//! The connection is made by the background for the first command, so that an idle client sends nothing. It is
+//! subscribed to the client's channels before the first command. The client library's own reconnection is not
+//! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
 
 use std::mem;
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -25,6 +25,7 @@ use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
+use crate::background::sync::Mutex;
 use crate::background::timers::{Elapsed, Timers};
 use crate::telemetry;
 
@@ -82,7 +83,7 @@ impl SharedConnection {
     /// The connection, made if there is none. Concurrent callers share one attempt.
     pub(super) async fn get(&self, until: Instant) -> ConnectResult {
         let mut attempt = {
-            let mut state = self.shared.state();
+            let mut state = self.shared.state.lock();
             match &*state {
                 ConnectionState::Up(connection) => return Ok(connection.clone()),
                 ConnectionState::Connecting(attempt) => attempt.clone(),
@@ -186,7 +187,7 @@ impl SharedConnection {
     }
 
     fn current(&self) -> Option<Arc<Connection>> {
-        match &*self.shared.state() {
+        match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),
             ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
         }
@@ -219,7 +220,7 @@ impl Drop for SharedConnection {
             return;
         }
         // Closed without the mutex, since closing wakes the callers that wait for answers.
-        let last = mem::replace(&mut *self.shared.state(), ConnectionState::NEVER_UP);
+        let last = mem::replace(&mut *self.shared.state.lock(), ConnectionState::NEVER_UP);
         if let ConnectionState::Up(connection) = last {
             connection.transport.close("its client is gone");
         }
@@ -240,25 +241,17 @@ fn is_late(time: Instant, until: Instant) -> bool {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn pause(&self) -> MutexGuard<'_, ReconnectPause> {
-        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(&self, event: PushEvent<'_>) {
         (self.on_push)(self.node, event);
     }
 
     fn report_dropped(&self, reason: &str) {
-        let failures = self.pause().note_dropped();
+        let failures = self.pause.lock().note_dropped();
         telemetry::connection_dropped(reason, failures);
     }
 
     fn reset_if_connecting(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.has_changed().is_err())
         {
             *state = ConnectionState::NEVER_UP;
@@ -267,7 +260,7 @@ impl Shared {
 
     /// Removes the connection. `false` if it was not the current one.
     fn forget(&self, id: ConnectionId) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let ConnectionState::Up(connection) = &*state else {
             return false;
         };
@@ -284,7 +277,8 @@ impl Shared {
     /// When the next attempt may begin, after a connection that has ended.
     fn next_attempt(&self, was_useful: bool, began: Instant) -> Option<Instant> {
         let jitter = random::jitter();
-        self.pause()
+        self.pause
+            .lock()
             .next_attempt(was_useful, began, Instant::now(), jitter)
     }
 
@@ -314,7 +308,7 @@ impl Shared {
                 }
             }
         };
-        *self.state() = state;
+        *self.state.lock() = state;
         let connected = attempt.as_ref().ok().map(|connection| connection.id);
         outcome.send_replace(Some(attempt));
         if let Some(id) = connected {

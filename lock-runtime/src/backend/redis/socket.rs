@@ -25,8 +25,8 @@ impl Socket {
 
     /// Ends the connection at once, for all descriptors of the socket.
     ///
-    /// On Linux and Android, bytes that were written to a TCP connection and not sent are not sent any more. On other
-    /// systems they may be, until the last descriptor is closed.
+    /// On Linux and Android, bytes that were written to a TCP connection and not sent are not sent any more. On
+    /// other systems they may be, until the last descriptor is closed.
     pub(super) fn reset(&self) {
         // An error says that the connection has ended already.
         let _ = match self {
@@ -73,7 +73,8 @@ impl AsFd for Socket {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
 

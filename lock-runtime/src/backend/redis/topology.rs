@@ -1,7 +1,7 @@
 //! Which node has which lock.
 //!
-//! The wire asks for the node of a lock and knows nothing else about nodes. A cluster, a primary that Sentinels name and a
-//! quorum become variants here.
+//! The wire asks for the node of a lock and knows nothing else about nodes. A cluster, a primary that Sentinels
+//! name and a quorum become variants here.
 
 use std::sync::Arc;
 

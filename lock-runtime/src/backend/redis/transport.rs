@@ -1,8 +1,8 @@
 //! One socket that all threads write, and that any waiting thread reads for all.
 //!
 //! The commands of all senders are under one mutex ([`shared_io`], [`io`]), so that they have the order of one
-//! connection. The readers are [`reader_task`]s, one for each runtime that sends, threads that block ([`blocking`]),
-//! and the background ([`background_reader`]).
+//! connection. The readers are [`reader_task`]s, one for each runtime that sends, threads that block
+//! ([`blocking`]), and the background ([`background_reader`]).
 
 mod background_reader;
 mod blocking;
@@ -25,15 +25,15 @@ use std::time::Instant;
 use redis::Value;
 use tokio::runtime::Handle;
 
-pub(crate) use self::blocking::block_on;
-pub(super) use self::event::{OnTransportEvent, TransportEvent};
-use self::io::Io;
-use self::roles::Sender;
-use self::shared_io::SharedIo;
 use super::answer::{AnswerReceiver, AnswerSender};
 use super::socket::Socket;
 use super::tls::Session;
 use crate::background::Background;
+pub(crate) use blocking::block_on;
+pub(super) use event::{OnTransportEvent, TransportEvent};
+use io::Io;
+use roles::Sender;
+use shared_io::SharedIo;
 
 /// One connection, from when its socket is open. Clones share it.
 #[derive(Clone)]
@@ -44,8 +44,8 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// Starts to read from a socket that is connected. With `background_only`, only the background ever reads. `None`
-    /// in a forked child.
+    /// Starts to read from a socket that is connected. With `background_only`, only the background ever reads.
+    /// `None` in a forked child.
     pub(super) fn start(
         socket: Socket,
         session: Option<Session>,
@@ -90,7 +90,8 @@ impl Transport {
         self.shared.submit(io, sender, now, answer, write);
     }
 
-    /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first command.
+    /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first
+    /// command.
     fn lock_for_sender(&self, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
         let shared = &self.shared;
         if self.callers_read && blocking::note_sender(shared) {

@@ -57,8 +57,8 @@ impl Target {
         rest: &str,
         tls: impl FnOnce(&str) -> Result<Option<Tls>, LockError>,
     ) -> Result<Target, LockError> {
-        // The client library ignores some parameters, and others make it accept any certificate. A password with one
-        // of these characters would also be cut there.
+        // The client library ignores some parameters, and accepts any certificate with another. A password with
+        // one of these characters would also be cut there.
         if rest.contains('?') {
             return Err(LockError::invalid_options(
                 "a redis:// URL takes no parameters; a `?` in a password is written %3F",
@@ -156,8 +156,8 @@ fn parse_plain(url: &str) -> Option<(ConnectionAddr, RedisConnectionInfo)> {
         return None;
     }
     if login.username().is_some() && login.password().is_none() {
-        // Without a password HELLO would not name the user, and the server would log the connection in as its default
-        // user.
+        // Without a password HELLO would not name the user, and the server would log the connection in as its
+        // default user.
         login = login.set_password("");
     }
     Some((info.addr().clone(), login))

@@ -97,8 +97,8 @@ fn error_of_a_command_in_a_script_is_unwrapped() {
 const OWNER: &str = "YUjQMhVbRDckXk5WZC0tRp";
 const SHA: &str = "223c1f8f4cfba6f3375f8c4ec02b9de4361a5dea";
 
-/// Errors of Redis 5 to 8, Valkey 8 and 9, and of proxies before them. `{arguments}` stands for the arguments that the
-/// server repeats.
+/// Errors of Redis 5 to 8, Valkey 8 and 9, and of proxies before them. `{arguments}` stands for the arguments that
+/// the server repeats.
 const ERRORS: &[&str] = &[
     "ERR unknown command `EVALSHA`, with args beginning with: {arguments}",
     "ERR unknown command 'EVALSHA', with args beginning with: {arguments}",

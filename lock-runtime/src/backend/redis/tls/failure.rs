@@ -1,7 +1,8 @@
 //! The classes of TLS errors, and their texts.
 //!
-//! Errors that a retry does not heal are refused, like a wrong password: a certificate that one of the two sides does not
-//! accept, or no TLS version in common. The rest is an outage, such as a connection that breaks during the handshake.
+//! Errors that a retry does not heal are refused, like a wrong password. These are certificates that one of the
+//! two sides does not accept, and no TLS version in common. The rest is an outage, such as a connection that
+//! breaks during the handshake.
 
 use std::io;
 
@@ -17,8 +18,8 @@ pub(super) fn classify_handshake(error: &io::Error) -> WireError {
     }
 }
 
-/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the client's
-/// certificate only after the client has completed the handshake.
+/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the
+/// client's certificate only after the client has completed the handshake.
 pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
     tls_error(error).map(wire_error)
 }

@@ -1,8 +1,8 @@
 //! The background's reading of a connection.
 //!
-//! The background reads while commands come from senders without a reader of their own, and when no reader has sent for
-//! a while. It also reads when a command has been pending for a while, since a runtime may be blocked and its reader
-//! task not be polled.
+//! The background reads while commands come from senders without a reader of their own, and when no reader has
+//! sent for a while. It also reads when a command has been pending for a while, since a runtime may be blocked and
+//! its reader task not be polled.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Threads that block until they are answered, and read the answer themselves.
 //!
-//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does. So a
-//! command and its answer cross no threads, as with a client that blocks on its socket. The first thread reads for
-//! those that follow, as in libxcb's `_xcb_conn_wait`. Where several threads send at a time, the background reads for
-//! all of them: passing the reading from one thread to the next would cost what it saves.
+//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does.
+//! So a command and its answer cross no threads, as with a client that blocks on its socket. The first thread
+//! reads for those that follow, as in libxcb's `_xcb_conn_wait`. Where several threads send at a time, the
+//! background reads for all of them. To pass the reading from one thread to the next would cost what it saves.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -27,10 +27,10 @@ thread_local! {
     static WAKER: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
 }
 
-/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that it awaits.
+/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future awaits.
 ///
-/// The future is polled outside the budget of the task that this thread may be running: a budget that is used up is not
-/// renewed while the thread blocks.
+/// The future is polled outside the budget of the task that this thread may be running. A budget that is used up
+/// is not renewed while the thread blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(unconstrained(future));
     let thread = BlockedThread::begin();

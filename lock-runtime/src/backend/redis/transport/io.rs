@@ -1,7 +1,7 @@
 //! The state of a connection, which is under one mutex.
 //!
-//! A command is written by its sender if no command is pending. Otherwise the next reader writes it, together with all
-//! that was submitted meanwhile.
+//! A command is written by its sender if no command is pending. Otherwise the next reader writes it, together with
+//! all that was submitted meanwhile.
 
 use std::io;
 use std::mem;
@@ -22,9 +22,9 @@ use crate::backend::redis::pipe::Pipe;
 use crate::backend::redis::socket::Socket;
 use crate::backend::redis::tls::Session;
 
-/// A connection that was not active for this long is read before it is written to. If the server has closed it, the
-/// command is then known to be unsent. Much longer than a call takes on one machine, which would otherwise read twice
-/// for each command.
+/// A connection that was not active for this long is read before it is written. If the server has closed it, the
+/// command is then known to be unsent. Much longer than a call takes on one machine, which would otherwise read
+/// twice for each command.
 pub(super) const IDLE: Duration = Duration::from_micros(200);
 
 /// The state of a connection.
@@ -149,16 +149,16 @@ impl Io {
         })
     }
 
-    /// Has the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command has been
-    /// pending for too long. Whether the background has to read once all the same: messages may be awaited on another
-    /// runtime than the one that sends.
+    /// Has the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command
+    /// has been pending for too long. Otherwise, whether the background has to read once: messages may be awaited
+    /// on another runtime than the one that sends.
     pub(super) fn take_over(&mut self, sent_before: u64) -> bool {
         let age = self.pending.oldest_age();
         self.background_reads |= self.sent_by_readers == sent_before || age >= Some(TAKEOVER_DELAY);
         !self.background_reads && age.is_none()
     }
 
-    /// Whether a reader other than a reader task is needed for messages although no command is sent.
+    /// Whether messages are read although no command is sent.
     pub(super) fn has_reader(&self) -> bool {
         self.background_reads || self.runtime_readers.has_task()
     }
@@ -167,13 +167,13 @@ impl Io {
         self.thread_readers.add();
     }
 
-    /// Removes a blocked thread. Whether the background is to read for those that are left, or to read answers that
-    /// the thread does not wait for.
+    /// Removes a blocked thread. Whether the background is to read for those that are left, or to read answers
+    /// that the thread does not wait for.
     pub(super) fn remove_thread(&mut self) -> bool {
         self.thread_readers.remove() || self.pending.has_unassigned()
     }
 
-    /// Makes the calling thread the one that reads, with a pipe that wakes it, if the background is not to read.
+    /// Makes the calling thread the one that reads; see [`ThreadReaders::start_reading`].
     pub(super) fn start_thread_reader(&mut self) -> Option<Arc<WakePipe>> {
         let Io {
             thread_readers,

@@ -9,15 +9,15 @@ use tokio::sync::Notify;
 use super::event::{OnTransportEvent, TransportEvent};
 use super::pending_commands::PendingCommand;
 use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
-use crate::background::panics::catch_panics;
+use crate::background::panics::{catch_panics, wake_all};
 
-/// Wakers and handlers of events run foreign code, which may take time or use the connection. So these are collected
-/// under the mutex and delivered without it.
+/// Collected under the mutex and delivered without it: wakers and handlers of events may block or use the
+/// connection.
 #[derive(Default)]
 pub(super) struct Notifications {
     /// The connection broke.
     pub(super) is_broken: bool,
-    /// The background has to check what it has to do.
+    /// Whether the duties of the background have changed.
     pub(super) background: bool,
     /// Mostly one, which needs no allocation.
     pub(super) answered: SmallVec<[(PendingCommand, Value); 1]>,
@@ -45,8 +45,6 @@ impl Notifications {
                 catch_panics(|| on_event(TransportEvent::Message(payload)));
             }
         }
-        for waker in self.wakers {
-            waker.wake();
-        }
+        wake_all(self.wakers);
     }
 }

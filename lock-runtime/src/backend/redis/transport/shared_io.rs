@@ -1,10 +1,10 @@
 //! The state of a connection under its mutex, as senders and readers use it.
 //!
-//! In a forked child the mutex is not locked and the socket is left alone: both belong to the parent, and a thread that
-//! has the mutex locked may not exist in the child.
+//! In a forked child the socket is left alone, since it is the parent's. The mutex is not locked there, or only if
+//! it is free: the thread that has it locked may not exist in the child.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 use tokio::io::Interest;
@@ -19,13 +19,13 @@ use super::wake_pipe::WakePipe;
 use crate::backend::redis::answer::AnswerSender;
 use crate::backend::redis::socket::Socket;
 use crate::background::Background;
-use crate::background::fork::lock_unless_forked;
+use crate::background::sync::Mutex;
 
 /// The state of a connection under its mutex.
 pub(super) struct SharedIo {
     io: Mutex<Io>,
     pub(super) background: Background,
-    /// Notified when the background has to check what it has to do.
+    /// Notified when the duties of the background have changed.
     pub(super) background_notify: Notify,
     on_event: OnTransportEvent,
 }
@@ -42,7 +42,7 @@ impl SharedIo {
 
     /// Must not be called in a forked child.
     pub(super) fn lock(&self) -> MutexGuard<'_, Io> {
-        self.io.lock().unwrap_or_else(PoisonError::into_inner)
+        self.io.lock()
     }
 
     /// Submits the command that `write` appends.
@@ -83,8 +83,8 @@ impl SharedIo {
         is_open
     }
 
-    /// Reads messages that may have arrived while no reader was at work: a thread that was busy, as the only thread of a
-    /// runtime may be, has read none meanwhile.
+    /// Reads messages that may have arrived while no reader was at work, for instance while the only thread of a
+    /// runtime was busy.
     pub(super) fn read_messages(&self) {
         let now = Instant::now();
         let mut io = self.lock();
@@ -124,8 +124,8 @@ impl SharedIo {
         self.lock().sent_by_readers()
     }
 
-    /// Has the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or are
-    /// late.
+    /// Has the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or
+    /// are late.
     pub(super) fn take_over(&self, sent_before: u64) {
         let reads_once = self.lock().take_over(sent_before);
         if reads_once {
@@ -139,11 +139,11 @@ impl SharedIo {
         io.runtime_readers.remove(runtime);
         io.background_reads = true;
         drop(io);
-        // Notified even if it reads already: the task may have left bytes unwritten.
+        // Notified even if the background reads already: the task may have left bytes unwritten.
         self.background_notify.notify_one();
     }
 
-    /// Adds a thread that blocks until it is answered.
+    /// Adds a thread that blocks until its command is answered.
     pub(super) fn add_thread(&self) {
         self.lock().add_thread();
     }
@@ -207,6 +207,6 @@ impl SharedIo {
 
     /// For callers that may run in a forked child.
     fn lock_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
-        lock_unless_forked(&self.io, self.background.process())
+        self.io.lock_unless_forked(self.background.process())
     }
 }

@@ -339,11 +339,11 @@ fn background_reads_for_the_threads_that_are_left() {
     let peer = echo(peer);
     let (end, is_ended) = oneshot::channel();
     let reader = reading_thread(&transport, is_ended);
-    // The background reads for both threads, since the other one reads while this one sends.
+    // The background reads for both threads, since the first one reads while this one sends.
     send_blocking(&transport);
     assert!(transport.shared.background_interest().is_some());
     transport.shared.lock().background_reads = false;
-    // A thread that blocks on the connection without a command also leaves the other one behind.
+    // This thread leaves while the first one still blocks.
     block_on(async {
         assert!(blocking::note_sender(&transport.shared));
     });

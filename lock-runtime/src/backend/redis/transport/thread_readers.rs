@@ -24,7 +24,7 @@ impl ThreadReaders {
         self.count += 1;
     }
 
-    /// Removes a thread. Whether others are left.
+    /// Removes a thread. Whether any thread is left.
     pub(super) fn remove(&mut self) -> bool {
         self.count -= 1;
         self.count > 0

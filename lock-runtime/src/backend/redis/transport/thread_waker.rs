@@ -1,12 +1,13 @@
 //! A waker for a thread, whether the thread is parked or waits for its socket.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Wake;
 use std::thread::{self, Thread};
 
 use super::wake_pipe::WakePipe;
+use crate::background::sync::Mutex;
 
 /// Wakes the thread that made it.
 pub(super) struct ThreadWaker {
@@ -51,14 +52,14 @@ impl ThreadWaker {
     ///
     /// As [`WakePipe::wait`].
     pub(super) fn wait_in(&self, wake_pipe: &Arc<WakePipe>) -> io::Result<bool> {
-        *self.wake_pipe() = Some(wake_pipe.clone());
+        *self.wake_pipe.lock() = Some(wake_pipe.clone());
         let waited = match self.begin_wait(IN_WAKE_PIPE) {
             true => wake_pipe.wait(),
             false => Ok(false),
         };
         self.take_wake();
         // Kept, the pipe would keep the socket open for as long as the thread lives.
-        *self.wake_pipe() = None;
+        *self.wake_pipe.lock() = None;
         waited
     }
 
@@ -68,12 +69,6 @@ impl ThreadWaker {
             self.state
                 .compare_exchange(RUNNING, state, Ordering::AcqRel, Ordering::Acquire);
         begun.is_ok()
-    }
-
-    fn wake_pipe(&self) -> MutexGuard<'_, Option<Arc<WakePipe>>> {
-        self.wake_pipe
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,7 +81,7 @@ impl Wake for ThreadWaker {
         match self.state.swap(WOKEN, Ordering::AcqRel) {
             PARKED => self.thread.unpark(),
             IN_WAKE_PIPE => {
-                if let Some(wake_pipe) = &*self.wake_pipe() {
+                if let Some(wake_pipe) = &*self.wake_pipe.lock() {
                     wake_pipe.wake();
                 }
             }
