@@ -53,7 +53,7 @@ impl Tls {
     /// services are restarted. Files that cannot be used just now, because somebody is writing
     /// them, change nothing.
     async fn config(&self) -> Arc<ClientConfig> {
-        if self.certificates.have_files() {
+        if self.certificates.has_files() {
             let certificates = self.certificates.clone();
             let reading = tokio::task::spawn_blocking(move || settings::read(&certificates));
             match reading.await {
