@@ -197,3 +197,29 @@ impl fmt::Debug for LockGuard {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::client::LockClient;
+
+    /// A lease can end between its delivery and the first poll of the body.
+    #[tokio::test(start_paused = true)]
+    async fn body_whose_lock_is_lost_already_does_not_start() {
+        let client = LockClient::memory();
+        let lock = client.lock("order:42").ttl(Duration::from_millis(60));
+        let guard = lock.renew(false).acquire().await.unwrap();
+        guard.lost().await;
+        for on_lost in [OnLost::Finish, OnLost::Cancel] {
+            let has_run = Cell::new(false);
+            let body = pin!(Some(async { has_run.set(true) }));
+            let error = guard.driver(on_lost).drive(body).await.unwrap_err();
+            assert!(error.is_lost(), "{error}");
+            assert!(!has_run.get(), "{on_lost:?}");
+        }
+    }
+}
