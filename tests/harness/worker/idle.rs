@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 /// the sockets of the process.
 pub(crate) fn figures() -> String {
     let own = Handle::current().metrics().num_alive_tasks();
-    let tasks = own + lock_runtime::__background_tasks();
+    let tasks = own + lock_runtime::__private::inspect::background_tasks();
     format!("idle {tasks} {}", sockets())
 }
 

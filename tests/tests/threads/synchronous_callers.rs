@@ -48,8 +48,9 @@ fn sleeps() -> u64 {
     let threads = threads.map(|thread| thread.unwrap().path());
     // A thread that ends meanwhile has nothing to say.
     let read = |path| fs::read_to_string(path).unwrap_or_default();
-    let keepers = threads.filter(|thread| read(thread.join("comm")).trim() == "lock-keeper");
-    let counts = keepers.map(|thread| {
+    let backgrounds =
+        threads.filter(|thread| read(thread.join("comm")).trim() == "lock-background");
+    let counts = backgrounds.map(|thread| {
         let status = read(thread.join("status"));
         let mut fields = status.lines().filter_map(|line| line.split_once(':'));
         let count = fields.find(|(name, _)| *name == "voluntary_ctxt_switches");

@@ -1,11 +1,9 @@
 //! Grants that arrive after their lease.
 
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use harness::{Mode, eventually};
-use lock_runtime::__private::v1::{OnLost, drive};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use harness::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
@@ -84,21 +82,4 @@ async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
     proxy.heal();
     let guard = waiting.await.unwrap();
     drop(guard.expect("the network is quick again"));
-}
-
-/// Between the hand-over and the first poll of the body a lease can end, too. A body that is meant
-/// to finish even if it loses the lock was started then.
-#[tokio::test(start_paused = true)]
-async fn no_body_starts_without_its_lock_not_even_one_that_may_finish() {
-    let client = LockClient::memory();
-    let lease = client.lock(KEY).ttl(TTL).renew(false);
-    let guard = lease.acquire().await.unwrap();
-    guard.lost().await;
-    for on_lost in [OnLost::Finish, OnLost::Cancel] {
-        let ran = AtomicBool::new(false);
-        let body = pin!(Some(async { ran.store(true, Ordering::SeqCst) }));
-        let error = drive(&guard, on_lost, body).await.unwrap_err();
-        assert!(error.is_lost(), "{error}");
-        assert!(!ran.load(Ordering::SeqCst), "{on_lost:?}");
-    }
 }

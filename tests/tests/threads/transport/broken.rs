@@ -51,7 +51,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
     let _alone = alone();
     let server = RedisServer::start();
     let runtime = current_thread();
-    let tasks = lock_runtime::__background_tasks();
+    let tasks = lock_runtime::__private::inspect::background_tasks();
     for _ in 0..20 {
         let client = runtime.block_on(async {
             let client = client(server.url());
@@ -64,7 +64,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
         wait_until("end of the connection", LONG, || connections(&server) == 0);
     }
     wait_until("end of all tasks", LONG, || {
-        lock_runtime::__background_tasks() <= tasks
+        lock_runtime::__private::inspect::background_tasks() <= tasks
     });
     runtime.block_on(async {
         eventually("end of all readers", LONG, async || tasks_here() == 0).await;

@@ -73,7 +73,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
     });
     drop(first);
     current_thread().block_on(cycle(&shared));
-    let tasks = lock_runtime::__background_tasks();
+    let tasks = lock_runtime::__private::inspect::background_tasks();
     let before = connection(&server);
     for index in 0..100 {
         let runtime = if index % 2 == 0 {
@@ -96,7 +96,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
         });
     }
     wait_until("end of all tasks", LONG, || {
-        lock_runtime::__background_tasks() <= tasks && connections(&server) == 1
+        lock_runtime::__private::inspect::background_tasks() <= tasks && connections(&server) == 1
     });
     assert_eq!(connection(&server), before);
     shared.lock("left").wait(LONG).run_blocking(|_| ()).unwrap();

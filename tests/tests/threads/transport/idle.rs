@@ -12,12 +12,12 @@ fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
         let client = client(server.url());
         for _ in 0..5 {
             settle_in(&client).await;
-            let tasks = lock_runtime::__background_tasks();
+            let tasks = lock_runtime::__private::inspect::background_tasks();
             let id = connection(&server);
             let _: i64 = ask(&mut server.connection(), &["CLIENT", "KILL", "ID", &id]);
             // This thread waits as well: it is not needed for that.
             wait_until("end of the connection", LONG, || {
-                lock_runtime::__background_tasks() < tasks
+                lock_runtime::__private::inspect::background_tasks() < tasks
             });
             let guard = client.lock(KEY).try_acquire().await;
             let guard = guard.expect("one attempt is enough").expect("it is free");
