@@ -1,16 +1,18 @@
-//! Makes states equal that differ only in names: which client is which, and what the tokens' numbers
-//! are.
+//! Makes states equal that differ only in names: which client is which, and what the numbers of owners and
+//! tokens are.
 
-use crate::client::{Client, Phase};
+use crate::client::{Client, Phase, Step};
 use crate::network::{Down, Kind};
-use crate::server::{Answer, Owner, Records, Token, Value};
+use crate::server::{Answer, Fence, Owner, Records, Token, Value};
 use crate::world::World;
 
-/// Renames. Any renaming of clients is sound, since all clients follow the same rules, and any
-/// renaming of tokens that keeps their order, since they are only compared. (Gaps between grants
+/// Renames. Any renaming of clients is sound, since all clients follow the same rules. So is any renaming of
+/// an owner that is named anywhere, and any renaming of tokens that keeps their order, since they are only
+/// compared. (Gaps between grants
 /// become the least that there may be, which is the worst case.)
 pub(crate) fn reduce(world: &mut World, turns: Token) {
     compact_tokens(world, turns);
+    compact_owners(world);
     sort_clients(world);
 }
 
@@ -35,29 +37,104 @@ fn sort_clients(world: &mut World) {
     }
 }
 
-fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
+fn owners(records: &mut Records, mut rename: impl FnMut(&mut Owner)) {
     if let Some(lock) = &mut records.lock
         && let Value::Ours { owner, .. } = &mut lock.value
     {
         rename(owner);
     }
-    for entry in &mut records.queue {
+    for entry in records.queue.entries_mut() {
         rename(&mut entry.owner);
+    }
+}
+
+/// An owner's number is its place among those of its client that are named anywhere.
+fn compact_owners(world: &mut World) {
+    for id in 0..world.clients.len() {
+        let mut used = 0_u64;
+        each_owner(world, id, |number| used |= bit(*number));
+        world.clients[id].next = used.count_ones() as u8;
+        if !has_no_gap(used) {
+            each_owner(world, id, |number| *number = place_in(used, *number));
+        }
+    }
+}
+
+/// Whether a set of numbers, a bit each, begins at 0 and leaves none out.
+fn has_no_gap(numbers: u64) -> bool {
+    numbers.trailing_ones() == numbers.count_ones()
+}
+
+fn bit(number: impl Into<i64>) -> u64 {
+    let bit = 1_u64.checked_shl(number.into() as u32);
+    bit.expect("few numbers are in use at a time")
+}
+
+/// How many of a set are below `number`.
+fn place_in(numbers: u64, number: impl Into<i64>) -> u8 {
+    let below = bit(number) - 1;
+    (numbers & below).count_ones() as u8
+}
+
+fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
+    let mut named = |owner: &mut Owner| {
+        if usize::from(owner.client) == id {
+            see(&mut owner.number);
+        }
+    };
+    owners(&mut world.records, &mut named);
+    if let Some(replica) = &mut world.replica {
+        owners(replica, &mut named);
+    }
+    if let Some((owner, _)) = &mut world.waits {
+        named(owner);
+    }
+    let client = &mut world.clients[id];
+    for episode in &mut client.episodes {
+        see(&mut episode.number);
+        if let Phase::Ending {
+            step: Step::Bequeath(heir),
+            ..
+        } = &mut episode.phase
+        {
+            see(heir);
+        }
+    }
+    for down in &mut client.link.down {
+        match down {
+            Down::Push(number) => see(number),
+            Down::Reply(reply) => {
+                see(&mut reply.number);
+                heir(&mut reply.kind, &mut see);
+            }
+        }
+    }
+    let stray = client.link.stray.iter_mut().map(|(request, _)| request);
+    for request in client.link.up.iter_mut().chain(stray) {
+        see(&mut request.number);
+        heir(&mut request.kind, &mut see);
+    }
+}
+
+fn heir(kind: &mut Kind, see: &mut impl FnMut(&mut u8)) {
+    if let Kind::End {
+        next: Some((number, _)),
+    } = kind
+    {
+        see(number);
     }
 }
 
 /// A token is a grant's place in the order of grants, times the tokens of a grant, plus the turn.
 fn compact_tokens(world: &mut World, turns: Token) {
-    let mut grants = vec![0];
-    each_token(world, |token| grants.push(*token / turns));
-    grants.sort_unstable();
-    grants.dedup();
-    if grants.iter().zip(0..).all(|(&grant, rank)| grant == rank) {
+    let mut grants = 1_u64;
+    each_token(world, |token| grants |= bit(*token / turns));
+    if has_no_gap(grants) {
         return;
     }
     each_token(world, |token| {
-        let rank = grants.binary_search(&(*token / turns));
-        *token = rank.expect("all were listed") as Token * turns + *token % turns;
+        let place = place_in(grants, *token / turns);
+        *token = Token::from(place) * turns + *token % turns;
     });
 }
 
@@ -79,8 +156,8 @@ fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
     {
         see(token);
     }
-    if let Some(fence) = &mut records.fence {
-        see(fence);
+    if let Some(Fence::Token { token, .. }) = &mut records.fence {
+        see(token);
     }
 }
 

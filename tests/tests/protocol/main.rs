@@ -9,6 +9,3 @@
 mod connections;
 mod scripts;
 mod security;
-
-// The model and the random sequences name them from here.
-use scripts::{branch, model};

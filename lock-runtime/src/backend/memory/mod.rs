@@ -1,8 +1,8 @@
 //! Locks in this process.
 //!
-//! [`store`] decides, with the time as an argument. Around it are the callers that wait ([`waiter`]), the
-//! timers of leases ([`lease_watch`]), and the mutex, without which all effects are carried out
-//! ([`shared_store`]).
+//! [`store`] decides, with the time as an argument. [`shared_store`] has its mutex, and carries out what a
+//! decision means for other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease
+//! at its deadline, and a [`test_holder`] occupies a lock for a test.
 //!
 //! A caller on a runtime waits there, with its timers, so paused time works. A lease that is renewed
 //! cannot lapse: store and holder live and die together, so its renewal is the statement that it does not
@@ -107,7 +107,7 @@ impl Memory {
         lease
     }
 
-    /// Gives a lock back. `false` if it was lost before.
+    /// Releases the lock of a lease. `false` if the lease was lost before.
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
         self.store.decide(|store| store.release(lease.into(), now))

@@ -1,4 +1,4 @@
-//! The store under its mutex, and what its decisions lead to.
+//! The store under its mutex; carries out the effects of its decisions.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -18,8 +18,8 @@ type LockStore = Store<LeaseWatch, Arc<Notify>>;
 pub(crate) struct SharedStore(Mutex<LockStore>);
 
 impl SharedStore {
-    /// Has the store decide, and carries out the effects once the mutex is free: wakers may be of any make,
-    /// and may ask for locks.
+    /// Has the store decide, and carries out the effects once the mutex is free: wakers and subscribers run
+    /// inside, and may block or ask for locks.
     pub(crate) fn decide<T>(
         &self,
         decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
@@ -30,18 +30,19 @@ impl SharedStore {
             released,
             wake,
         } = effects;
+        // This ends their timers.
         drop(released);
         for waiter in wake {
             catch_panics(|| waiter.notify_one());
         }
-        // Last: subscribers run inside, and may block.
+        // Last: no waiter should wait for a subscriber.
         for watch in expired {
             watch.expire();
         }
         answer
     }
 
-    /// Keeps the watch of a lease until it ends.
+    /// Keeps the watch of a lease until the lease ends.
     pub(crate) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
         let expired = self.lock().register(lease.as_ref().into(), watch);
         if let Some(watch) = expired {

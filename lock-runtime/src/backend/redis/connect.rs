@@ -1,29 +1,26 @@
-//! The setup of a connection: socket, HELLO, database, subscriptions, and a look at the server.
+//! The setup of a connection: socket, HELLO, database, subscriptions, and a check of the server.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot::error::RecvError;
-
+use super::answer::{ConnectionLost, unless_forked};
 use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
-use super::slots::ConnectionLost;
-use super::transport::{OnEvent, Transport};
+use super::transport::{OnTransportEvent, Transport};
 use super::url::Target;
-use super::{eviction_check, hello, socket, tls};
+use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
 use crate::lease::owner_id::ClientId;
 
-/// Clients subscribe to this, followed by their ids, whatever the prefix of their keys: the scripts know it, and an
-/// ACL rule for channels need not follow the prefix.
+/// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
+/// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// What all connections to one node have in common.
+/// The settings that all connections to a node share.
 pub(super) struct Setup {
     pub(super) target: Target,
     pub(super) background: Background,
@@ -34,19 +31,19 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Connects, and subscribes to the channels of `client_ids`, which is called when the socket is open. `reached` is set once the server has accepted the
-    /// connection. The caller bounds the time.
+    /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
+    /// `reached` is set once the server has accepted the connection. The caller bounds the time.
     pub(super) async fn connect(
         &self,
         began: Instant,
         reached: &AtomicBool,
         client_ids: impl FnOnce() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl FnOnce(ConnectionId) -> OnEvent,
+        on_event: impl FnOnce(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
         let Target { address, login } = &self.target;
-        let (socket, session) = socket::open(address, self.command_timeout, reached).await?;
+        let (socket, session) = open_socket::open(address, self.command_timeout, reached).await?;
         let client_ids = client_ids()?;
         let transport = Transport::start(
             socket,
@@ -58,7 +55,7 @@ impl Setup {
         let transport =
             transport.ok_or_else(|| WireError::unavailable("this process was forked"))?;
         let unfinished = CloseOnDrop(Some(transport.clone()));
-        // All commands travel together, so that the looks at the server take no time of their own.
+        // All commands travel together, so that checking the server takes no further round trip.
         let greeting = transport.send(|output| hello::write(output, login));
         let mut commands = Vec::new();
         if login.db() != 0 {
@@ -67,7 +64,7 @@ impl Setup {
         let channel = |id: &ClientId| format!("{CHANNEL}{}", id.as_str());
         let channels: Vec<_> = client_ids.iter().map(channel).collect();
         for channel in &channels {
-            // One command for each, since an error is the answer to one command.
+            // One command for each channel, since one command with several channels has several answers.
             commands.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
@@ -94,7 +91,7 @@ impl Setup {
         Ok(Connection::new(id, transport, deletion, began))
     }
 
-    /// Why the connection was lost while it was set up.
+    /// Describes the loss of a connection during its setup.
     fn describe_lost(&self, error: &io::Error) -> WireError {
         if let Some(error) = tls::classify(error) {
             return error;
@@ -120,7 +117,7 @@ impl Setup {
 
 /// Why there is no connection.
 pub(super) enum SetupError {
-    /// A server answered that keeps no locks, or keeps them elsewhere.
+    /// The server cannot keep locks.
     UnfitServer(WireError),
     Failed(WireError),
 }
@@ -131,8 +128,8 @@ impl From<WireError> for SetupError {
     }
 }
 
-/// Closes a transport whose setup did not come to its end.
-struct CloseOnDrop(Option<Arc<Transport>>);
+/// Closes a transport whose setup was not completed.
+struct CloseOnDrop(Option<Transport>);
 
 impl CloseOnDrop {
     fn disarm(mut self) {
@@ -146,16 +143,4 @@ impl Drop for CloseOnDrop {
             transport.close("its setup failed");
         }
     }
-}
-
-/// The answer to a command. One that is sent in a forked child is dropped.
-pub(super) fn unless_forked<T>(
-    answer: Result<Result<T, ConnectionLost>, RecvError>,
-) -> Result<T, ConnectionLost> {
-    answer.unwrap_or_else(|_| {
-        Err(ConnectionLost {
-            unsent: false,
-            error: Arc::new(io::Error::other("this process was forked")),
-        })
-    })
 }

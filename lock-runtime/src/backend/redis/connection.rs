@@ -1,8 +1,8 @@
 //! One connection to a node, from its setup to its end.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -10,42 +10,43 @@ use redis::Value;
 use super::deletion::Deletion;
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::sync::Mutex;
 
-/// After this many commands in a row without an answer the connection is taken for dead.
+/// The number of unanswered commands in a row after which a connection may be dead.
 const MAX_UNANSWERED: u32 = 2;
 
 /// A connection that is set up and subscribed.
 pub(super) struct Connection {
     pub(super) id: ConnectionId,
-    pub(super) transport: Arc<Transport>,
-    /// How the server compares and deletes, if it can.
+    pub(super) transport: Transport,
+    /// The server's command to compare and delete, if it has one.
     deletion: Option<Deletion>,
-    /// The server has refused that command.
+    /// Whether the server has refused that command.
     refuses_deletion: AtomicBool,
-    /// When the connection was asked for.
+    /// When the attempt to connect began.
     pub(super) began: Instant,
-    /// A command was answered without an error.
+    /// Whether a command was answered without an error.
     is_useful: AtomicBool,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
-    /// When the server last answered anything, at first during the setup.
+    /// When the server last answered, at first during the setup.
     last_answer: Mutex<Instant>,
 }
 
-/// Why there is no answer.
+/// Why a command has no answer.
 pub(super) enum SendError {
     /// The time was up.
     TimedOut,
     /// The connection broke before any byte of the command was written: it may be sent again.
     Unsent,
-    /// The connection broke, or what it read made no sense.
+    /// The connection broke, or its bytes were malformed.
     Broken(Arc<io::Error>),
 }
 
 impl Connection {
     pub(super) fn new(
         id: ConnectionId,
-        transport: Arc<Transport>,
+        transport: Transport,
         deletion: Option<Deletion>,
         began: Instant,
     ) -> Connection {
@@ -61,13 +62,13 @@ impl Connection {
         }
     }
 
-    /// The command that compares and deletes, unless the server has none or has refused it.
+    /// The server's command to compare and delete, unless there is none or it was refused.
     pub(super) fn deletion(&self) -> Option<Deletion> {
         let refuses = self.refuses_deletion.load(Ordering::Relaxed);
         self.deletion.filter(|_| !refuses)
     }
 
-    /// The server does not have that command, or its user may not use it.
+    /// Notes that the command cannot be used on this connection.
     pub(super) fn note_refused_deletion(&self) {
         self.refuses_deletion.store(true, Ordering::Relaxed);
     }
@@ -77,34 +78,28 @@ impl Connection {
         self.is_useful.load(Ordering::Relaxed)
     }
 
-    /// The server has answered.
+    /// Notes that the server has answered.
     pub(super) fn note_answer(&self) {
         self.unanswered.store(0, Ordering::Relaxed);
-        *self.last_answer() = Instant::now();
+        *self.last_answer.lock() = Instant::now();
     }
 
-    /// A command was not answered in time. Whether the connection is dead: the last commands were not answered, and
-    /// nothing was for as long as a command may take.
+    /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not
+    /// answered, nor was any other for as long as a command may take.
     ///
-    /// One command may have had little time left when it was sent, and many at once may be too many. Neither says
-    /// anything about a connection on which other commands are answered.
+    /// A single command may have had little time left when it was sent, and the server may be busy with many
+    /// commands. In both cases other commands are answered.
     pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-        unanswered >= MAX_UNANSWERED && self.last_answer().elapsed() >= command_timeout
+        unanswered >= MAX_UNANSWERED && self.last_answer.lock().elapsed() >= command_timeout
     }
 
-    /// The server has carried a command out, unless all these answers are errors.
+    /// Notes that the connection is useful, unless all these answers are errors.
     pub(super) fn note_use(&self, answers: &[Value]) {
-        let is_done = |answer: &Value| !matches!(answer, Value::ServerError(_));
-        if answers.iter().any(is_done) {
+        let is_success = |answer: &Value| !matches!(answer, Value::ServerError(_));
+        if answers.iter().any(is_success) {
             self.is_useful.store(true, Ordering::Relaxed);
         }
-    }
-
-    fn last_answer(&self) -> MutexGuard<'_, Instant> {
-        self.last_answer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

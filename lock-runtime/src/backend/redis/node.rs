@@ -1,21 +1,21 @@
-//! One server, and how commands are carried out on it.
+//! Sends commands to one server, and repeats those that the server did not carry out.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis::{RedisError, Value};
 
-use super::command::{self, Argument};
+use super::clock::CLOCK;
+use super::command::{self, Argument, millis};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Setup;
 use super::connection::{Connection, SendError};
 use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::push::{NodeId, OnPush};
-use super::reconnect_pause::SHORTEST;
+use super::reconnect_pause::SHORTEST_PAUSE;
 use super::scripts::{self, RENEW, Script};
 use super::shared_connection::SharedConnection;
-use super::{CLOCK, millis};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
@@ -28,7 +28,7 @@ use crate::lease::record::Grant;
 /// One server that keeps locks.
 pub(super) struct Node {
     connection: SharedConnection,
-    /// Two limits, so that releases do not wait for acquisitions.
+    /// A limit of its own for each, so that releases do not wait for acquisitions.
     pub(super) acquiring: ConcurrencyLimit,
     pub(super) ending: ConcurrencyLimit,
 }
@@ -36,20 +36,21 @@ pub(super) struct Node {
 /// The outcome of a renewal.
 pub(super) type Renewed = Result<Answered<Option<Grant>>, WireError>;
 
-/// What happens to a command on its way.
+/// The progress of a command.
 pub(super) enum SendEvent {
+    /// The command is about to be sent.
     Sending(ConnectionId),
-    /// It was not sent after all, and will be sent on another connection.
+    /// The command was not sent after all, and will be sent on another connection.
     Unsent(ConnectionId),
     Answered(ConnectionId),
 }
 
 /// A call of a script.
-pub(super) struct Call<'a> {
+pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
-    /// Its keys and arguments. The lock is the first.
+    /// The keys and arguments of the script. The lock is the first.
     pub(super) arguments: &'a [Argument<'a>],
-    /// For a release, the holder's entry and token: a server that compares and deletes needs no script.
+    /// The holder's entry and token if this is a release, for a server that can compare and delete.
     pub(super) holder: Option<(&'a QueueEntry, FencingToken)>,
 }
 
@@ -68,26 +69,27 @@ impl Node {
         }
     }
 
-    /// Runs a script for one owner. `note` is called for each connection before the command is sent on it. The
-    /// returned time is the one before the sending that was answered.
+    /// Runs a script for one owner. `note` is called with each step of the command, and with
+    /// [`SendEvent::Sending`] before the command is sent. The returned time is before the sending that was
+    /// answered.
     pub(super) async fn run(
         &self,
         limit: &ConcurrencyLimit,
-        call: &Call<'_>,
+        call: &ScriptCall<'_>,
         mut note: impl FnMut(SendEvent),
     ) -> Result<Answered<Value>, WireError> {
         let until = self.connection.until();
         let mut connection = self.connection.get(until).await?;
-        let _permit = match limit.try_enter() {
+        let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                let permit = limit.enter(self.connection.timers(), until).await?;
-                // It may be another one by now.
+                let permit = limit.permit(self.connection.timers(), until).await?;
+                // The connection may have been replaced meanwhile.
                 connection = self.connection.get(until).await?;
                 permit
             }
         };
-        let (mut whole, mut unsent, mut by_script) = (false, 0, false);
+        let (mut by_source, mut unsent, mut by_script) = (false, 0, false);
         loop {
             let holder = call.holder.filter(|_| !by_script);
             let deletion = holder.zip(connection.deletion());
@@ -96,13 +98,13 @@ impl Node {
                 Some(((entry, token), deletion)) => {
                     deletion.write(output, call.arguments[0], entry, token);
                 }
-                None => call.script.write(output, whole, call.arguments),
+                None => call.script.write(output, by_source, call.arguments),
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
             let value = match self.connection.send(&connection, write, until).await {
                 Ok(value) if is_script => value,
-                Ok(value) => Deletion::answer(value),
+                Ok(value) => Deletion::release_answer(value),
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
                     connection = self.reconnect(&mut unsent, until).await?;
@@ -118,22 +120,22 @@ impl Node {
             match value.extract_error() {
                 Ok(answer) => return Ok(Answered { at, answer }),
                 Err(error) => match self.classify(&connection, &error) {
-                    // If the script is refused as well, that is what the caller gets.
+                    // The caller gets the answer to the script, even if that is refused as well.
                     Some(WireError::Refused(_)) if !is_script => {
                         by_script = true;
-                        if deletion::is_missing(&error) {
+                        if deletion::is_unusable(&error) {
                             connection.note_refused_deletion();
                         }
                     }
-                    None if !whole => whole = true,
-                    None => return Err(forgotten_scripts()),
+                    None if !by_source => by_source = true,
+                    None => return Err(script_lost()),
                     Some(error) => return Err(error),
                 },
             }
         }
     }
 
-    /// Extends leases in one pipeline. Where the server lacks the script, a second pipeline brings it.
+    /// Extends leases in one pipeline. If the server lacks the script, a second pipeline carries it.
     pub(super) async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
         let until = self.connection.until();
         let mut connection = match self.connection.get(until).await {
@@ -142,34 +144,34 @@ impl Node {
         };
         let all: Vec<&Renewal> = renewals.iter().collect();
         let mut results = self.renew_all(&mut connection, &all, false, until).await;
-        let is_unknown = |result: &Option<Renewed>| result.is_none();
-        let again: Vec<&Renewal> = all
+        let lacks_script = |result: &Option<Renewed>| result.is_none();
+        let missed: Vec<&Renewal> = all
             .iter()
             .zip(&results)
-            .filter(|(_, result)| is_unknown(result))
+            .filter(|(_, result)| lacks_script(result))
             .map(|(&renewal, _)| renewal)
             .collect();
-        if !again.is_empty() {
-            let repeated = self.renew_all(&mut connection, &again, true, until).await;
+        if !missed.is_empty() {
+            let repeated = self.renew_all(&mut connection, &missed, true, until).await;
             results
                 .iter_mut()
-                .filter(|result| is_unknown(result))
+                .filter(|result| lacks_script(result))
                 .zip(repeated)
                 .for_each(|(result, repeated)| *result = repeated);
         }
         results
             .into_iter()
-            .map(|result| result.unwrap_or_else(|| Err(forgotten_scripts())))
+            .map(|result| result.unwrap_or_else(|| Err(script_lost())))
             .collect()
     }
 
-    /// Sends renewals in one pipeline; with `whole`, the first of them carries the script itself. The results are in
-    /// order, `None` where the server lacks the script.
+    /// Sends renewals in one pipeline. If `by_source`, the first of them carries the script. A result is `None` if
+    /// the server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
-        whole: bool,
+        by_source: bool,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
         let write = |output: &mut Vec<u8>| {
@@ -179,7 +181,7 @@ impl Node {
                     Argument::Text(renewal.owner_id.as_str()),
                     Argument::Number(millis(renewal.extension.ttl)),
                 ];
-                RENEW.write(output, whole && index == 0, &arguments);
+                RENEW.write(output, by_source && index == 0, &arguments);
             }
         };
         let count = renewals.len();
@@ -203,7 +205,7 @@ impl Node {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {
                     Ok(value) => {
-                        let answer = scripts::renewed(&value);
+                        let answer = scripts::parse_renew_reply(&value);
                         Some(answer.map(|answer| Answered { at, answer }))
                     }
                     Err(error) => self.classify(connection, &error).map(Err),
@@ -225,13 +227,14 @@ impl Node {
         *unsent += 1;
         if *unsent > 1 {
             // The server accepts connections and closes them at once.
-            let pause = Instant::now() + SHORTEST;
+            let pause = Instant::now() + SHORTEST_PAUSE;
             self.connection.timers().sleep_until(pause).await;
         }
         self.connection.get(until).await
     }
 
-    /// What an error of the server means; `None` if it lacks the script.
+    /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
+    /// server lacks the script.
     fn classify(&self, connection: &Connection, error: &RedisError) -> Option<WireError> {
         match classify(error) {
             ErrorClass::NoScript => None,
@@ -256,10 +259,12 @@ impl Node {
         }
     }
 
+    /// Reads the messages that have arrived. They are handled before this returns.
     pub(super) fn read_messages(&self) {
         self.connection.read_messages();
     }
 
+    /// Has messages read from now on although no command is sent.
     pub(super) fn keep_reading_messages(&self) {
         self.connection.keep_reading_messages();
     }
@@ -280,6 +285,6 @@ impl Node {
     }
 }
 
-fn forgotten_scripts() -> WireError {
+fn script_lost() -> WireError {
     WireError::unavailable("the server forgets its scripts")
 }

@@ -1,38 +1,38 @@
-//! How soon to connect again after a connection is gone.
+//! The pause between a connection that has ended and the next one.
 //!
-//! At once, where it was of use: others wait for what is sent on the next one. But a server may let us
-//! in and throw us out again, as one does that has become a replica; every command of every caller would
-//! then make a connection, and a warning.
+//! After a useful connection there is none, since callers wait for the next one. But a server may accept
+//! connections and refuse commands, as one does that has become a replica. Without a pause, every command of every
+//! caller would then make a connection, and a warning.
 
 use std::time::{Duration, Instant};
 
-/// The time from one connection of no use to the next, before jitter, which doubles it at most.
-pub(super) const SHORTEST: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_millis(250);
+/// The times from a useless connection to the next one, before jitter, which at most doubles them.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-/// A connection that was of use and lasted as long as this leaves no memory of those before it.
+/// A useful connection that lasts this long clears the history.
 const STEADY: Duration = Duration::from_secs(1);
 
-/// What became of the connections to a server so far.
+/// The history of the connections to a server.
 #[derive(Debug, Default)]
 pub(super) struct ReconnectPause {
-    /// Connections of no use, less those that were: one of either kind makes up for one of the other.
+    /// Useless connections less useful ones, at least zero.
     useless: u32,
-    /// Connections that were dropped here.
+    /// Connections that this client dropped.
     dropped: u32,
 }
 
 impl ReconnectPause {
-    /// A connection has ended that was asked for at `began`. One was of use on which a command was
-    /// answered without an error. The next one may be asked for at the time that is returned, or at once.
+    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned
+    /// time; `None` means at once. A connection was useful if a command on it was answered without an error.
     pub(super) fn next_attempt(
         &mut self,
-        of_use: bool,
+        was_useful: bool,
         began: Instant,
         now: Instant,
         jitter: f64,
     ) -> Option<Instant> {
-        if !of_use {
+        if !was_useful {
             self.useless = self.useless.saturating_add(1);
         } else if now.saturating_duration_since(began) < STEADY {
             self.useless = self.useless.saturating_sub(1);
@@ -42,12 +42,12 @@ impl ReconnectPause {
         if self.useless == 0 {
             return None;
         }
-        let doubled = SHORTEST.saturating_mul(1 << (self.useless - 1).min(10));
-        // From when it was asked for: one that has taken its time needs no pause.
-        Some(began + doubled.min(LONGEST).mul_f64(1.0 + jitter))
+        let doubled = SHORTEST_PAUSE.saturating_mul(1 << (self.useless - 1).min(10));
+        // Counted from the attempt: a connection that lasted longer than the pause is not followed by one.
+        Some(began + doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter))
     }
 
-    /// How many connections were dropped, this one included, since one was of use for a while.
+    /// Counts a dropped connection. Returns how many were dropped since the history was last cleared.
     pub(super) fn note_dropped(&mut self) -> u32 {
         self.dropped = self.dropped.saturating_add(1);
         self.dropped
@@ -62,20 +62,20 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// The pause after a connection that lasted for so long.
+    /// The pause after a connection that lasted `lasted` milliseconds.
     fn pause(
         history: &mut ReconnectPause,
-        of_use: bool,
+        was_useful: bool,
         lasted: u64,
         jitter: f64,
     ) -> Option<Duration> {
         let began = Instant::now();
-        let next = history.next_attempt(of_use, began, began + ms(lasted), jitter);
+        let next = history.next_attempt(was_useful, began, began + ms(lasted), jitter);
         next.map(|next| next - began)
     }
 
     #[test]
-    fn the_pause_doubles_with_each_connection_of_no_use_up_to_half_a_second() {
+    fn pause_doubles_with_each_useless_connection_up_to_half_a_second() {
         let mut history = ReconnectPause::default();
         for pauses in [20, 40, 80, 160, 250, 250] {
             assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(pauses)));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_was_of_use_is_made_again_at_once() {
+    fn useful_connection_is_followed_by_no_pause() {
         let mut history = ReconnectPause::default();
         for lasted in [1, 100, 10_000] {
             assert_eq!(pause(&mut history, true, lasted, 1.0), None);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_one_of_use_makes_up_for_one_of_none() {
+    fn short_useful_connection_offsets_one_useless_connection() {
         let mut history = ReconnectPause::default();
         for _ in 0..3 {
             pause(&mut history, false, 1, 0.0);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_are_counted_until_a_connection_was_of_use_for_a_while() {
+    fn dropped_connections_are_counted_until_a_steady_one() {
         let mut history = ReconnectPause::default();
         assert_eq!([history.note_dropped(), history.note_dropped()], [1, 2]);
         pause(&mut history, true, 10, 0.0);

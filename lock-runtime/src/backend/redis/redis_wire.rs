@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::command::Argument;
+use super::command::{Argument, millis};
 use super::connect::Setup;
-use super::millis;
-use super::node::{Call, Renewed, SendEvent};
+use super::node::{Renewed, ScriptCall, SendEvent};
 use super::scripts::{self, ACQUIRE, END, RELEASE};
 use super::topology::Topology;
 use super::url::Target;
@@ -17,13 +16,13 @@ use crate::background::Background;
 use crate::config::Options;
 use crate::key::{Record, RecordNames};
 
-/// A wire to servers that speak the Redis protocol.
+/// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
     topology: Topology,
 }
 
 impl RedisWire {
-    /// A wire to one server. Nothing is sent before it is used.
+    /// A wire to one server. Does not connect before the first command.
     pub(crate) fn new(
         target: Target,
         options: &Options,
@@ -42,7 +41,7 @@ impl RedisWire {
     }
 }
 
-/// The keys of the scripts that need all records of a lock.
+/// The keys of the scripts that use all records of a lock.
 fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
     [Record::Lock, Record::Fence, Record::Queue].map(|record| Argument::Name(names.of(record)))
 }
@@ -60,11 +59,11 @@ impl Wire for RedisWire {
             outstanding,
         } = owner;
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
-        let [lock, fence, waiters] = keys(names);
+        let [lock, fence, queue_name] = keys(names);
         let entry = Argument::Entry(entry);
-        let call = Call {
+        let call = ScriptCall {
             script: &ACQUIRE,
-            arguments: &[lock, fence, waiters, entry, Argument::Number(signed)],
+            arguments: &[lock, fence, queue_name, entry, Argument::Number(signed)],
             holder: None,
         };
         let note = |event: SendEvent| match event {
@@ -74,7 +73,7 @@ impl Wire for RedisWire {
         };
         let node = self.topology.node(&names.lock);
         let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
-        let answer = scripts::acquired(answer)?;
+        let answer = scripts::parse_acquire_reply(answer)?;
         Ok(Answered { at, answer })
     }
 
@@ -93,7 +92,7 @@ impl Wire for RedisWire {
             outstanding,
         } = owner;
         let lock = Argument::Text(&names.lock);
-        let call = Call {
+        let call = ScriptCall {
             script: &RELEASE,
             arguments: &[lock, Argument::Text(entry.owner_id.as_str())],
             holder: Some((entry, request.token)),
@@ -104,7 +103,7 @@ impl Wire for RedisWire {
         };
         let node = self.topology.node(&names.lock);
         let answered = node.run(&node.ending, &call, note).await?;
-        scripts::released(&answered.answer)
+        scripts::parse_release_reply(&answered.answer)
     }
 
     async fn end(
@@ -117,8 +116,8 @@ impl Wire for RedisWire {
             names,
             outstanding,
         } = owner;
-        let [lock, fence, waiters] = keys(names);
-        let mut arguments = [lock, fence, waiters, Argument::Entry(entry), lock, lock];
+        let [lock, fence, queue] = keys(names);
+        let mut arguments = [lock, fence, queue, Argument::Entry(entry), lock, lock];
         let mut successor = request.successor.map(|successor| {
             let Owner {
                 entry, outstanding, ..
@@ -133,7 +132,7 @@ impl Wire for RedisWire {
             }
             None => &arguments[..4],
         };
-        let call = Call {
+        let call = ScriptCall {
             script: &END,
             arguments,
             holder: None,
@@ -160,7 +159,7 @@ impl Wire for RedisWire {
         };
         let node = self.topology.node(&names.lock);
         let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
-        let answer = scripts::ended(&answer)?;
+        let answer = scripts::parse_end_reply(&answer)?;
         Ok(Answered { at, answer })
     }
 

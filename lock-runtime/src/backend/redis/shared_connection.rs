@@ -1,13 +1,13 @@
 //! The one connection to a node, replaced when it fails.
 //!
-//! It is made in the background for the first command, and subscribes to this client's channels before it carries
-//! any: an idle client sends nothing. The client library's own reconnection is not used: it neither notices a server
-//! that has stopped answering nor bounds the wait of a call.
+//! The connection is made by the background for the first command, so that an idle client sends nothing. It is
+//! subscribed to the client's channels before the first command. The client library's own reconnection is not
+//! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
 
 use std::mem;
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -15,16 +15,17 @@ use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::connect::{Setup, SetupError, unless_forked};
+use super::answer::{Answer, ConnectionLost, unless_forked};
+use super::connect::{Setup, SetupError};
 use super::connection::{Connection, SendError};
 use super::push::{NodeId, OnPush, PushEvent};
-use super::reconnect_pause::{ReconnectPause, SHORTEST};
-use super::slots::ConnectionLost;
-use super::transport::{Event, OnEvent};
+use super::reconnect_pause::{ReconnectPause, SHORTEST_PAUSE};
+use super::transport::{OnTransportEvent, TransportEvent};
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
+use crate::background::sync::Mutex;
 use crate::background::timers::{Elapsed, Timers};
 use crate::telemetry;
 
@@ -38,21 +39,21 @@ struct Shared {
     setup: Setup,
     events: Arc<dyn WireEvents>,
     on_push: OnPush,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     pause: Mutex<ReconnectPause>,
 }
 
-enum State {
-    /// Not connected. The next attempt may begin at `not_before`; the last one failed with `last`.
+enum ConnectionState {
+    /// Not connected. The next attempt may begin at `not_before`. The last one failed with `last`.
     Down {
         not_before: Option<Instant>,
         last: Option<WireError>,
     },
-    Connecting(watch::Receiver<Option<Attempt>>),
+    Connecting(watch::Receiver<Option<ConnectResult>>),
     Up(Arc<Connection>),
 }
 
-type Attempt = Result<Arc<Connection>, WireError>;
+type ConnectResult = Result<Arc<Connection>, WireError>;
 
 impl SharedConnection {
     pub(super) fn new(
@@ -66,7 +67,7 @@ impl SharedConnection {
             setup,
             events,
             on_push,
-            state: Mutex::new(State::NEVER_UP),
+            state: Mutex::new(ConnectionState::NEVER_UP),
             pause: Mutex::default(),
         };
         SharedConnection {
@@ -79,14 +80,14 @@ impl SharedConnection {
         Instant::now() + self.shared.setup.command_timeout
     }
 
-    /// The connection, made if there is none. Callers that ask meanwhile share one attempt.
-    pub(super) async fn get(&self, until: Instant) -> Attempt {
+    /// The connection, made if there is none. Concurrent callers share one attempt.
+    pub(super) async fn get(&self, until: Instant) -> ConnectResult {
         let mut attempt = {
-            let mut state = self.shared.state();
+            let mut state = self.shared.state.lock();
             match &*state {
-                State::Up(connection) => return Ok(connection.clone()),
-                State::Connecting(attempt) => attempt.clone(),
-                State::Down { not_before, last } => {
+                ConnectionState::Up(connection) => return Ok(connection.clone()),
+                ConnectionState::Connecting(attempt) => attempt.clone(),
+                ConnectionState::Down { not_before, last } => {
                     if not_before.is_some_and(|time| is_late(time, until)) {
                         let breaks = || WireError::unavailable("each connection breaks at once");
                         return Err(last.clone().unwrap_or_else(breaks));
@@ -96,7 +97,7 @@ impl SharedConnection {
                     if self.shared.setup.background.spawn(connecting).is_none() {
                         return Err(WireError::unavailable("this process was forked"));
                     }
-                    *state = State::Connecting(attempt.clone());
+                    *state = ConnectionState::Connecting(attempt.clone());
                     attempt
                 }
             }
@@ -106,7 +107,7 @@ impl SharedConnection {
         match outcome {
             Ok(Ok(outcome)) => outcome.clone().expect("the outcome was waited for"),
             Ok(Err(_)) => {
-                // The attempt's task is gone without an outcome.
+                // The task of the attempt was dropped.
                 self.shared.reset_if_connecting();
                 Err(WireError::unavailable(
                     "the attempt to connect was given up",
@@ -148,7 +149,7 @@ impl SharedConnection {
     fn note_answer<T>(
         &self,
         connection: &Connection,
-        answer: Result<Result<Result<T, ConnectionLost>, RecvError>, Elapsed>,
+        answer: Result<Result<Answer<T>, RecvError>, Elapsed>,
     ) -> Result<T, SendError> {
         match answer.map(unless_forked) {
             Ok(Ok(answer)) => {
@@ -171,14 +172,14 @@ impl SharedConnection {
         }
     }
 
-    /// Reads the messages that have arrived on the connection, if there is one and no other thread reads.
+    /// Reads the messages that have arrived on the connection, if there is one.
     pub(super) fn read_messages(&self) {
         if let Some(connection) = self.current() {
             connection.transport.read_messages();
         }
     }
 
-    /// Has messages read from now on, although nothing is sent.
+    /// Has messages read from now on although no command is sent.
     pub(super) fn keep_reading_messages(&self) {
         if let Some(connection) = self.current() {
             connection.transport.keep_reading_messages();
@@ -186,13 +187,13 @@ impl SharedConnection {
     }
 
     fn current(&self) -> Option<Arc<Connection>> {
-        match &*self.shared.state() {
-            State::Up(connection) => Some(connection.clone()),
-            State::Down { .. } | State::Connecting(_) => None,
+        match &*self.shared.state.lock() {
+            ConnectionState::Up(connection) => Some(connection.clone()),
+            ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
         }
     }
 
-    /// Timers for commands, which are awaited on their callers' tasks.
+    /// Timers for commands, whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
         self.shared.setup.background.timers()
     }
@@ -201,12 +202,12 @@ impl SharedConnection {
         self.shared.setup.command_timeout
     }
 
-    /// Closes `connection`. The next command makes a new one.
+    /// Closes `connection`. The next command makes another one.
     pub(super) fn drop_connection(&self, connection: &Connection, reason: &str) {
         if self.shared.forget(connection.id) {
             connection.transport.close(reason);
             self.shared.push(PushEvent::Disconnected(connection.id));
-            // Last, since a subscriber may take its time.
+            // Last, since a subscriber may block.
             self.shared.report_dropped(reason);
         }
     }
@@ -214,84 +215,78 @@ impl SharedConnection {
 
 impl Drop for SharedConnection {
     fn drop(&mut self) {
-        // In a forked child the mutex may be held for ever.
+        // In a forked child the mutex may be locked for ever.
         if self.shared.setup.background.check_process().is_err() {
             return;
         }
-        // Closed when the mutex is free, since closing wakes the callers that wait for answers.
-        let last = mem::replace(&mut *self.shared.state(), State::NEVER_UP);
-        if let State::Up(connection) = last {
+        // Closed without the mutex, since closing wakes the callers that wait for answers.
+        let last = mem::replace(&mut *self.shared.state.lock(), ConnectionState::NEVER_UP);
+        if let ConnectionState::Up(connection) = last {
             connection.transport.close("its client is gone");
         }
     }
 }
 
-impl State {
-    const NEVER_UP: State = State::Down {
+impl ConnectionState {
+    const NEVER_UP: ConnectionState = ConnectionState::Down {
         not_before: None,
         last: None,
     };
 }
 
-/// Whether an attempt that may begin at `time` would have too little of the time left that ends at `until`.
+/// Whether an attempt that may begin at `time` would have less than half of the time that is left until `until`.
 fn is_late(time: Instant, until: Instant) -> bool {
     let now = Instant::now();
     time.saturating_duration_since(now) > until.saturating_duration_since(now) / 2
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn pause(&self) -> MutexGuard<'_, ReconnectPause> {
-        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(&self, event: PushEvent<'_>) {
         (self.on_push)(self.node, event);
     }
 
     fn report_dropped(&self, reason: &str) {
-        let failures = self.pause().note_dropped();
+        let failures = self.pause.lock().note_dropped();
         telemetry::connection_dropped(reason, failures);
     }
 
     fn reset_if_connecting(&self) {
-        let mut state = self.state();
-        if matches!(&*state, State::Connecting(attempt) if attempt.has_changed().is_err()) {
-            *state = State::NEVER_UP;
+        let mut state = self.state.lock();
+        if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.has_changed().is_err())
+        {
+            *state = ConnectionState::NEVER_UP;
         }
     }
 
-    /// Whether the connection was the current one, which it is no longer.
+    /// Removes the connection. `false` if it was not the current one.
     fn forget(&self, id: ConnectionId) -> bool {
-        let mut state = self.state();
-        let State::Up(connection) = &*state else {
+        let mut state = self.state.lock();
+        let ConnectionState::Up(connection) = &*state else {
             return false;
         };
         if connection.id != id {
             return false;
         }
-        *state = State::Down {
+        *state = ConnectionState::Down {
             not_before: self.next_attempt(connection.is_useful(), connection.began),
             last: None,
         };
         true
     }
 
-    /// When the next connection may be asked for, after one that has ended.
+    /// When the next attempt may begin, after a connection that has ended.
     fn next_attempt(&self, was_useful: bool, began: Instant) -> Option<Instant> {
         let jitter = random::jitter();
-        self.pause()
+        self.pause
+            .lock()
             .next_attempt(was_useful, began, Instant::now(), jitter)
     }
 
-    /// Makes one attempt. Its outcome becomes the state, then goes to all callers that wait for it.
+    /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
     async fn connect(
         self: Arc<Shared>,
         not_before: Option<Instant>,
-        outcome: watch::Sender<Option<Attempt>>,
+        outcome: watch::Sender<Option<ConnectResult>>,
     ) {
         if let Some(time) = not_before {
             sleep_until(time.into()).await;
@@ -299,21 +294,21 @@ impl Shared {
         let (began, reached) = (Instant::now(), AtomicBool::new(false));
         let attempt = self.attempt(began, &reached).await;
         let state = match &attempt {
-            Ok(connection) => State::Up(connection.clone()),
+            Ok(connection) => ConnectionState::Up(connection.clone()),
             Err(error) => {
                 telemetry::connection_failed(error);
-                // A server that is not there is asked at a low, steady rate, and found soon after it is back.
+                // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
                 let not_before = match reached.into_inner() {
                     true => self.next_attempt(false, began),
-                    false => Some(Instant::now() + SHORTEST.mul_f64(1.0 + random::jitter())),
+                    false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
                 };
-                State::Down {
+                ConnectionState::Down {
                     not_before,
                     last: Some(error.clone()),
                 }
             }
         };
-        *self.state() = state;
+        *self.state.lock() = state;
         let connected = attempt.as_ref().ok().map(|connection| connection.id);
         outcome.send_replace(Some(attempt));
         if let Some(id) = connected {
@@ -321,9 +316,9 @@ impl Shared {
         }
     }
 
-    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> Attempt {
+    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> ConnectResult {
         let connecting = async {
-            // Drawn when the socket is open: an owner that comes meanwhile uses them as well.
+            // Called once the socket is open, so that the ids of owners that come meanwhile are included.
             let client_ids = || {
                 let ids = self.events.client_ids();
                 ids.map_err(|error| WireError::unavailable(error.to_string()))
@@ -344,14 +339,14 @@ impl Shared {
         }
     }
 
-    fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnEvent {
-        // The handler of messages does without the shared state, which may be gone.
+    fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
+        // Messages are handled without the shared state, which may be dropped already.
         let (node, on_push) = (self.node, self.on_push.clone());
-        // Weak: a connection that is not used any more must not keep this alive.
+        // Weak, since a connection must not keep the state alive that owns it.
         let shared = Arc::downgrade(self);
         Box::new(move |event| match event {
-            Event::Message(payload) => on_push(node, PushEvent::Message(payload)),
-            Event::End => {
+            TransportEvent::Message(payload) => on_push(node, PushEvent::Message(payload)),
+            TransportEvent::Broken => {
                 if let Some(shared) = shared.upgrade()
                     && shared.forget(id)
                 {

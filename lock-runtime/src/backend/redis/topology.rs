@@ -1,7 +1,7 @@
 //! Which node has which lock.
 //!
-//! A cluster, a primary that Sentinels name and a quorum become variants here. The wire above asks for the node of a
-//! lock and knows nothing else about nodes.
+//! The wire asks for the node of a lock and knows nothing else about nodes. A cluster, a primary that Sentinels
+//! name and a quorum become variants here.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) enum Topology {
 }
 
 impl Topology {
-    /// One server. Its messages and connections are reported to `events`.
+    /// One server, whose messages and connections are reported to `events`.
     pub(super) fn single(setup: Setup, events: Arc<dyn WireEvents>) -> Topology {
         let on_push = {
             let events = events.clone();

@@ -22,7 +22,7 @@ impl<T, H, W> Decision<T, H, W> {
 /// What a decision means for holders and waiters that did not ask for it, by their handles.
 #[derive(Debug)]
 pub(crate) struct Effects<H, W> {
-    /// Holders whose lease has expired, and which may not know that.
+    /// Holders whose lease has expired. They have to be notified, since their own timers may not have fired.
     pub(crate) expired: SmallVec<[H; 1]>,
     /// Holders that released their lock.
     pub(crate) released: SmallVec<[H; 1]>,

@@ -1,4 +1,4 @@
-//! What stands in for TLS without the feature `tls`.
+//! Replaces TLS where the feature `tls` is not enabled.
 
 use std::io::{self, Read, Write};
 
@@ -8,7 +8,7 @@ use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::error::LockError;
 
-/// There is none.
+/// Never made.
 pub(in crate::backend::redis) enum Tls {}
 
 impl Tls {
@@ -26,7 +26,7 @@ impl Tls {
     }
 }
 
-/// There is none.
+/// Never made.
 pub(in crate::backend::redis) enum Session {}
 
 impl Session {
