@@ -4,16 +4,16 @@
 //! cargo run -p lock-examples --example quickstart-expanded
 //! ```
 //!
-//! `ship` builds its key from its arguments and asks the installed client for the lock. If it is had,
-//! the body is driven under it: `drive` polls the body inside its call tree and drops it when the
-//! lock is lost, and `settled` gives the lock back and says whether it was held throughout. If it is
-//! not had, or was lost, the return type says how to tell. Nothing else happens here; how locks
-//! work is ordinary code in lock-runtime.
+//! `ship` builds its key from its arguments and asks the installed client for the lock. Once it is
+//! acquired, `drive` polls the body inside its call tree, and drops the body if the lock is lost.
+//! `settled` releases the lock and reports whether it was held throughout. If the lock was not
+//! acquired, or was lost, the return type decides how the caller learns of it. The expansion does
+//! nothing more: the locking itself is ordinary code in lock-runtime.
 //!
-//! A program names none of this: everything called `__` may change with any version. This file is
-//! written by a test of lock-macros, which shortens the paths of std.
+//! Do not use these names in a program: every name with `__` may change with any version. A test of
+//! lock-macros writes this file, and shortens the paths of std.
 
-#![allow(clippy::all, unused_imports, reason = "generated code is as it is")]
+#![allow(clippy::all, unused_imports, reason = "generated code")]
 
 use std::error::Error;
 use std::sync::Arc;

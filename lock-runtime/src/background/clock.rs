@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+
 use crate::background::moment::Moment;
 
 /// Which clock a backend measures leases by.
@@ -21,9 +23,18 @@ impl Clock {
     pub(crate) fn now(self) -> Moment {
         match self {
             Clock::Boot => boot_now(),
-            Clock::Tokio => since_zero(tokio::time::Instant::now().into_std()),
+            Clock::Tokio => since_zero(tokio_now()),
             Clock::Real => since_zero(Instant::now()),
         }
+    }
+}
+
+/// Once a test has paused time, tokio's clock panics on a thread that drops its locals. A guard may be among
+/// them: it goes by the real clock.
+fn tokio_now() -> Instant {
+    match Handle::try_current() {
+        Err(error) if error.is_thread_local_destroyed() => Instant::now(),
+        _ => tokio::time::Instant::now().into_std(),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The thread renews leases, releases the locks of dropped guards, awaits answers whose caller is gone, and
 //! reads from connections that have no other reader. So a lease is renewed while its body blocks the
-//! runtime, a guard dropped while its runtime shuts down is still released, and one client serves a new
+//! runtime, and a guard dropped while its runtime shuts down is still released. One client serves a new
 //! runtime in every test.
 //!
 //! The thread only runs short, non-blocking steps, so callers may rely on its timers.

@@ -1,8 +1,8 @@
 //! Background tasks polled inline by the caller that awaits their result.
 //!
 //! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on
-//! them too. So the background takes a task over when its caller is dropped. It also does when the task was
-//! woken and not polled for a while, because the caller's runtime is blocked or its future is not polled.
+//! them too. So the background takes a task over when its caller is dropped, and when the task was woken and
+//! not polled for a while: the caller's runtime may be blocked, or its future left unpolled.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -115,7 +115,7 @@ impl OffloadedTask {
     fn move_to(&self, background: &Background) {
         let mut slot = self.slot.lock();
         if matches!(*slot, Slot::Polling) {
-            // It is being polled right now, so it is not stuck.
+            // A task that is being polled right now is not stuck.
             return;
         }
         let left = mem::replace(&mut *slot, Slot::Closed);

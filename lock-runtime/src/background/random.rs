@@ -4,8 +4,8 @@ use crate::error::{LockError, LockErrorKind};
 
 /// The bits of an owner id: never drawn before, and impossible to guess.
 ///
-/// They are drawn when they are needed and never ahead. Bits in store would be copied with the process, by
-/// a fork and by the snapshot of a virtual machine, and the server would confirm the lock to both holders.
+/// They are drawn when they are needed and never ahead. A fork and a snapshot of a virtual machine copy bits
+/// that are in store. The server would then confirm the lock to both holders.
 pub(crate) fn acquisition() -> Result<[u8; 11], LockError> {
     bytes()
 }

@@ -6,8 +6,8 @@ use crate::background::fork;
 
 /// A mutex that ignores poison.
 ///
-/// Code that may panic under a mutex leaves its contents usable. So a panic in one caller is no reason for
-/// the others to fail, and least of all for a lock to stay or for a lease not to be renewed.
+/// Code that may panic under a mutex leaves its contents usable. So a panic in one caller is no reason for the
+/// others to fail, for a lock to stay, or for a lease not to be renewed.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(sync::Mutex<T>);
 

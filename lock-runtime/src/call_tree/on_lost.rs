@@ -1,6 +1,6 @@
-//! What a lost lock does to the body that runs under it.
+//! How a body ends whose lock is lost.
 
-/// What becomes of a body whose lock is lost.
+/// How a body ends whose lock is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLost {
     /// The body is dropped at its current await, and the call fails.

@@ -16,10 +16,10 @@ use crate::client::settle::{self, BodyEnd};
 use crate::error::LockError;
 use crate::key::LockKey;
 
-/// A lock that is about to be asked for; made by [`LockClient::lock`].
+/// A call for a lock, with its options; made by [`LockClient::lock`](crate::LockClient::lock).
 ///
-/// Nothing happens until [`acquire`](Acquire::acquire) or one of its like is called. Awaiting the
-/// value itself is the same as `acquire`.
+/// Nothing happens until [`acquire`](Acquire::acquire), [`run`](Acquire::run) or a variant of them is called.
+/// Awaiting the value itself is the same as `acquire`.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ use crate::key::LockKey;
 /// guard.release().await?;
 /// # Ok(()) }
 /// ```
-#[must_use = "a lock is not asked for until this is awaited"]
+#[must_use = "no lock is acquired until this is awaited"]
 #[derive(Clone)]
 pub struct Acquire {
     core: Arc<Core>,
@@ -65,9 +65,9 @@ impl Acquire {
         }
     }
 
-    /// How long the lease lasts without a renewal, 20 ms to 24 h; the client's if not said.
+    /// How long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
     ///
-    /// It bounds how long a crashed holder blocks others. It does *not* bound how long the lock
+    /// The ttl bounds how long a crashed holder blocks other callers. It does *not* bound how long the lock
     /// may be held: an explicit ttl leaves renewal on. For that see [`max_hold`](Acquire::max_hold)
     /// and [`renew`](Acquire::renew).
     pub fn ttl(mut self, ttl: Duration) -> Acquire {
@@ -75,63 +75,64 @@ impl Acquire {
         self
     }
 
-    /// How long to wait for the lock, everything included; the client's if not said. Zero makes
-    /// one attempt.
+    /// How long to wait for the lock, everything included. Default: the client's wait. Zero makes one attempt.
     pub fn wait(mut self, wait: Duration) -> Acquire {
         self.wait = Some(wait);
         self
     }
 
-    /// Whether the lease is renewed in the background, each third of its ttl; on if not said.
+    /// Whether the lease is renewed in the background, each third of its ttl. Default: true.
     pub fn renew(mut self, renew: bool) -> Acquire {
         self.renew = renew;
         self
     }
 
-    /// The longest that the lock may be held, renewals included; reached, the hold is lost.
+    /// The longest time for which the lock may be held, renewals included. After it the lock is lost.
     pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
         self.max_hold = Some(max_hold);
         self
     }
 
-    /// For how long the lease stays with this client after the body, if nobody else wants the lock: 1 ms to
-    /// a third of the ttl, or zero for not at all. The client's if not said.
+    /// How long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to
+    /// a third of the ttl, or zero for not at all. Default: the client's setting.
     ///
-    /// The next caller of the key in this client then takes the lease with a fencing token of its own and
-    /// without a command, also with a `wait` of zero. See [what that costs others](crate::docs::cookbook#a-hot-key-of-one-process).
+    /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
+    /// zero, and gets a fencing token of its own. See
+    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process).
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.retain = Some(retain);
         self
     }
 
-    /// Whether a call tree that holds the lock already may enter it again; on if not said. Off,
-    /// such a call fails at once with [`Reentered`](LockErrorKind::Reentered).
+    /// Whether a call tree that holds the lock already may enter it again. Default: true. If not, such a call
+    /// fails at once with [`Reentered`](crate::LockErrorKind::Reentered).
     pub fn reentrant(mut self, reentrant: bool) -> Acquire {
         self.reentrant = reentrant;
         self
     }
 
-    /// Names the function that asks and the template of its key, for others and for logs.
+    /// Names the calling function and the template of its key, for holder labels and for logs.
     pub(crate) fn described(mut self, function: &'static str, template: &'static str) -> Acquire {
         self.function = function;
         self.template = template;
         self
     }
 
-    /// Acquires the lock, waiting in line for at most `wait`.
+    /// Acquires the lock, waiting in its queue for at most `wait`.
     ///
-    /// In a call tree that holds the lock already (same client or a clone of it, same key) this
-    /// costs no round trip: the guard shares the hold, with the ttl, renewal and fencing token of
-    /// the outermost one. If a sibling is inside, it waits for that one to leave.
+    /// In a call tree that holds the lock already (same client or a clone of it, same key) this costs no round
+    /// trip. The guard then shares the hold, with the ttl, renewal and fencing token of the outermost guard.
+    /// If a sibling is inside, the call waits for that sibling to leave.
     ///
     /// # Errors
     ///
-    /// [`Busy`](LockErrorKind::Busy) if the lock was held at the last attempt,
-    /// [`Unavailable`](LockErrorKind::Unavailable) if the last attempt was not answered,
-    /// [`Lost`](LockErrorKind::Lost) if it was had and over before this came to it, or the outer hold of
-    /// the call tree is, [`Rejected`](LockErrorKind::Rejected),
-    /// [`Reentered`](LockErrorKind::Reentered), [`InvalidKey`](LockErrorKind::InvalidKey),
-    /// [`InvalidOptions`](LockErrorKind::InvalidOptions), [`Shutdown`](LockErrorKind::Shutdown).
+    /// [`Busy`](crate::LockErrorKind::Busy) if the lock was held at the last attempt,
+    /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt was not answered.
+    /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed,
+    /// or if the outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
+    /// [`Reentered`](crate::LockErrorKind::Reentered), [`InvalidKey`](crate::LockErrorKind::InvalidKey),
+    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions) and
+    /// [`Shutdown`](crate::LockErrorKind::Shutdown).
     ///
     /// # Panics
     ///
@@ -139,11 +140,11 @@ impl Acquire {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future at any await gives up the place in line and leaves no key and no queue
-    /// entry behind; a grant that arrives late is given back within half a second.
+    /// Dropping the future at any await leaves the queue, and leaves no key and no queue entry behind. A grant
+    /// that arrives late is released within half a second.
     ///
-    /// A future that was polled and is kept without being polled again may be granted the lock. The lease is
-    /// not renewed before the caller has the guard: it ends with its ttl, and the future then fails with
+    /// A future that was polled and is kept without being polled again may be granted the lock. Its lease is
+    /// not renewed before the caller has the guard, so it ends with its ttl. The future then fails with
     /// `Lost`, or in memory waits again.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
         let core = self.core.clone();
@@ -154,7 +155,7 @@ impl Acquire {
         Ok(LockGuard::new(core, frame))
     }
 
-    /// Makes one attempt: `None` if somebody else holds the lock.
+    /// Makes one attempt: `None` if another holder has the lock.
     ///
     /// Contention is not an error, an outage is.
     ///
@@ -177,9 +178,9 @@ impl Acquire {
     ///
     /// The body opens a call tree, as the attribute does: locked functions called in it know that
     /// the lock is held. When the lock is lost, the body is dropped at its current await and the
-    /// call fails with [`Lost`](LockErrorKind::Lost). `Ok` means that the lock was held
-    /// throughout. What the body returns is not looked into: if that is a `Result`, an `Err` of its
-    /// own is inside the `Ok`.
+    /// call fails with [`Lost`](crate::LockErrorKind::Lost). `Ok` means that the lock was held
+    /// throughout. The body's output is not examined: if it is a `Result`, an `Err` of its own is inside the
+    /// `Ok`.
     ///
     /// # Errors
     ///
@@ -187,11 +188,11 @@ impl Acquire {
     ///
     /// # Panics
     ///
-    /// As [`acquire`](Acquire::acquire), and with the body.
+    /// As [`acquire`](Acquire::acquire), and if the body panics.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the body first, then gives the lock back in the background.
+    /// Dropping the future drops the body first, then releases the lock in the background.
     ///
     /// # Examples
     ///
@@ -215,13 +216,13 @@ impl Acquire {
 
     /// As [`acquire`](Acquire::acquire), blocking the thread.
     ///
-    /// It works with and without a runtime. Inside one, the thread's other tasks stand still
-    /// meanwhile; so never wait here for a lock that another task of the same thread holds.
+    /// This works with and without a runtime. Inside one, the thread's other tasks do not run meanwhile; so
+    /// never wait here for a lock that another task of the same thread holds.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Acquire::acquire). In a call tree that holds the lock with a sibling inside
-    /// it cannot wait, since both may live in one task: it fails at once with `Reentered`.
+    /// As [`acquire`](Acquire::acquire). If the call tree holds the lock and a sibling is inside, the call fails
+    /// at once with `Reentered`: it cannot wait, since both may live in one task.
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
@@ -260,7 +261,7 @@ impl Acquire {
     }
 }
 
-/// Stands for the template of a lock that was asked for without the attribute.
+/// The template in reports of a lock that was acquired without the attribute.
 const BY_HAND: &str = "-";
 
 /// Contention is an answer, not an error.

@@ -11,11 +11,11 @@ use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 
-/// A way to the locks, cheap to clone; clones are the same client.
+/// Access to the locks of one server or of this process. Cheap to clone; clones are the same client.
 ///
-/// One a process is enough. It has one connection to its server, made by a background thread, so it works
-/// from any runtime and from none. Each runtime that uses locks reads from that connection itself, as does
-/// a thread that blocks for a call, so a call does not change threads.
+/// One client per process is enough. It has one connection to its server, made by a background thread, so it
+/// works from any runtime and from none. Each runtime that uses locks reads from that connection itself, as
+/// does a thread that blocks for a call. So a call does not change threads.
 ///
 /// # Examples
 ///
@@ -35,11 +35,10 @@ static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 
 impl LockClient {
     /// A client whose locks live in this process: for programs of one process, and for
-    /// [tests](crate::docs::testing), which can have them [busy or lost](crate::client::testing) on purpose.
+    /// [tests](crate::docs::testing), which can make them [busy or lost](crate::client::testing) on purpose.
     ///
-    /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their
-    /// caller's runtime and go by its clock, so that paused time works; synchronous ones go by the
-    /// real clock.
+    /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their caller's runtime
+    /// and use its clock, so that paused time works. Synchronous calls use the real clock.
     pub fn memory() -> LockClient {
         LockClient::new(AnyBackend::Memory(Memory::new()), Options::default())
     }
@@ -65,8 +64,8 @@ impl LockClient {
     ///
     /// # Errors
     ///
-    /// `NotInstalled` if none was. There is no silent default: a lock that only this process
-    /// sees would look just like one that all respect.
+    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees
+    /// would look just like one that all processes respect.
     pub fn installed() -> Result<LockClient, LockError> {
         INSTALLED
             .get()
@@ -74,7 +73,7 @@ impl LockClient {
             .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
     }
 
-    /// A lock to be asked for. The key is checked when it is.
+    /// A call for the lock with this key. The key is checked when the call is made.
     ///
     /// # Examples
     ///
@@ -84,7 +83,7 @@ impl LockClient {
     /// # let client = LockClient::memory();
     /// match client.lock("report:daily").try_acquire().await? {
     ///     Some(guard) => println!("ours, token {}", guard.fencing_token()),
-    ///     None => println!("somebody else is at it"),
+    ///     None => println!("another process is doing it"),
     /// }
     /// # Ok(()) }
     /// ```
@@ -92,16 +91,16 @@ impl LockClient {
         Acquire::new(self.core.clone(), key.into())
     }
 
-    /// Ends the client in good order: new acquisitions and waiting ones fail with `Shutdown`,
-    /// bodies that run may finish within the builder's
-    /// [`shutdown_grace`](LockClientBuilder::shutdown_grace), those that do not are told that
-    /// their lock is lost, and every lock that is given back is released before this returns, if the
-    /// server answers within two command timeouts.
+    /// Shuts the client down, and with it every call for its locks.
     ///
-    /// A lock whose holder cannot be stopped, a synchronous body or a guard that is kept, is not
-    /// released under its feet: it is not renewed any more, and its ttl frees it.
+    /// New acquisitions and waiting ones fail with `Shutdown`. Bodies that run may finish within the builder's
+    /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); those that do not lose their lock. Every
+    /// lock that ends is released before this returns, if the server answers within two command timeouts.
     ///
-    /// Call it when a server begins to drain its requests and
+    /// The lock of a holder that cannot be stopped, a synchronous body or a guard that is kept, is not released
+    /// while it is in use. It is not renewed any more, and its ttl frees it.
+    ///
+    /// Call this when a server begins to drain its requests and
     /// [not after that](crate::docs::cookbook#leaving-in-good-order): the grace begins here.
     ///
     /// # Cancel safety

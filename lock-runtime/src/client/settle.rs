@@ -61,7 +61,7 @@ pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, end: BodyEnd) -> Resul
     after_release(on_lost, end, guard.release_blocking())
 }
 
-/// What the result of the release means for the result of a body that ended so.
+/// The result of the call, after a body that ended so and a release with this result.
 fn after_release(
     on_lost: OnLost,
     end: BodyEnd,

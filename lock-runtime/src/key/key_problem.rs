@@ -1,4 +1,4 @@
-//! What makes a key unusable.
+//! Reasons to refuse a key.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(crate) enum KeyProblem {
     EmptyTag,
     CloseWithoutTag,
     ReservedSuffix(&'static str),
-    /// Text, not a template, that holds this `<placeholder>`.
+    /// Text, not a template, that contains this `<placeholder>`.
     Template(Box<str>),
 }
 

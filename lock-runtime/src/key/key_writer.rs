@@ -10,14 +10,12 @@ use super::record_names::is_reserved;
 
 /// A value that a lock's key can be made of.
 ///
-/// It is implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses,
-/// `uuid::Uuid`, and for references and smart pointers to any of them. It is not implemented for
-/// whatever has `Display`: a display is for people and changes when they ask for it, and a key that
-/// changes during a deployment locks nothing. Floats and `Option` are left out on purpose, since
-/// equal values must give equal keys and a missing value must not give any.
+/// Implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses, `uuid::Uuid`,
+/// and for references and smart pointers to any of them. Not implemented for every type with `Display`: a
+/// display is for people and may change, and a key that changes during a deployment locks nothing. Floats
+/// and `Option` are left out on purpose, since equal values must give equal keys and a missing value none.
 ///
-/// Implement it for your own identifiers. Equal values must write equal text, different values
-/// different text.
+/// Implement it for your own identifiers. Equal values must write equal text, different values different text.
 ///
 /// # Examples
 ///
@@ -69,7 +67,7 @@ pub struct KeyWriter {
     problem: Option<KeyProblem>,
     /// The placeholder that is being written, for messages.
     placeholder: Option<&'static str>,
-    /// How many `part` calls are open: inside one, nothing is verbatim.
+    /// How many `part` calls are open: inside one, all text is escaped.
     depth: usize,
     /// Where the last value begins.
     value: usize,
@@ -90,8 +88,8 @@ impl KeyWriter {
 
     /// Writes the author's own text as it is.
     ///
-    /// Inside an implementation of [`KeyPart`] this escapes like [`write_str`](Self::write_str): a
-    /// value must not be able to write a separator.
+    /// Inside an implementation of [`KeyPart`] the text is escaped as by [`write_str`](Self::write_str): a value
+    /// must not be able to write a separator.
     pub fn text(&mut self, text: &str) -> &mut KeyWriter {
         if self.depth == 0 {
             self.text.push_str(text);
@@ -103,15 +101,15 @@ impl KeyWriter {
 
     /// Writes a value, escaped.
     ///
-    /// A value that writes nothing at all is remembered, and acquiring the key fails with
-    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must
-    /// not lock on behalf of all the others.
+    /// If a value writes nothing at all, acquiring the key fails with
+    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must not lock
+    /// for all the others.
     pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
         self.part_dyn(&value);
         self
     }
 
-    /// One copy for all types of values: it would be code in every locked function.
+    /// One copy for all types of values: a copy for each would be code in every locked function.
     fn part_dyn(&mut self, value: &dyn KeyPart) {
         let start = self.text.len();
         self.depth += 1;
@@ -160,7 +158,7 @@ impl KeyWriter {
         }
 
         if Escaping(self).write_fmt(value).is_err() {
-            // Writing into the key cannot fail, so the value's own `Display` gave up half-way.
+            // Writing into the key cannot fail, so the value's own `Display` failed.
             self.problem.get_or_insert(KeyProblem::Unprintable {
                 placeholder: self.placeholder,
             });
@@ -169,13 +167,13 @@ impl KeyWriter {
 
     /// The key. Its problems are reported when a lock is acquired with it.
     ///
-    /// With a hash tag, a key may not end in `:f` or `:w`, where records beside a lock are. If its
-    /// last value makes it end so, that letter is escaped: `{order}:%66`.
+    /// A key with a hash tag must not end in `:f` or `:w`, the suffixes of records beside a lock. If its last
+    /// value makes it end so, that letter is escaped: `{order}:%66`.
     pub fn finish(mut self) -> LockKey {
         let ends_in_value = self.value > 0 && self.value + 1 == self.text.len();
         if ends_in_value && is_reserved(&self.text) {
             let letter = self.text.pop().expect("the value is one letter");
-            // It is ASCII, or the value would be longer.
+            // The letter is ASCII, or the value would be longer.
             self.push_escaped(letter as u8);
         }
         LockKey::new(self.text, self.problem)

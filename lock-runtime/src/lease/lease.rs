@@ -23,7 +23,7 @@ use crate::telemetry::{self, LeaseTrace};
 
 /// A lease that the server or the store confirmed at least once; its guards, bodies and watchdog share it.
 ///
-/// It compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
+/// A lease compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
 /// sooner.
 pub(crate) struct Lease {
     pub(crate) keys: KeySet,

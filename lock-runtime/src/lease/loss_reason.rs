@@ -14,7 +14,7 @@ pub(crate) enum LossReason {
 }
 
 impl LossReason {
-    /// The label of metrics.
+    /// The label in metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
             LossReason::Expired => "expired",

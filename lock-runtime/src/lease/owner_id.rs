@@ -31,27 +31,28 @@ impl ClientId {
 
 impl fmt::Debug for ClientId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ProcessId({})", self.as_str())
+        write!(f, "ClientId({})", self.as_str())
     }
 }
 
-/// The identity of one acquisition, 132 bits: the process, then 84 random bits that are never
-/// used twice. Whoever knows it can release the lock, so it is never logged whole.
+/// The identity of one acquisition, 132 bits: the client id, then 84 random bits that are never used twice.
+///
+/// An owner id is never logged whole: any program that knows it can release the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OwnerId([u8; OwnerId::LEN]);
 
-/// What tells the owners of one client from each other.
+/// The part of an owner id that distinguishes the owners of one client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AcquisitionId([u8; OwnerId::LEN - ClientId::LEN]);
 
 impl fmt::Debug for AcquisitionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Acquisition(…)")
+        f.write_str("AcquisitionId(…)")
     }
 }
 
 impl OwnerId {
-    /// Characters of an owner, base64url: 132 bits.
+    /// Characters of an owner id, base64url: 132 bits.
     pub(crate) const LEN: usize = 22;
 
     /// Only the first 84 of the 88 random bits fit the 14 characters that are left.
@@ -63,7 +64,7 @@ impl OwnerId {
         OwnerId(owner)
     }
 
-    /// The owner at the start of `text`, if there is one.
+    /// The owner id at the start of `text`, if there is one.
     pub(crate) fn parse_prefix(text: &[u8]) -> Option<OwnerId> {
         let owner: [u8; OwnerId::LEN] = text.get(..OwnerId::LEN)?.try_into().ok()?;
         owner
@@ -76,14 +77,14 @@ impl OwnerId {
         ascii(&self.0)
     }
 
-    /// The name of the client that made it.
+    /// The client that drew it.
     pub(crate) fn process(&self) -> ClientId {
         let mut process = [0; ClientId::LEN];
         process.copy_from_slice(&self.0[..ClientId::LEN]);
         ClientId(process)
     }
 
-    /// Without the process: shorter, where there are many of one client's.
+    /// The owner id without the client: shorter, where a map has those of one client.
     pub(crate) fn acquisition(&self) -> AcquisitionId {
         let mut acquisition = [0; OwnerId::LEN - ClientId::LEN];
         acquisition.copy_from_slice(&self.0[ClientId::LEN..]);
@@ -93,7 +94,7 @@ impl OwnerId {
 
 impl fmt::Debug for OwnerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Owner({}…)", ascii(&self.0[..ClientId::LEN]))
+        write!(f, "OwnerId({}…)", ascii(&self.0[..ClientId::LEN]))
     }
 }
 
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_one_of_the_84_bits_counts() {
+    fn each_of_the_84_bits_counts() {
         let process = ClientId::from_random([0; 6]);
         let zero = OwnerId::from_random(process, [0; 11]);
         for bit in 0..84 {
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_starts_with_its_process_and_is_found_again() {
+    fn owner_id_starts_with_its_client_and_is_parsed_again() {
         let process = ClientId::from_random([1, 2, 3, 4, 5, 6]);
         let owner = OwnerId::from_random(process, [7; 11]);
         assert!(owner.as_str().starts_with(process.as_str()));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_process_alone() {
+    fn debug_shows_the_client_alone() {
         let owner = OwnerId::from_random(ClientId::from_random([9; 6]), [7; 11]);
         let shown = format!("{owner:?}");
         assert!(!shown.contains(&owner.as_str()[ClientId::LEN..]), "{shown}");

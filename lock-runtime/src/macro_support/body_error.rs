@@ -1,17 +1,17 @@
-//! What a body returned, for any return type: an error of its own, or a future, whose work the lock
-//! would not cover.
+//! Detects, for any return type, whether a body returned an error of its own or a future.
 //!
-//! The compiler takes the first method that fits, so nothing here needs a bound on the return type.
-//! The methods have names that no other trait in scope will have.
+//! A future is refused, since the lock would not cover its work. The compiler picks the first method that
+//! fits, so nothing here needs a bound on the return type. The methods have names that no other trait in
+//! scope will have.
 
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
-/// A result to be looked at: `(&BodyResult(&result)).lock_body_failed()`.
+/// The result of a body, to be examined by `(&BodyResult(&result)).lock_body_failed()`.
 ///
-/// For a `Result` the inherent method below is found first, then for a future the one of
-/// [`FutureResult`], and for anything else, also for a type parameter, that of [`NotAResult`].
+/// The compiler finds the inherent method below for a `Result`, and that of [`FutureResult`] for a future. For
+/// any other type, also for a type parameter, it finds that of [`NotAResult`].
 #[derive(Debug)]
 pub struct BodyResult<'a, R>(pub &'a R);
 
@@ -22,7 +22,7 @@ impl<T, E> BodyResult<'_, Result<T, E>> {
     }
 }
 
-/// Refuses a function that returns a future: it would be unlocked as soon as it returns, and the
+/// Refuses a function that returns a future: the lock would be released when the function returns, and the
 /// future would run afterwards.
 #[diagnostic::on_unimplemented(
     message = "this function returns a future, which would run after the lock was released",
@@ -48,9 +48,9 @@ impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
     }
 }
 
-/// Return types that have no failure of their own.
+/// Return types without an error of their own.
 pub trait NotAResult {
-    /// Whether the body failed by itself: it cannot.
+    /// Whether the body failed by itself: never.
     fn lock_body_failed(&self) -> bool;
 }
 
@@ -60,15 +60,15 @@ impl<R> NotAResult for &BodyResult<'_, R> {
     }
 }
 
-/// Whether a failure of the lock is to be returned as `R`, in the way of [`BodyResult`]:
+/// Whether a failure of the lock is returned as `R`, found in the way of [`BodyResult`]:
 /// `(&Failing::<R>::NEW).lock_failure_goes()`.
 ///
-/// A future is refused above. Here it has to pass, or it would be refused twice, once with advice that
+/// A future is refused above. Here it has to be accepted, or it would be refused twice, once with advice that
 /// does not help.
 pub struct Failing<R>(PhantomData<fn() -> R>);
 
 impl<R> Failing<R> {
-    /// Asks for `R`.
+    /// The question about `R`.
     pub const NEW: Failing<R> = Failing(PhantomData);
 }
 
@@ -87,7 +87,7 @@ pub struct Returned;
 pub struct Refused;
 
 impl<R: Future> Failing<R> {
-    /// To no place.
+    /// Nowhere.
     pub fn lock_failure_goes(&self) -> Refused {
         Refused
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_results_own_error_is_a_failure() {
+    fn only_an_error_of_a_result_is_a_failure() {
         type Alias = Result<u8, String>;
         let [failed, well] = [Alias::Err(String::new()), Alias::Ok(1)];
         let [failed, well] = [&BodyResult(&failed), &BodyResult(&well)];
@@ -127,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn a_type_parameter_is_not_looked_into() {
+    fn type_parameter_is_not_examined() {
         assert!(!generic(&Err::<u8, u8>(1)));
     }
 
     #[test]
-    fn only_a_future_leaves_the_failure_aside() {
+    fn failure_is_returned_as_any_type_but_a_future() {
         let future = &Failing::<std::future::Ready<u8>>::NEW;
         let Refused = future.lock_failure_goes();
         let other = &Failing::<Result<u8, u8>>::NEW;

@@ -12,17 +12,17 @@ use crate::client::LockGuard;
 use crate::client::settle::{BodyEnd, settle};
 use crate::error::LockError;
 
-/// All that a call owns of its lock, from asking for it until it was given back.
+/// The lock of one call, from the first request until it is released.
 ///
-/// It stays where it is in the future of the locked function, and what is awaited only borrows it.
-/// So that future has one thing to drop, and the code for it exists once.
+/// A call stays in its place in the future of the locked function, and the futures that are awaited only
+/// borrow it. So the locked function's future has one thing to drop, and the code for that exists once.
 #[derive(Debug)]
 #[must_use = "a call drives its body"]
 pub struct Call(State);
 
 enum State {
-    /// Boxed, as below: it would add some 2 KB to the future of every locked function. In a mutex that
-    /// nobody locks, so that the call is `Sync` though the future in it is not.
+    /// Boxed, since it would add some 2 KB to the future of every locked function. In a mutex that is never
+    /// locked, so that the call is `Sync` though the future in it is not.
     Acquiring(Boxed<LockGuard>),
     Held(LockGuard),
     Settling(Boxed<()>),
@@ -47,11 +47,11 @@ impl Call {
         Acquired(self)
     }
 
-    /// The guard, from when the lock was acquired until the call is settled.
+    /// The guard, between acquiring and settling.
     ///
     /// # Panics
     ///
-    /// At any other time; no expansion asks then.
+    /// At any other time; no expansion calls it then.
     #[inline(never)]
     pub fn guard(&self) -> &LockGuard {
         match &self.0 {
@@ -60,7 +60,7 @@ impl Call {
         }
     }
 
-    /// Runs `body` under the lock. `Err` says that the lock was lost and the body dropped.
+    /// Runs `body` under the lock. `Err` means that the lock was lost and the body dropped.
     pub fn drive<'a, B>(&'a self, on_lost: OnLost, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
         self.driver(on_lost).drive(body)
     }
@@ -70,7 +70,7 @@ impl Call {
         self.guard().driver(on_lost)
     }
 
-    /// Gives the lock back after the body ended so. `Err` is to replace the body's result.
+    /// Releases the lock after a body that ended so. `Err` replaces the body's result.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Call {
     }
 }
 
-/// Polls without a lock: the future is borrowed mutably.
+/// Polls without locking the mutex: the future is borrowed mutably.
 fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
     let future = boxed.get_mut();
     future.as_mut().poll(cx)

@@ -8,7 +8,7 @@ use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::moment::Moment;
 
-/// The time for which a caller has a lease. It ends exactly once.
+/// The time for which a caller has a lease; it ends exactly once.
 #[derive(Debug)]
 pub(crate) struct LeaseSpan {
     since: Moment,

@@ -8,8 +8,8 @@ use crate::background::sync::Mutex;
 /// The labels of a lease, and the span that its events are in.
 ///
 /// The span is kept here, and not entered around a body, so that the background thread finds it too: none
-/// of the caller's spans is current there. It is taken out when the lease ends. Parts of a lease live on
-/// while its release is unanswered, and would keep the span open.
+/// of the caller's spans is current there. The span is taken out when the lease ends. Parts of a lease live
+/// on while its release is unanswered, and would keep the span open.
 #[derive(Debug)]
 pub(crate) struct LeaseTrace {
     pub(crate) function: &'static str,

@@ -35,8 +35,8 @@ impl Acquire {
             )),
             // The driver of the outer body is about to drop this future: it compares the deadline before it
             // polls the body again. An error now would let the body go on to its own fallback, without the
-            // lock. Only a body that blocks inside one poll, on a runtime of its own, gets as far as the
-            // error, and must, since nothing else would end it.
+            // lock. Only a body that blocks inside one poll, on a runtime of its own, sees the error: nothing
+            // else would end such a body.
             Err(loss) => {
                 if enclosing.is_dropped_on_loss {
                     self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;

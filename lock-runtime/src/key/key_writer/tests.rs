@@ -16,7 +16,7 @@ fn text_is_verbatim_and_values_are_escaped() {
 }
 
 #[test]
-fn no_value_makes_a_key_end_like_a_record_beside_a_lock() {
+fn value_never_makes_a_key_end_like_a_record_beside_a_lock() {
     let key = |text: &str, value: &str| {
         let mut key = KeyWriter::new();
         key.text(text).part(value);
@@ -24,7 +24,7 @@ fn no_value_makes_a_key_end_like_a_record_beside_a_lock() {
     };
     assert_eq!(key("{order}:", "f"), "{order}:%66");
     assert_eq!(key("{order}:", "w"), "{order}:%77");
-    // Where it cannot be taken for one, it stays.
+    // A key that cannot be mistaken for one stays as it is.
     assert_eq!(key("{order}:", "g"), "{order}:g");
     assert_eq!(key("{order}:", "ff"), "{order}:ff");
     assert_eq!(key("{order}-", "f"), "{order}-f");
@@ -66,7 +66,7 @@ const AWKWARD: [&str; 16] = [
 ];
 
 #[test]
-fn pairs_of_values_never_meet() {
+fn pairs_of_values_never_collide() {
     for separators in [
         ["", ":", ""],
         ["x", "-:", "y"],
@@ -92,7 +92,7 @@ fn pairs_of_values_never_meet() {
 }
 
 #[test]
-fn an_empty_value_is_remembered_by_its_placeholder() {
+fn empty_value_is_reported_by_its_placeholder() {
     let mut key = KeyWriter::new();
     key.text("order:");
     key.placeholder("order.id", &"");
@@ -113,7 +113,7 @@ fn an_empty_value_is_remembered_by_its_placeholder() {
 }
 
 #[test]
-fn a_value_cannot_write_a_separator() {
+fn value_cannot_write_a_separator() {
     struct Forger;
     impl KeyPart for Forger {
         fn write_to(&self, key: &mut KeyWriter) {

@@ -21,13 +21,13 @@ fn terms(renew: bool, max_hold: Option<Duration>) -> LeaseTerms {
 }
 
 #[test]
-fn the_holder_gives_up_one_percent_and_two_milliseconds_early() {
+fn holder_gives_up_one_percent_and_two_milliseconds_early() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, None));
     assert_eq!(schedule.deadline(), T0 + ms(10_000 - 100 - 2));
 }
 
 #[test]
-fn the_shortest_ttl_leaves_time_to_work() {
+fn shortest_ttl_leaves_time_to_work() {
     let schedule = RenewalSchedule::granted(
         T0,
         &LeaseTerms {
@@ -41,7 +41,7 @@ fn the_shortest_ttl_leaves_time_to_work() {
 }
 
 #[test]
-fn a_renewal_falls_due_by_a_third_and_again_if_nothing_comes_of_it() {
+fn renewal_is_due_by_a_third_and_again_if_it_is_unanswered() {
     let mut schedule = RenewalSchedule::granted(T0, &terms(true, None));
     let due = schedule.next_due();
     assert!(due <= T0 + TTL / 3, "{:?}", due.since(T0));
@@ -56,12 +56,12 @@ fn a_renewal_falls_due_by_a_third_and_again_if_nothing_comes_of_it() {
 }
 
 #[test]
-fn no_renewal_is_later_than_a_third_nor_sooner_than_a_twelfth() {
+fn renewal_is_never_later_than_a_third_nor_sooner_than_a_twelfth() {
     for ttl in [MIN_TTL, ms(300), TTL, MAX_TTL] {
         for step in 0..10_000_u32 {
             let sent = T0 + ttl * step / 7;
-            let beat = Phase::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
-            let after = next_renewal(sent, ttl, beat).since(sent);
+            let phase = Phase::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
+            let after = next_renewal(sent, ttl, phase).since(sent);
             assert!(after <= ttl / 3, "{ttl:?}: {after:?}");
             assert!(after >= ttl / 12, "{ttl:?}: {after:?}");
         }
@@ -69,15 +69,15 @@ fn no_renewal_is_later_than_a_third_nor_sooner_than_a_twelfth() {
 }
 
 #[test]
-fn a_lease_on_its_beat_is_renewed_no_more_often_for_it() {
+fn lease_in_its_phase_is_renewed_no_more_often() {
     for early in [Duration::ZERO, TICK / 2, TICK] {
         for late in [Duration::ZERO, ms(1), ms(100)] {
             for start in 0..100 {
                 let granted = T0 + ms(37 * start);
-                let beat = Phase::of(granted);
+                let phase = Phase::of(granted);
                 let (mut sent, mut renewals) = (granted, 0);
                 while sent < granted + TTL * 10 {
-                    let due = next_renewal(sent, TTL, beat) + late;
+                    let due = next_renewal(sent, TTL, phase) + late;
                     sent = Moment::from_nanos(due.as_nanos() - early.as_nanos() as u64);
                     renewals += 1;
                 }
@@ -88,15 +88,15 @@ fn a_lease_on_its_beat_is_renewed_no_more_often_for_it() {
 }
 
 #[test]
-fn leases_of_one_burst_are_spread_over_the_third() {
+fn renewals_of_one_burst_are_spread_over_the_third() {
     let mut bins = [0_u32; 20];
     let third = TTL / 3;
     for number in 0..10_000 {
         let granted = T0 + Duration::from_micros(20) * number;
-        let beat = Phase::of(granted);
+        let phase = Phase::of(granted);
         let mut sent = granted;
         while sent < T0 + third * 3 {
-            sent = next_renewal(sent, TTL, beat);
+            sent = next_renewal(sent, TTL, phase);
         }
         let bin = sent.since(T0 + third * 3).as_micros() * 20 / third.as_micros();
         bins[bin as usize] += 1;
@@ -108,14 +108,14 @@ fn leases_of_one_burst_are_spread_over_the_third() {
 }
 
 #[test]
-fn without_renewal_only_the_deadline_is_left() {
+fn lease_without_renewal_has_only_its_deadline() {
     let mut schedule = RenewalSchedule::granted(T0, &terms(false, None));
     assert_eq!(schedule.due(T0 + ms(9_000)), Due::At(schedule.deadline()));
     assert_eq!(schedule.due(schedule.deadline()), Due::Lost);
 }
 
 #[test]
-fn an_answer_to_an_older_request_never_shortens_the_lease() {
+fn answer_to_an_older_request_never_shortens_the_lease() {
     let mut schedule = RenewalSchedule::granted(T0, &terms(true, None));
     schedule.confirmed(T0 + ms(5_000), TTL);
     let deadline = schedule.deadline();
@@ -147,7 +147,7 @@ fn unanswered_renewals_are_repeated_soon_and_do_not_move_the_deadline() {
 }
 
 #[test]
-fn a_failed_renewal_by_hand_does_not_start_others() {
+fn failed_renewal_by_the_holder_starts_no_others() {
     let mut schedule = RenewalSchedule::granted(T0, &terms(false, None));
     schedule.unanswered(T0, 0.5);
     assert_eq!(schedule.due(T0 + ms(9_000)), Due::At(schedule.deadline()));
@@ -175,7 +175,7 @@ fn max_hold_caps_renewals_and_the_deadline() {
 }
 
 #[test]
-fn a_max_hold_below_the_ttl_is_what_is_asked_for() {
+fn max_hold_below_the_ttl_is_the_first_ttl() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, Some(ms(500))));
     assert_eq!(terms(true, Some(ms(500))).first_ttl(), ms(500));
     assert!(schedule.deadline() <= T0 + ms(500));
@@ -183,7 +183,7 @@ fn a_max_hold_below_the_ttl_is_what_is_asked_for() {
 }
 
 #[test]
-fn whoever_has_the_lease_next_keeps_its_deadline_and_its_schedule() {
+fn next_holder_keeps_the_deadline_and_the_renewals() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, None));
     let now = T0 + ms(1_000);
     let next = schedule.passed(now, &terms(true, None));
@@ -191,13 +191,13 @@ fn whoever_has_the_lease_next_keeps_its_deadline_and_its_schedule() {
     assert_eq!(next.next_due(), schedule.next_due());
     let unrenewed = schedule.passed(now, &terms(false, None));
     assert_eq!(unrenewed.next_due(), schedule.deadline());
-    // And whoever follows that one has it renewed when two thirds are left.
+    // The holder after one without renewals has the lease renewed when two thirds are left.
     let renewed = unrenewed.passed(now, &terms(true, None));
     assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
 }
 
 #[test]
-fn a_max_hold_begins_with_the_turn_and_ends_no_other() {
+fn max_hold_begins_with_the_hand_over_and_ends_no_other_holder() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, None));
     let now = T0 + ms(1_000);
     let short = schedule.passed(now, &terms(true, Some(TTL)));

@@ -55,7 +55,7 @@ impl Tls {
     /// services are restarted. Files that cannot be used now, for instance because they are being written, change
     /// nothing.
     async fn current_config(&self) -> Arc<ClientConfig> {
-        if self.certificates.have_files() {
+        if self.certificates.has_files() {
             let certificates = self.certificates.clone();
             let reading = tokio::task::spawn_blocking(move || settings::read(&certificates));
             match reading.await {
