@@ -163,10 +163,6 @@ impl Io {
         self.background_reads || self.runtime_readers.has_task()
     }
 
-    pub(super) fn add_thread(&mut self) {
-        self.thread_readers.add();
-    }
-
     /// Removes a blocked thread. Whether the background is to read for those that are left, or to read answers
     /// that the thread does not wait for.
     pub(super) fn remove_thread(&mut self) -> bool {

@@ -145,7 +145,7 @@ impl SharedIo {
 
     /// Adds a thread that blocks until its command is answered.
     pub(super) fn add_thread(&self) {
-        self.lock().add_thread();
+        self.lock().thread_readers.add();
     }
 
     /// Removes a thread that blocks no more. The background reads what is left.
