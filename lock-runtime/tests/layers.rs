@@ -88,7 +88,7 @@ fn an_upward_import_and_a_ring_are_found() {
     let sources = BTreeMap::from([
         source("lease/mod", "pub mod schedule;"),
         source("lease/schedule", "fn f() { crate::client::core::g(); }"),
-        source("client/mod", "pub mod core; pub mod guard;"),
+        source("client/mod", "pub mod core; pub mod guard; pub mod parent;"),
         source("client/core", "use super::guard::{self, Guard};"),
         source("client/guard", "mac!(crate::client::core::Core);"),
         source(
@@ -190,6 +190,12 @@ fn collect(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
             continue;
         }
         match &tokens[at] {
+            // A visibility is no import: `pub(super)`.
+            TokenTree::Ident(ident) if ident == "pub" => {
+                let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(group))
+                    if group.delimiter() == Delimiter::Parenthesis);
+                at += if is_restricted { 2 } else { 1 };
+            }
             TokenTree::Ident(ident) if ["crate", "super", "self"].iter().any(|it| ident == it) => {
                 at = path(&tokens, at, Vec::new(), paths);
             }

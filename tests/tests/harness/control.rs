@@ -90,8 +90,8 @@ fn every_control_is_in_the_files_that_the_list_names() {
 /// Where a name is mistyped, the compiler says so.
 #[test]
 fn the_lints_know_the_controls_and_no_other() {
-    let mut values = between(LINTS, "cfg(lock_control, values(", ')');
-    let known: Vec<_> = values.next().into_iter().flat_map(names).collect();
+    let values = between(LINTS, "cfg(lock_control, values(", ')');
+    let known: Vec<_> = values.flat_map(names).collect();
     let listed: Vec<_> = controls().iter().map(|control| control.name).collect();
     assert_eq!(known, listed);
 }

@@ -5,13 +5,14 @@ use std::time::Duration;
 use harness::{KEY, LOCK, LONG, RedisServer, ask, client, hold, ms, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
-const TTL: Duration = ms(1_500);
+/// Renewed each second, with two more for a busy machine.
+const TTL: Duration = ms(3_000);
 
 /// Longer than the ttl, as it would not matter otherwise.
-const MAX_HOLD: Duration = ms(2_000);
+const MAX_HOLD: Duration = ms(4_000);
 
 /// Longer than both.
-const PAST: Duration = ms(2_250);
+const PAST: Duration = ms(4_500);
 
 /// A holder, and the one that has its lease after it.
 async fn passed(
