@@ -111,6 +111,7 @@ mod background;
 mod call_tree;
 mod client;
 mod config;
+mod control;
 pub mod docs;
 mod error;
 mod key;

@@ -14,6 +14,7 @@ use crate::call_tree::{self, Found, Frame};
 use crate::client::LockClient;
 use crate::client::guard::LockGuard;
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
+use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 use crate::lease::schedule::Terms;
@@ -306,8 +307,8 @@ impl Acquire {
         let now = asked.now();
         let waited = asked.waited(now);
         let outcome = acquired.and_then(|held| match held.loss_at(now) {
-            None => Ok(held),
-            Some(loss) => Err(held.lost_error(loss)),
+            Some(loss) if !is_removed!("check_before_the_hand_over") => Err(held.lost_error(loss)),
+            _ => Ok(held),
         });
         match outcome {
             Ok(mut held) => {

@@ -9,6 +9,7 @@ use tokio::sync::futures::Notified;
 
 use crate::call_tree::{self, Current, OnLoss, Scope};
 use crate::client::guard::LockGuard;
+use crate::control::is_removed;
 use crate::error::LockError;
 use crate::lease::{Hold, Loss};
 use crate::telemetry;
@@ -197,11 +198,11 @@ impl Inside<'_, '_> {
         let lost = driver.lost.get_or_insert_with(|| Box::pin(hold.notified()));
         let _ = lost.as_mut().poll(cx);
         match hold.loss() {
-            None => Poll::Pending,
-            Some(loss) => {
+            Some(loss) if !is_removed!("check_after_a_poll") => {
                 body.discard();
                 Poll::Ready(hold.lost_error(loss))
             }
+            _ => Poll::Pending,
         }
     }
 }

@@ -41,6 +41,7 @@ use crate::backend::wire::outstanding::Chain;
 use crate::backend::wire::{Acquired, Ended, Fault, Heir, Renewal, Sent, Ticket, Wire};
 use crate::background::Keeper;
 use crate::background::clock::Clock;
+use crate::control::is_removed;
 use crate::key::RecordNames;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -114,7 +115,7 @@ impl Server {
                 None => call.script.write(output, whole, call.words),
             };
             note(Step::Sending(&connection));
-            let at = CLOCK.now();
+            let mut at = CLOCK.now();
             let value = match self.link.send(&connection, write, until).await {
                 Ok(value) if is_script => value,
                 Ok(value) => Deletion::answer(value),
@@ -126,6 +127,9 @@ impl Server {
                 Err(silence) => return Err(self.unanswered(silence)),
             };
             note(Step::Answered(&connection));
+            if is_removed!("lease_from_before_the_acquire") {
+                at = CLOCK.now();
+            }
             match value.extract_error() {
                 Ok(answer) => return Ok(Sent { at, answer }),
                 Err(error) => match self.judge(&connection, &error) {
@@ -197,7 +201,7 @@ impl Server {
         };
         let count = renewals.len();
         let mut unsent = 0;
-        let (at, sent) = loop {
+        let (mut at, sent) = loop {
             let at = CLOCK.now();
             match self.link.send_all(connection, count, write, until).await {
                 Err(Silence::Unsent) => match self.reconnection(&mut unsent, until).await {
@@ -207,6 +211,9 @@ impl Server {
                 sent => break (at, sent.map_err(|silence| self.unanswered(silence))),
             }
         };
+        if is_removed!("lease_from_before_the_renewal") {
+            at = CLOCK.now();
+        }
         let fault = match sent {
             Ok(answers) if answers.len() == renewals.len() => {
                 let read = |answer: Value| match answer.extract_error() {

@@ -7,6 +7,7 @@ use redis::{Script, Value};
 
 use super::command::{Head, Word};
 use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
+use crate::control;
 use crate::lease::record::{Grant, Holder};
 
 /// A script: the words that its calls begin with.
@@ -37,7 +38,8 @@ pub(super) static RELEASE: LazyLock<Lua> =
     LazyLock::new(|| Lua::new(include_str!("lua/release.lua"), 1));
 
 impl Lua {
-    fn new(source: &'static str, keys: i64) -> Lua {
+    fn new(source: &str, keys: i64) -> Lua {
+        let source = &control::without_removed(source);
         let head = |command, script| {
             Head::new(&[Word::Text(command), Word::Text(script), Word::Number(keys)])
         };

@@ -46,6 +46,7 @@ use crate::background::offload::{Errand, Runner, Task};
 use crate::background::panics::shielded;
 use crate::background::timers::Alarms;
 use crate::config::Options;
+use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, RecordNames};
 use crate::lease::owner_id::Owner;
@@ -327,7 +328,9 @@ impl<W: Wire> Remote<W> {
             Signal::Down(incarnation) => {
                 self.calls.disconnected(incarnation);
                 self.calls.call_all();
-                self.roster().is_disconnected(self.now());
+                if !is_removed!("renewal_after_a_move") {
+                    self.roster().is_disconnected(self.now());
+                }
                 self.look_sooner();
             }
             Signal::Message(payload) => {
@@ -336,7 +339,9 @@ impl<W: Wire> Remote<W> {
                 else {
                     return;
                 };
-                if !self.calls.call(owner) && self.calls.has_just_ended(owner) {
+                if !self.calls.call(owner)
+                    && (self.calls.has_just_ended(owner) || is_removed!("owner_of_a_message"))
+                {
                     reaper::end_again(self, owner, lock);
                 }
                 // After the call: a holder that is about to retain its lease has heard it, or is seen here.

@@ -12,6 +12,7 @@ use crate::backend::remote::owner::Episode;
 use crate::backend::remote::retained::RetainedLeases;
 use crate::backend::wire::{Renewal, Sent};
 use crate::background::moment::Moment;
+use crate::control::is_removed;
 use crate::key::LockName;
 use crate::lease::Hold;
 use crate::lease::owner_id::{Acquisition, Owner};
@@ -146,7 +147,9 @@ impl Roster {
     /// confirmation: its time is over.
     pub(crate) fn is_disconnected(&mut self, now: Moment) {
         self.broke_at = Some(now);
-        self.retained.expire();
+        if !is_removed!("retained_after_a_move") {
+            self.retained.expire();
+        }
         for entry in self.entries.values_mut() {
             entry.tenure.doubt();
         }
@@ -247,7 +250,8 @@ impl Roster {
     ) -> Option<Arc<Hold>> {
         let lock = &request.names.lock;
         let (tenure, until) = self.retained.get(lock)?;
-        if now >= until || !tenure.may_pass(&request.terms, turns, now) {
+        let is_over = now >= until || !tenure.may_pass(&request.terms, turns, now);
+        if is_over && !is_removed!("retained_after_a_move") {
             return None;
         }
         let mut entry = self.retained.take(lock)?;

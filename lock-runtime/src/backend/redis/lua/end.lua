@@ -6,7 +6,9 @@ local entry, heir, ttl = ARGV[1], ARGV[2], ARGV[3]
 local owner, heir_owner = owner_of(entry), heir and owner_of(heir)
 
 local value = call('GET', K)
-if not value or owner_of(value) ~= owner then
+if not value
+  or owner_of(value) ~= owner -- control: owner_compare_on_end
+then
   local left = call('ZREM', Q, entry, owner)
   if heir and value and owner_of(value) == heir_owner then
     -- Sent twice: the first one made `next` the holder.

@@ -4,9 +4,7 @@ local value = redis.call('GET', KEYS[1])
 if not value then
   return 0
 end
-if value:sub(1, 22) ~= ARGV[1] then
-  return -1
-end
+if value:sub(1, 22) ~= ARGV[1] then return -1 end -- control: owner_compare_on_release
 if value:sub(23, 23) == '+' then
   return 2
 end
