@@ -1,16 +1,18 @@
-//! Makes states equal that differ only in names: which client is which, and what the tokens' numbers
-//! are.
+//! Makes states equal that differ only in names: which client is which, and what the numbers of owners and
+//! tokens are.
 
-use crate::client::{Client, Phase};
+use crate::client::{Client, Phase, Step};
 use crate::network::{Down, Kind};
 use crate::server::{Answer, Owner, Records, Token, Value};
 use crate::world::World;
 
-/// Renames. Any renaming of clients is sound, since all clients follow the same rules, and any
-/// renaming of tokens that keeps their order, since they are only compared. (Gaps between grants
+/// Renames. Any renaming of clients is sound, since all clients follow the same rules. So is any renaming of
+/// an owner that is named anywhere, and any renaming of tokens that keeps their order, since they are only
+/// compared. (Gaps between grants
 /// become the least that there may be, which is the worst case.)
 pub(crate) fn reduce(world: &mut World, turns: Token) {
     compact_tokens(world, turns);
+    compact_owners(world);
     sort_clients(world);
 }
 
@@ -35,7 +37,7 @@ fn sort_clients(world: &mut World) {
     }
 }
 
-fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
+fn owners(records: &mut Records, mut rename: impl FnMut(&mut Owner)) {
     if let Some(lock) = &mut records.lock
         && let Value::Ours { owner, .. } = &mut lock.value
     {
@@ -43,6 +45,73 @@ fn owners(records: &mut Records, rename: impl Fn(&mut Owner)) {
     }
     for entry in &mut records.queue {
         rename(&mut entry.owner);
+    }
+}
+
+/// An owner's number is its place among those of its client that are named anywhere.
+fn compact_owners(world: &mut World) {
+    for id in 0..world.clients.len() {
+        let mut used = 0_u64;
+        each_owner(world, id, |number| used |= 1 << *number);
+        let number = used.count_ones() as u8;
+        world.clients[id].next = number;
+        // Already without a gap.
+        if used.trailing_ones() == used.count_ones() {
+            continue;
+        }
+        each_owner(world, id, |number| {
+            let below = used & ((1 << *number) - 1);
+            *number = below.count_ones() as u8;
+        });
+    }
+}
+
+fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
+    let mut named = |owner: &mut Owner| {
+        if usize::from(owner.client) == id {
+            see(&mut owner.number);
+        }
+    };
+    owners(&mut world.records, &mut named);
+    if let Some(replica) = &mut world.replica {
+        owners(replica, &mut named);
+    }
+    if let Some((owner, _)) = &mut world.waits {
+        named(owner);
+    }
+    let client = &mut world.clients[id];
+    for episode in &mut client.episodes {
+        see(&mut episode.number);
+        if let Phase::Ending {
+            step: Step::Bequeath(heir),
+            ..
+        } = &mut episode.phase
+        {
+            see(heir);
+        }
+    }
+    for down in &mut client.link.down {
+        match down {
+            Down::Push(number) => see(number),
+            Down::Reply(reply) => {
+                see(&mut reply.number);
+                heir(&mut reply.kind, &mut see);
+            }
+        }
+    }
+    let stray = client.link.stray.iter_mut().map(|(request, _)| request);
+    for request in client.link.up.iter_mut().chain(stray) {
+        see(&mut request.number);
+        heir(&mut request.kind, &mut see);
+    }
+}
+
+fn heir(kind: &mut Kind, see: &mut impl FnMut(&mut u8)) {
+    if let Kind::End {
+        next: Some((number, _)),
+    } = kind
+    {
+        see(number);
     }
 }
 

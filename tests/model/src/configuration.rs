@@ -1,10 +1,9 @@
 //! One bounded world to be explored, and the checker's view of it.
 
-use stateright::{Model, Property};
-
 use crate::audit::Breach;
 use crate::canonical;
 use crate::conduct::Terms;
+use crate::explore::{Model, Property};
 use crate::faults::Budget;
 use crate::properties;
 use crate::seeded::Seeded;
@@ -128,8 +127,8 @@ impl Model for Configuration {
     type State = World;
     type Action = Action;
 
-    fn init_states(&self) -> Vec<World> {
-        vec![World::new(self)]
+    fn first(&self) -> World {
+        World::new(self)
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
@@ -137,11 +136,11 @@ impl Model for Configuration {
         world.faults(self, actions);
     }
 
-    fn next_state(&self, world: &World, action: Action) -> Option<World> {
+    fn next(&self, world: &World, action: Action) -> World {
         let mut next = world.clone();
         next.step(action, self);
         canonical::reduce(&mut next, self.turns);
-        Some(next)
+        next
     }
 
     fn properties(&self) -> Vec<Property<Configuration>> {

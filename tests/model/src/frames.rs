@@ -4,7 +4,7 @@
 //! occupies its parent's one turn, and gives that and the hold back when its last owner is gone.
 //! There is no time and no server here: a hold that is given back is one that is released.
 
-use stateright::{Checker, HasDiscoveries, Model, Property};
+use crate::explore::{Model, Property, Until, search};
 
 /// How many frames there may be, ended ones included.
 const FRAMES: usize = 5;
@@ -187,8 +187,8 @@ impl Model for Frames {
     type State = Hold;
     type Action = Act;
 
-    fn init_states(&self) -> Vec<Hold> {
-        vec![Hold::outermost()]
+    fn first(&self) -> Hold {
+        Hold::outermost()
     }
 
     fn actions(&self, hold: &Hold, acts: &mut Vec<Act>) {
@@ -218,7 +218,7 @@ impl Model for Frames {
         }
     }
 
-    fn next_state(&self, hold: &Hold, act: Act) -> Option<Hold> {
+    fn next(&self, hold: &Hold, act: Act) -> Hold {
         let mut hold = hold.clone();
         match act {
             Act::Call(frame) => hold.open(Some((frame, Caller::Body))),
@@ -234,29 +234,30 @@ impl Model for Frames {
                 hold.drop_carried(frame, self.misshared);
             }
         }
-        Some(hold)
+        hold
     }
 
     fn properties(&self) -> Vec<Property<Frames>> {
         vec![
             Property::always(
                 "of two bodies that run one is nested in the other",
-                |_, hold| Hold::is_nested(hold),
+                |_, hold: &Hold, _| hold.is_nested(),
             ),
             Property::always(
                 "whoever runs or is carried has the lock",
-                |_, hold: &Hold| !hold.released || !hold.is_used(),
+                |_, hold: &Hold, _| !hold.released || !hold.is_used(),
             ),
             Property::always(
                 "the lock is given back with its last user",
-                |_, hold: &Hold| hold.released || hold.is_used(),
+                |_, hold: &Hold, _| hold.released || hold.is_used(),
             ),
-            Property::sometimes("a future outlives the outermost body", |_, hold: &Hold| {
-                !hold.frames[0].runs && hold.is_used()
-            }),
+            Property::sometimes(
+                "a future outlives the outermost body",
+                |_, hold: &Hold, _| !hold.frames[0].runs && hold.is_used(),
+            ),
             Property::sometimes(
                 "a frame outlives the one that called it",
-                |_, hold: &Hold| {
+                |_, hold: &Hold, _| {
                     let orphan = |frame: &Frame| {
                         let above = frame.parent.map(|(above, _)| &hold.frames[above]);
                         above.is_some_and(|above| !above.runs && above.parent.is_some())
@@ -273,14 +274,8 @@ impl Model for Frames {
 impl Frames {
     /// How many states there are, and which rules are broken or which things never seen.
     pub fn explore(self) -> (usize, Vec<&'static str>) {
-        let checker = self.checker().finish_when(HasDiscoveries::AnyFailures);
-        let checker = checker.spawn_bfs().join();
-        let discoveries = checker.discoveries();
-        let wrong = |property: &Property<Frames>| {
-            discoveries.contains_key(property.name) == property.expectation.discovery_is_failure()
-        };
-        let properties = self.properties().into_iter().filter(wrong);
-        let names = properties.map(|property| property.name).collect();
-        (checker.unique_state_count(), names)
+        let search = search(&self, Until::AnyBroken);
+        let broken = search.broken.into_keys();
+        (search.states, broken.chain(search.unseen).collect())
     }
 }

@@ -19,7 +19,7 @@
 //! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
 //!   may change; states are compared with the invariants.
 //! - `recovery`: from every 64th state on, all goes well: then everybody must be served and nothing
-//!   be left. (The checker's own `eventually` does not see cycles.)
+//!   be left. (A checker that sees each state once cannot see that all histories end well.)
 //! - [`frames`]: how the bodies, guards and carried futures of one process share a hold. A model of
 //!   its own, since it meets the rest only where a hold is given back.
 //!
@@ -33,8 +33,8 @@
 //! answers take any time. Polls come at any time, not only when they are due. All clocks run at the
 //! same speed: what the margin of a deadline is for is arithmetic, and tested there.
 //!
-//! States that differ only in which client is which, in when they happen, or in what the tokens'
-//! numbers are, count as one (`canonical`). The checker knows states by 64-bit fingerprints; for
+//! States that differ only in which client is which, in when they happen, or in what the numbers of tokens
+//! and owners are, count as one (`canonical`). The checker knows states by 64-bit fingerprints; for
 //! some millions of states the chance that two share one is below one in a million.
 //!
 //! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
@@ -49,7 +49,7 @@
 //! | doubled | doubled, doubled in line |
 //! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn in line, restart |
 //! | NOSCRIPT between an acquire and its dropped future's end | forgotten scripts |
-//! | giving up against a grant; stale and unknown pushes | giving up; giving up, forgotten |
+//! | giving up against a grant; stale and unknown pushes | giving up; unknown announcements, and forgotten |
 //! | one local waiter gives up while another stays | a line, two lines |
 //! | expiry with the head live, stopped, half-open, unsubscribed, n of each | three clients, crash, unsubscribed |
 //! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
@@ -92,6 +92,7 @@ pub mod configurations;
 mod delivery;
 mod explore;
 mod faults;
+mod fingerprint;
 pub mod frames;
 mod network;
 pub mod properties;

@@ -1,10 +1,10 @@
 //! What must hold in every state.
 
-use stateright::Property;
-
 use crate::audit::Breach;
 use crate::client::{Body, Client, Hold};
 use crate::configuration::{Class, Configuration};
+use crate::explore::Property;
+use crate::network::Down;
 use crate::recovery;
 use crate::server::{Lock, Owner, Value};
 use crate::world::{World, inside};
@@ -29,6 +29,8 @@ pub const RECOVERY: &str = "without further faults everybody is served and nothi
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
 /// A configuration with retained leases does have them, and has them taken.
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
+/// A configuration in which announcements are ignored does have such announcements.
+pub(crate) const UNKNOWN: &str = "a client hears of an owner that it has forgotten";
 /// A configuration does contain what it says.
 pub(crate) const SEEN: &str = "all that may happen has happened, and everybody is done";
 
@@ -37,23 +39,32 @@ pub(crate) const SEEN: &str = "all that may happen has happened, and everybody i
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
     let mut properties = match configuration.class {
         Class::Exclusive => vec![
-            Property::always(EXCLUSION, |_, world| is_exclusive(world)),
-            Property::always(DEADLINE, |_, world| is_backed(world)),
-            Property::always(PHANTOM, |_, world| has_no_phantom(world)),
+            Property::always(EXCLUSION, |_, world, _| is_exclusive(world)),
+            Property::always(DEADLINE, |_, world, _| is_backed(world)),
+            Property::always(PHANTOM, |_, world, _| has_no_phantom(world)),
         ],
         Class::Fenced => vec![
-            Property::always(FENCED, |_, world| is_fenced(world)),
-            Property::sometimes(UNFENCED, |_, world| !is_exclusive(world)),
+            Property::always(FENCED, |_, world, _| is_fenced(world)),
+            Property::sometimes(UNFENCED, |_, world, _| !is_exclusive(world)),
         ],
     };
     if configuration.retain > 0 {
-        properties.push(Property::always(UNWANTED, |_, world| is_unwanted(world)));
-        properties.push(Property::always(CONNECTED, |_, world| is_connected(world)));
+        properties.push(Property::always(UNWANTED, |_, world, _| is_unwanted(world)));
+        properties.push(Property::always(CONNECTED, |_, world, _| {
+            is_connected(world)
+        }));
+    }
+    if configuration.forgets {
+        properties.push(Property::sometimes(UNKNOWN, |_, world: &World, _| {
+            world.clients.iter().any(hears_of_unknown)
+        }));
     }
     if configuration.retain > 0 && configuration.mixed == 0 {
-        properties.push(Property::sometimes(TAKEN, |_, world| is_taken_again(world)));
+        properties.push(Property::sometimes(TAKEN, |_, world, _| {
+            is_taken_again(world)
+        }));
     }
-    properties.push(Property::sometimes(SEEN, |_, world: &World| {
+    properties.push(Property::sometimes(SEEN, |_, world: &World, _| {
         world.budget.is_spent() && world.clients.iter().all(Client::is_idle)
     }));
     if configuration.recovers.is_some() {
@@ -69,32 +80,9 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
 }
 
 fn never(breach: Breach) -> Property<Configuration> {
-    macro_rules! never {
-        ($($breach:ident),+) => {
-            match breach {
-                $(Breach::$breach => |_: &Configuration, world: &World| {
-                    !world.breaches.has(Breach::$breach)
-                },)+
-            }
-        };
-    }
-    let condition: fn(&Configuration, &World) -> bool = never!(
-        Taken,
-        MadeAnew,
-        Shortened,
-        TokenFell,
-        LostPlace,
-        Overtook,
-        Remained,
-        Unflagged,
-        AcquiredAfterEnd,
-        TurnToken,
-        Bypassed,
-        ShortTurn,
-        TakenLate,
-        HalfDone
-    );
-    Property::always(breach.rule(), condition)
+    Property::always(breach.rule(), move |_, world: &World, _| {
+        !world.breaches.has(breach)
+    })
 }
 
 fn is_unwanted(world: &World) -> bool {
@@ -103,6 +91,11 @@ fn is_unwanted(world: &World) -> bool {
 
 fn is_connected(world: &World) -> bool {
     holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.torn)
+}
+
+fn hears_of_unknown(client: &Client) -> bool {
+    let next = client.link.down.first();
+    matches!(next, Some(&Down::Push(number)) if client.find(number).is_none())
 }
 
 fn is_taken_again(world: &World) -> bool {

@@ -13,13 +13,8 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("three clients", &[1, 1, 1], &[])
         },
         Configuration {
-            about: "giving up against a grant, stale and unknown announcements",
+            about: "giving up against a grant, stale announcements",
             ..configuration("giving up", &[1, 1, 1], &[(GiveUp, 1)])
-        },
-        Configuration {
-            about: "the same where announcements of those who gave up are ignored",
-            forgets: true,
-            ..configuration("giving up, forgotten", &[1, 1, 1], &[(GiveUp, 1)])
         },
         Configuration {
             about: "one local waiter gives up while another stays; hand-off inside a client against \

@@ -33,6 +33,8 @@ pub(super) fn all() -> Vec<Configuration> {
             about: "answers later than the command's timeout; a late acquire before its own end",
             ..configuration("late", &[1, 1], &[(Timeout, 1), (GiveUp, 1)])
         },
+        unknown("unknown announcements", false),
+        unknown("unknown announcements, forgotten", true),
         Configuration {
             about: "each command delayed past a teardown or gone with it; a late acquire after its \
                     own confirmed release",
@@ -69,4 +71,17 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("forgotten scripts", &[1, 1], &[(Flush, 2), (GiveUp, 1)])
         },
     ]
+}
+
+/// An owner is forgotten while a message that names it is on its way.
+fn unknown(name: &'static str, forgets: bool) -> Configuration {
+    Configuration {
+        about: "announcements of owners that ended, which are ended again or ignored",
+        forgets,
+        ttl: 2,
+        claim: 1,
+        live: 2,
+        delay: 0,
+        ..configuration(name, &[1, 1], &[(Timeout, 2), (GiveUp, 1)])
+    }
 }
