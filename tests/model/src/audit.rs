@@ -85,7 +85,7 @@ impl Step<'_> {
     pub(crate) fn audit(&self, breaches: &mut Breaches) {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
-        let failed = matches!(self.answer, Answer::Refused | Answer::Unavailable);
+        let failed = matches!(self.answer, Answer::Refused(_) | Answer::Unavailable);
         if failed && self.before != self.after {
             breaches.add(Breach::HalfDone);
         }
@@ -133,7 +133,7 @@ impl Step<'_> {
         }
         if let (Command::Acquire { .. } | Command::End { .. }, Some(lock)) = (self.command, after)
             && matches!(lock.value, Value::Ours { flagged: false, .. })
-            && !self.after.queue.is_empty()
+            && !self.after.queue.entries().is_empty()
         {
             breaches.add(Breach::Unflagged);
         }
@@ -144,17 +144,19 @@ impl Step<'_> {
             Command::End { owner, .. } => Some(owner),
             _ => None,
         };
-        let stays = |owner: Owner| self.after.queue.iter().any(|entry| entry.owner == owner);
-        for entry in &self.before.queue {
+        let entries = self.after.queue.entries();
+        let stays = |owner: Owner| entries.iter().any(|entry| entry.owner == owner);
+        for entry in self.before.queue.entries() {
             let served = self.after.holder() == Some(entry.owner);
-            if entry.live > 0 && !stays(entry.owner) && !served && ended != Some(entry.owner) {
+            if entry.is_live() && !stays(entry.owner) && !served && ended != Some(entry.owner) {
                 breaches.add(Breach::LostPlace);
             }
         }
         // Those who stayed come first, as they stood, and new ones behind them.
-        let stayed = self.before.queue.iter().filter(|entry| stays(entry.owner));
+        let before = self.before.queue.entries().iter();
+        let stayed = before.filter(|entry| stays(entry.owner));
         let in_order = stayed
-            .zip(&self.after.queue)
+            .zip(entries)
             .all(|(before, after)| before.owner == after.owner);
         if !in_order {
             breaches.add(Breach::Overtook);
@@ -166,13 +168,13 @@ impl Step<'_> {
 fn who(lock: Lock) -> Option<Owner> {
     match lock.value {
         Value::Ours { owner, .. } => Some(owner),
-        Value::Foreign => None,
+        Value::Foreign | Value::WrongType => None,
     }
 }
 
 fn token(lock: Option<Lock>) -> Option<Token> {
     match lock?.value {
         Value::Ours { token, .. } => Some(token),
-        Value::Foreign => None,
+        Value::Foreign | Value::WrongType => None,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::client::{Client, Phase, Step};
 use crate::network::{Down, Kind};
-use crate::server::{Answer, Owner, Records, Token, Value};
+use crate::server::{Answer, Fence, Owner, Records, Token, Value};
 use crate::world::World;
 
 /// Renames. Any renaming of clients is sound, since all clients follow the same rules. So is any renaming of
@@ -43,7 +43,7 @@ fn owners(records: &mut Records, mut rename: impl FnMut(&mut Owner)) {
     {
         rename(owner);
     }
-    for entry in &mut records.queue {
+    for entry in records.queue.entries_mut() {
         rename(&mut entry.owner);
     }
 }
@@ -52,18 +52,28 @@ fn owners(records: &mut Records, mut rename: impl FnMut(&mut Owner)) {
 fn compact_owners(world: &mut World) {
     for id in 0..world.clients.len() {
         let mut used = 0_u64;
-        each_owner(world, id, |number| used |= 1 << *number);
-        let number = used.count_ones() as u8;
-        world.clients[id].next = number;
-        // Already without a gap.
-        if used.trailing_ones() == used.count_ones() {
-            continue;
+        each_owner(world, id, |number| used |= bit(*number));
+        world.clients[id].next = used.count_ones() as u8;
+        if !has_no_gap(used) {
+            each_owner(world, id, |number| *number = place_in(used, *number));
         }
-        each_owner(world, id, |number| {
-            let below = used & ((1 << *number) - 1);
-            *number = below.count_ones() as u8;
-        });
     }
+}
+
+/// Whether a set of numbers, a bit each, begins at 0 and leaves none out.
+fn has_no_gap(numbers: u64) -> bool {
+    numbers.trailing_ones() == numbers.count_ones()
+}
+
+fn bit(number: impl Into<i64>) -> u64 {
+    let bit = 1_u64.checked_shl(number.into() as u32);
+    bit.expect("few numbers are in use at a time")
+}
+
+/// How many of a set are below `number`.
+fn place_in(numbers: u64, number: impl Into<i64>) -> u8 {
+    let below = bit(number) - 1;
+    (numbers & below).count_ones() as u8
 }
 
 fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
@@ -117,16 +127,14 @@ fn heir(kind: &mut Kind, see: &mut impl FnMut(&mut u8)) {
 
 /// A token is a grant's place in the order of grants, times the tokens of a grant, plus the turn.
 fn compact_tokens(world: &mut World, turns: Token) {
-    let mut grants = vec![0];
-    each_token(world, |token| grants.push(*token / turns));
-    grants.sort_unstable();
-    grants.dedup();
-    if grants.iter().zip(0..).all(|(&grant, rank)| grant == rank) {
+    let mut grants = 1_u64;
+    each_token(world, |token| grants |= bit(*token / turns));
+    if has_no_gap(grants) {
         return;
     }
     each_token(world, |token| {
-        let rank = grants.binary_search(&(*token / turns));
-        *token = rank.expect("all were listed") as Token * turns + *token % turns;
+        let place = place_in(grants, *token / turns);
+        *token = Token::from(place) * turns + *token % turns;
     });
 }
 
@@ -148,8 +156,8 @@ fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
     {
         see(token);
     }
-    if let Some(fence) = &mut records.fence {
-        see(fence);
+    if let Some(Fence::Token { token, .. }) = &mut records.fence {
+        see(token);
     }
 }
 

@@ -75,6 +75,8 @@ impl Configuration {
         Rules {
             claim: self.claim,
             live: self.live,
+            queue: self.live + 1,
+            fence: None,
             turns: self.turns,
             seeded: self.seeded,
         }

@@ -4,7 +4,7 @@ use crate::audit::Step;
 use crate::client::Client;
 use crate::configuration::Configuration;
 use crate::network::{Down, Kind, Reply, Request};
-use crate::server::{Answer, Command, Lock, Owner, Site, Value};
+use crate::server::{Answer, Command, Lock, Owner, Refusal, Site, Value};
 use crate::world::World;
 
 impl World {
@@ -97,7 +97,11 @@ impl World {
 /// An answer without what clients only use to choose when to ask again.
 fn plain(answer: Answer) -> Answer {
     match answer {
-        Answer::Waiting { .. } => Answer::Waiting { position: 0 },
+        Answer::Waiting { .. } => Answer::Waiting {
+            remaining: None,
+            position: 0,
+        },
+        Answer::Refused(_) => Answer::Refused(Refusal::WrongType),
         answer => answer,
     }
 }

@@ -76,16 +76,23 @@ impl Hasher for Fingerprint {
     }
 
     #[inline]
+    fn write_i32(&mut self, number: i32) {
+        self.add_small(i64::from(number).cast_unsigned());
+    }
+
+    #[inline]
     fn write_i64(&mut self, number: i64) {
         self.add_small(number.cast_unsigned());
     }
 
     /// Lengths.
+    #[inline]
     fn write_usize(&mut self, number: usize) {
         self.add_small(number as u64);
     }
 
     /// Which variant of an enum it is.
+    #[inline]
     fn write_isize(&mut self, number: isize) {
         self.add_small(number.cast_unsigned() as u64);
     }

@@ -8,8 +8,8 @@
 //!
 //! # What is modelled
 //!
-//! - [`server`]: the four scripts, as pure functions. `tests/twin.rs` plays random sequences on them
-//!   and on a real server, and compares answers, announcements and records.
+//! - [`server`]: the four scripts, as pure functions. The test `scripts/random` of `lock-tests` plays random
+//!   sequences on them and on a real server, and compares answers, announcements and records.
 //! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
 //!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
 //!   clock, release, hand-off to the next in line, settling, local turns, and retained leases.

@@ -6,7 +6,7 @@ use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
 use crate::network::Down;
 use crate::recovery;
-use crate::server::{Lock, Owner, Value};
+use crate::server::{Lock, Owner, Ticks, Value};
 use crate::world::{World, inside};
 
 /// Exclusion itself.
@@ -117,7 +117,7 @@ fn is_backed(world: &World) -> bool {
     })
 }
 
-fn holder(world: &World) -> Option<(Owner, Option<i16>)> {
+fn holder(world: &World) -> Option<(Owner, Option<Ticks>)> {
     match world.records.lock? {
         Lock {
             value: Value::Ours { owner, .. },
@@ -146,8 +146,9 @@ fn has_no_phantom(world: &World) -> bool {
         && world
             .records
             .queue
+            .entries()
             .iter()
-            .all(|entry| entry.live == 0 || is_known(entry.owner))
+            .all(|entry| !entry.is_live() || is_known(entry.owner))
 }
 
 /// A resource that refuses tokens below the highest it has seen refuses all stale writes, once the

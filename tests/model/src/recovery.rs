@@ -45,7 +45,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
 fn is_over(world: &World) -> bool {
     world.clients.iter().all(|client| client.is_idle())
         && world.records.lock.is_none()
-        && world.records.queue.is_empty()
+        && world.records.queue.entries().is_empty()
 }
 
 /// Everybody does what is due, then time passes.

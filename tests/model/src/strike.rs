@@ -5,7 +5,7 @@ use crate::conduct::Sent;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::network::{Down, Kind};
-use crate::server::{Lock, Mode, Records, Value};
+use crate::server::{Fence, Lock, Mode, Queue, Records, Ticks, Value};
 use crate::world::{Action, World};
 
 /// What the server may be kept from.
@@ -90,7 +90,7 @@ impl World {
             Fault::ForeignTake | Fault::ForeignTakeForever => free,
             Fault::Delete => !free,
             Fault::LoseFence => self.records.fence.is_some(),
-            Fault::LoseQueue => !self.records.queue.is_empty(),
+            Fault::LoseQueue => !self.records.queue.entries().is_empty(),
             Fault::Replicate => true,
             Fault::FailOver => self.replica.is_some(),
             Fault::ClockBehind => !self.behind,
@@ -253,14 +253,14 @@ impl World {
             Fault::ForeignTakeForever => self.records.lock = foreign(None),
             Fault::Delete => self.records.lock = None,
             Fault::LoseFence => self.records.fence = None,
-            Fault::LoseQueue => self.records.queue.clear(),
+            Fault::LoseQueue => self.records.queue = Queue::default(),
             Fault::Replicate => self.replica = Some(self.records.clone()),
             Fault::FailOver => {
                 self.records = self.replica.take().expect("there is one");
                 return self.break_all(configuration);
             }
-            Fault::ClockAhead => self.records.advance(2),
-            Fault::ClockBack => self.records.advance(-2),
+            Fault::ClockAhead => self.step_clock(2),
+            Fault::ClockBack => self.step_clock(-2),
             Fault::ClockBehind => self.behind = true,
             fault => unreachable!("{fault:?} does not concern the server"),
         }
@@ -284,14 +284,29 @@ impl World {
     fn impair(&mut self, mode: Mode) {
         self.mode = mode;
         match mode {
-            Mode::LockWrong => self.records.lock = None,
-            Mode::FenceWrong => self.records.fence = None,
-            Mode::QueueWrong => self.records.queue.clear(),
+            Mode::LockWrong => {
+                self.records.lock = Some(Lock {
+                    value: Value::WrongType,
+                    rest: None,
+                });
+            }
+            Mode::FenceWrong => self.records.fence = Some(Fence::WrongType),
+            Mode::QueueWrong => self.records.queue = Queue::WrongType,
             Mode::Normal | Mode::OutOfMemory | Mode::Migrating => {}
         }
     }
 
     pub(crate) fn mend(&mut self) {
-        self.mode = Mode::Normal;
+        match std::mem::take(&mut self.mode) {
+            Mode::LockWrong => self.records.lock = None,
+            Mode::FenceWrong => self.records.fence = None,
+            Mode::QueueWrong => self.records.queue = Queue::default(),
+            Mode::Normal | Mode::OutOfMemory | Mode::Migrating => {}
+        }
+    }
+
+    fn step_clock(&mut self, ticks: Ticks) {
+        self.records.advance(ticks);
+        self.records.forget_since_when();
     }
 }

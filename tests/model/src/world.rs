@@ -184,8 +184,8 @@ impl World {
             let client = &self.clients[usize::from(owner.client)];
             client.alive && client.heard
         };
-        let mut queue = self.records.queue.iter();
-        let head = queue.find(|entry| entry.live > 0 && is_live(entry.owner));
+        let mut queue = self.records.queue.entries().iter();
+        let head = queue.find(|entry| entry.is_live() && is_live(entry.owner));
         let head = head.map(|entry| entry.owner);
         if head != self.waits.map(|(owner, _)| owner) {
             self.waits = head.map(|owner| (owner, 0));
@@ -214,9 +214,10 @@ impl World {
     }
 
     fn tick(&mut self, configuration: &Configuration) {
-        self.records.tick();
-        if let Some(replica) = &mut self.replica {
-            replica.tick();
+        let replica = self.replica.as_mut();
+        for records in replica.into_iter().chain([&mut self.records]) {
+            records.advance(1);
+            records.forget_since_when();
         }
         let oldest = configuration.longest().max(configuration.delay);
         let spell = configuration.spell();

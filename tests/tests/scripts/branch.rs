@@ -1,68 +1,10 @@
-//! The branches of the scripts, each with an answer or a trace of its own.
+//! How often each branch of the scripts was taken.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-macro_rules! branches {
-    ($($branch:ident)*) => {
-        /// A branch.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub(crate) enum Branch { $($branch),* }
+use lock_model::server::Branch;
 
-        const ALL: &[Branch] = &[$(Branch::$branch),*];
-    };
-}
-
-branches! {
-    AcquireTakesAtOnce
-    AcquireTakes
-    AcquireTakesAsHead
-    AcquireTakesPastOthers
-    AcquireServesTheHead
-    AcquireConfirms
-    AcquireJoins
-    AcquirePolls
-    AcquireStaysOutside
-    AcquireTriesFromTheQueue
-    AcquireSetsTheFlag
-    AcquireOfAForeignLock
-    AcquireOfASpoiledLock
-    AcquireWithASpoiledFence
-    AcquireWithABadFence
-    AcquireWithASpoiledQueue
-    RenewConfirms
-    RenewLengthens
-    RenewOfNothing
-    RenewOfAnothers
-    RenewOfASpoiledLock
-    ReleaseFrees
-    ReleaseOfAContendedLock
-    ReleaseOfNothing
-    ReleaseOfAnothers
-    ReleaseOfASpoiledLock
-    EndFrees
-    EndHandsOn
-    EndQueuesNext
-    EndKeepsNextInTheQueue
-    EndPassesToNext
-    EndPassesToNextAsHead
-    EndAgainConfirms
-    EndAgainLengthens
-    EndLeaves
-    EndOfNothing
-    EndOfAnothers
-    EndOfASpoiledLock
-    EndWithASpoiledRecord
-    EndInASpoiledQueue
-    WalkDropsTheDead
-    WalkDropsWhoHasNoHeart
-    WalkDropsTheEnded
-    WalkSkipsTheUnreachable
-    TokenIsTheTime
-    TokenCountsOn
-}
-
-/// How often each branch was taken.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(BTreeMap<Branch, usize>);
 
@@ -73,7 +15,7 @@ impl Tally {
 
     /// The branches that were never taken.
     pub(crate) fn missing(&self) -> Vec<Branch> {
-        let all = ALL.iter().copied();
+        let all = Branch::ALL.iter().copied();
         all.filter(|branch| !self.0.contains_key(branch)).collect()
     }
 }

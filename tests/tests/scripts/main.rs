@@ -9,7 +9,6 @@ mod end;
 mod fence;
 mod grant;
 mod memory;
-mod model;
 mod next;
 mod queue;
 mod random;

@@ -83,7 +83,7 @@ impl Client {
                 };
                 Ok(())
             }
-            Answer::Refused => {
+            Answer::Refused(_) => {
                 let mut episode = self.episodes.remove(index);
                 episode.chain.not_held();
                 let heads = std::mem::take(&mut episode.heads);

@@ -67,7 +67,7 @@ impl Client {
                 Some(Answer::Held { flagged, token }) => {
                     Turn::Granted(heir, token, flagged, count_from(age, terms))
                 }
-                None | Some(Answer::Code(2) | Answer::Refused | Answer::Unavailable) => {
+                None | Some(Answer::Code(2) | Answer::Refused(_) | Answer::Unavailable) => {
                     Turn::Queued(heir)
                 }
                 Some(_) => {

@@ -1,19 +1,23 @@
 //! The four scripts as pure functions of what is in Redis: line by line what
-//! `lock-runtime/src/backend/redis/lua` does. `tests/twin.rs` compares the two on a real server.
+//! `lock-runtime/src/backend/redis/lua` does. The test `scripts/random` of `lock-tests` compares the two on a
+//! real server, to the millisecond and branch by branch.
 //!
 //! Times are what is left, not points in time, so that two histories which differ only in when they
 //! happened are one state. For the same reason a ticket is a place in a list.
 
+mod branch;
+mod grant;
 mod script;
 
+pub use self::branch::{Branch, Taken};
 use self::script::Script;
 use crate::seeded::Seeded;
 
-/// Steps of time.
-pub type Ticks = i16;
+/// Steps of time: as many milliseconds as the rules say.
+pub type Ticks = i32;
 
 /// A fencing token.
-pub type Token = u16;
+pub type Token = i64;
 
 /// Who holds or queues: the `number`th owner of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +35,11 @@ pub struct Rules {
     pub claim: Ticks,
     /// How long a waiter counts as alive after its last poll.
     pub live: Ticks,
+    /// How long the queue outlives its last heartbeat.
+    pub queue: Ticks,
+    /// How long the fence outlives its token, which is a time in µs while a tick is a millisecond; `None` is
+    /// for ever.
+    pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
     /// The mistake that is made.
@@ -42,6 +51,8 @@ pub struct Rules {
 pub enum Value {
     /// Written by somebody who knows nothing of this protocol.
     Foreign,
+    /// No string.
+    WrongType,
     /// Written by a script.
     Ours {
         /// Who holds the lock.
@@ -69,8 +80,72 @@ pub struct Lock {
 pub struct Entry {
     /// Whose it is.
     pub owner: Owner,
-    /// How long it still counts as alive; 0 is dead.
-    pub live: Ticks,
+    /// How long it still counts as alive; not above 0 is dead, and `None` a heartbeat that is lost.
+    pub live: Option<Ticks>,
+}
+
+impl Entry {
+    /// Whether it counts as alive.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some_and(|live| live > 0)
+    }
+}
+
+/// What is at the fence's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fence {
+    /// The last token.
+    Token {
+        /// Its number.
+        token: Token,
+        /// When it expires; `None` is never.
+        rest: Option<Ticks>,
+    },
+    /// A string that is no number.
+    Text,
+    /// No string.
+    WrongType,
+}
+
+/// What is at the queue's key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Queue {
+    /// Waiters, the head first. Without any there is no such key.
+    Waiters {
+        /// They.
+        entries: Vec<Entry>,
+        /// When all of it expires.
+        rest: Ticks,
+    },
+    /// No sorted set.
+    WrongType,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue::Waiters {
+            entries: Vec::new(),
+            rest: 0,
+        }
+    }
+}
+
+impl Queue {
+    /// The waiters, the head first.
+    pub fn entries(&self) -> &[Entry] {
+        match self {
+            Queue::Waiters { entries, .. } => entries,
+            Queue::WrongType => &[],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn entries_mut(&mut self) -> &mut [Entry] {
+        match self {
+            Queue::Waiters { entries, .. } => entries,
+            Queue::WrongType => &mut [],
+        }
+    }
 }
 
 /// Everything in Redis that belongs to one lock.
@@ -79,9 +154,9 @@ pub struct Records {
     /// K.
     pub lock: Option<Lock>,
     /// F.
-    pub fence: Option<Token>,
+    pub fence: Option<Fence>,
     /// Q.
-    pub queue: Vec<Entry>,
+    pub queue: Queue,
 }
 
 /// A script with its arguments.
@@ -136,6 +211,8 @@ pub enum Answer {
     },
     /// Another has it.
     Waiting {
+        /// How long that one still has it; `None` is for ever.
+        remaining: Option<Ticks>,
         /// Place in the queue; 0 is outside.
         position: u8,
     },
@@ -145,9 +222,20 @@ pub enum Answer {
     /// 2 whenever it did not delete.
     Code(i8),
     /// An error that a repetition would not change.
-    Refused,
+    Refused(Refusal),
     /// An error that a repetition may change.
     Unavailable,
+}
+
+/// Why a script refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Refusal {
+    /// A key has another type.
+    WrongType,
+    /// The fence is no number.
+    BadFence,
+    /// What needs memory is not done.
+    OutOfMemory,
 }
 
 /// What keeps the server from doing all it is asked to.
@@ -161,11 +249,11 @@ pub enum Mode {
     /// The slot is being moved: a script is to be tried again if one of its keys is missing, and fails
     /// half-way at a key that it removed itself.
     Migrating,
-    /// K holds another type.
+    /// K holds another type, as the records say.
     LockWrong,
-    /// F holds another type.
+    /// F does.
     FenceWrong,
-    /// Q holds another type.
+    /// Q does.
     QueueWrong,
 }
 
@@ -194,6 +282,8 @@ pub struct Run {
     pub answer: Answer,
     /// Who was told, of a grant or of the first that queues behind it, in order.
     pub told: Vec<Owner>,
+    /// The branches that it took.
+    pub taken: Taken,
 }
 
 impl Records {
@@ -201,7 +291,6 @@ impl Records {
     pub fn run(&mut self, command: Command, rules: &Rules, site: &Site) -> Run {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
-            (_, Mode::LockWrong) => Answer::Refused,
             // A script runs only where all of its keys are.
             (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating)
                 if !script.has_all_keys() =>
@@ -214,34 +303,50 @@ impl Records {
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, next }, _) => script.end(owner, next),
         };
+        let (told, taken) = script.traces();
         Run {
             answer,
-            told: script.told(),
+            told,
+            taken,
         }
-    }
-
-    /// Lets time pass. A queue whose last heartbeat is long past is gone.
-    pub fn tick(&mut self) {
-        self.advance(1);
     }
 
     /// Lets `ticks` pass, or takes them back.
     pub fn advance(&mut self, ticks: Ticks) {
+        let is_over = |rest: &mut Ticks| {
+            *rest -= ticks;
+            *rest <= 0
+        };
         if let Some(Lock {
             rest: Some(rest), ..
         }) = &mut self.lock
+            && is_over(rest)
         {
-            *rest -= ticks;
-            if *rest <= 0 {
-                self.lock = None;
+            self.lock = None;
+        }
+        if let Some(Fence::Token {
+            rest: Some(rest), ..
+        }) = &mut self.fence
+            && is_over(rest)
+        {
+            self.fence = None;
+        }
+        if let Queue::Waiters { entries, rest } = &mut self.queue
+            && !entries.is_empty()
+        {
+            if is_over(rest) {
+                self.queue = Queue::default();
+            } else {
+                let lives = entries.iter_mut().filter_map(|entry| entry.live.as_mut());
+                lives.for_each(|live| *live -= ticks);
             }
         }
-        if ticks > 0 && self.queue.iter().all(|entry| entry.live == 0) {
-            self.queue.clear();
-        }
-        for entry in &mut self.queue {
-            // What is dead stays so: nobody counts on a clock that is set back.
-            entry.live = (entry.live - ticks).max(0);
+    }
+
+    /// Makes states equal that differ only in how long a waiter has been dead.
+    pub(crate) fn forget_since_when(&mut self) {
+        for entry in self.queue.entries_mut() {
+            entry.live = entry.live.map(|live| live.max(0));
         }
     }
 
@@ -249,12 +354,13 @@ impl Records {
     pub fn holder(&self) -> Option<Owner> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),
-            Value::Foreign => None,
+            Value::Foreign | Value::WrongType => None,
         }
     }
 
     /// Whether `owner` holds or queues.
     pub fn names(&self, owner: Owner) -> bool {
-        self.holder() == Some(owner) || self.queue.iter().any(|entry| entry.owner == owner)
+        let mut entries = self.queue.entries().iter();
+        self.holder() == Some(owner) || entries.any(|entry| entry.owner == owner)
     }
 }

@@ -1,14 +1,18 @@
 //! One run of one script.
 
-use super::{Answer, Entry, Lock, Mode, Owner, Records, Rules, Site, Ticks, Token, Value};
+use super::{
+    Answer, Branch, Fence, Lock, Mode, Owner, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
+    Token, Value,
+};
 use crate::seeded::Seeded;
 
 /// A run under way.
 pub(super) struct Script<'a> {
-    records: &'a mut Records,
-    rules: &'a Rules,
-    site: &'a Site,
-    told: Vec<Owner>,
+    pub(super) records: &'a mut Records,
+    pub(super) rules: &'a Rules,
+    pub(super) site: &'a Site,
+    pub(super) told: Vec<Owner>,
+    pub(super) taken: Taken,
 }
 
 impl<'a> Script<'a> {
@@ -18,108 +22,145 @@ impl<'a> Script<'a> {
             rules,
             site,
             told: Vec::new(),
+            taken: Taken::default(),
         }
     }
 
-    /// Who was told of something.
-    pub(super) fn told(self) -> Vec<Owner> {
-        self.told
+    /// Who was told of something, and the branches that were taken.
+    pub(super) fn traces(self) -> (Vec<Owner>, Taken) {
+        (self.told, self.taken)
     }
 
     pub(super) fn has_all_keys(&self) -> bool {
         let records = &self.records;
-        records.lock.is_some() && records.fence.is_some() && !records.queue.is_empty()
+        records.lock.is_some() && records.fence.is_some() && !records.queue.entries().is_empty()
     }
 
     pub(super) fn acquire(&mut self, me: Owner, ttl: Ticks, queues: bool) -> Answer {
+        if self.is_lock_wrong() {
+            return self.refuse(Branch::AcquireOfASpoiledLock, Refusal::WrongType);
+        }
         if self.records.holder() == Some(me) {
-            if self.rules.seeded == Some(Seeded::RemoteCount) {
+            if self.is_seeded(Seeded::RemoteCount) {
                 self.count(1);
             }
-            return self.confirm(ttl, false);
+            self.taken.insert(Branch::AcquireConfirms);
+            return self.set_lease(ttl);
         }
-        if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
-            return Answer::Refused;
-        }
-        if self.rules.seeded == Some(Seeded::FenceByAttempt) && self.records.lock.is_some() {
-            self.records.fence = Some(self.site.now);
-        }
-        if self.records.lock.is_none() {
-            let (head, gone) = self.choose(Some(me), None);
-            if self.site.mode == Mode::OutOfMemory {
-                return Answer::Refused;
+        match (self.records.fence, &self.records.queue) {
+            (Some(Fence::WrongType), _) => {
+                return self.refuse(Branch::AcquireWithASpoiledFence, Refusal::WrongType);
             }
-            self.drop_entries(&gone);
-            let Some(head) = head.filter(|&head| head != me) else {
-                return self.give(me, ttl);
-            };
-            // First, so that the record says from the beginning that somebody queues.
-            if queues {
-                self.enqueue(me);
+            (Some(Fence::Text), _) => {
+                return self.refuse(Branch::AcquireWithABadFence, Refusal::BadFence);
             }
-            self.give(head, self.rules.claim);
-        } else if queues {
-            if self.site.mode == Mode::OutOfMemory {
-                return Answer::Refused;
-            }
-            self.enqueue(me);
-            if let Some(Lock {
-                value: Value::Ours { owner, flagged, .. },
-                ..
-            }) = &mut self.records.lock
-                && !std::mem::replace(flagged, true)
-                && self.site.hears(*owner)
-            {
-                self.told.push(*owner);
-            }
-        }
-        let place = self.place(me).map_or(0, |place| place as u8 + 1);
-        Answer::Waiting { position: place }
-    }
-
-    pub(super) fn renew(&mut self, me: Owner, ttl: Ticks) -> Answer {
-        match self.rules.seeded {
-            Some(Seeded::RenewSetsAnew) if self.records.lock.is_none() => {
-                let token = self.records.fence.unwrap_or(0);
-                return self.write(me, ttl, token);
-            }
-            Some(Seeded::RenewShortens) if self.records.holder() == Some(me) => {
-                if let Some(lock) = &mut self.records.lock {
-                    lock.rest = Some(ttl);
-                }
+            (_, Queue::WrongType) => {
+                return self.refuse(Branch::AcquireWithASpoiledQueue, Refusal::WrongType);
             }
             _ => {}
         }
-        if self.records.holder() == Some(me) {
-            self.confirm(ttl, true)
+        if self.is_seeded(Seeded::FenceByAttempt) && self.records.lock.is_some() {
+            self.set_fence(self.site.now);
+        }
+        let is_free = self.records.lock.is_none();
+        let first = self
+            .records
+            .queue
+            .entries()
+            .first()
+            .map(|entry| entry.owner);
+        let (head, gone) = if is_free {
+            self.choose(Some(me), None)
         } else {
-            Answer::Nil
+            (None, Vec::new())
+        };
+        if self.site.mode == Mode::OutOfMemory && (is_free || queues) {
+            return self.refuse(Branch::AcquireWithoutMemory, Refusal::OutOfMemory);
+        }
+        self.drop_entries(&gone);
+        let served = head.filter(|&head| head != me);
+        if is_free && served.is_none() {
+            self.taken.insert(match first {
+                None if self.token() + self.rules.turns <= self.site.now => {
+                    Branch::AcquireTakesAtOnce
+                }
+                None => Branch::AcquireTakes,
+                Some(first) if first == me => Branch::AcquireTakesAsHead,
+                Some(_) => Branch::AcquireTakesPastOthers,
+            });
+            return self.give(me, ttl);
+        }
+        self.taken.insert(match (queues, self.place(me)) {
+            (false, None) => Branch::AcquireStaysOutside,
+            (false, Some(_)) => Branch::AcquireTriesFromTheQueue,
+            (true, None) => Branch::AcquireJoins,
+            (true, Some(_)) => Branch::AcquirePolls,
+        });
+        // First, so that the record of a lock that is given says from the beginning that somebody queues.
+        if queues {
+            self.enqueue(me);
+            self.set_flag();
+        }
+        if let Some(head) = served {
+            self.taken.insert(Branch::AcquireServesTheHead);
+            self.give(head, self.rules.claim);
+        }
+        let lock = self.records.lock.expect("another holds it");
+        if lock.value == Value::Foreign {
+            self.taken.insert(Branch::AcquireOfAForeignLock);
+        }
+        Answer::Waiting {
+            remaining: lock.rest,
+            position: self.place(me).map_or(0, |place| place as u8 + 1),
         }
     }
 
+    pub(super) fn renew(&mut self, me: Owner, ttl: Ticks) -> Answer {
+        if self.is_lock_wrong() {
+            return self.refuse(Branch::RenewOfASpoiledLock, Refusal::WrongType);
+        }
+        if self.is_seeded(Seeded::RenewSetsAnew) && self.records.lock.is_none() {
+            return self.write(me, ttl, self.token());
+        }
+        if self.records.holder() == Some(me) {
+            if self.is_seeded(Seeded::RenewShortens) {
+                return self.set_lease(ttl);
+            }
+            return self.raise(ttl, Branch::RenewLengthens, Branch::RenewConfirms);
+        }
+        let branch = match self.records.lock {
+            None => Branch::RenewOfNothing,
+            Some(_) => Branch::RenewOfAnothers,
+        };
+        self.answer(branch, Answer::Nil)
+    }
+
     pub(super) fn release(&mut self, me: Owner) -> Answer {
-        let anyone = self.rules.seeded == Some(Seeded::NoOwnerCompare);
-        match self.records.lock {
-            None => Answer::Code(0),
-            Some(Lock {
-                value: Value::Ours { owner, flagged, .. },
-                ..
-            }) if owner == me || anyone => {
+        let anyone = self.is_seeded(Seeded::NoOwnerCompare);
+        let (branch, code) = match self.records.lock.map(|lock| lock.value) {
+            Some(Value::WrongType) => {
+                return self.refuse(Branch::ReleaseOfASpoiledLock, Refusal::WrongType);
+            }
+            None => (Branch::ReleaseOfNothing, 0),
+            Some(Value::Ours { owner, flagged, .. }) if owner == me || anyone => {
                 self.fence_by_release();
                 if flagged {
-                    return Answer::Code(2);
+                    (Branch::ReleaseOfAContendedLock, 2)
+                } else {
+                    if !self.counts_down() {
+                        self.records.lock = None;
+                    }
+                    (Branch::ReleaseFrees, 1)
                 }
-                if !self.counts_down() {
-                    self.records.lock = None;
-                }
-                Answer::Code(1)
             }
-            Some(_) => Answer::Code(-1),
-        }
+            Some(_) => (Branch::ReleaseOfAnothers, -1),
+        };
+        self.answer(branch, Answer::Code(code))
     }
 
     pub(super) fn delete(&mut self, me: Owner, granted: Token) -> Answer {
         match self.records.lock.map(|lock| lock.value) {
+            Some(Value::WrongType) => self.refuse(Branch::DeleteOfASpoiledLock, Refusal::WrongType),
             Some(Value::Ours {
                 owner,
                 flagged: false,
@@ -127,153 +168,135 @@ impl<'a> Script<'a> {
                 ..
             }) if (owner, token) == (me, granted) => {
                 self.records.lock = None;
-                Answer::Code(1)
+                self.answer(Branch::DeleteFrees, Answer::Code(1))
             }
-            _ => Answer::Code(2),
+            _ => self.answer(Branch::DeleteOfAnotherRecord, Answer::Code(2)),
         }
     }
 
     pub(super) fn end(&mut self, me: Owner, next: Option<(Owner, Ticks)>) -> Answer {
-        let anyone = self.rules.seeded == Some(Seeded::NoOwnerCompare);
-        if self.records.holder() != Some(me) && !(anyone && self.records.holder().is_some()) {
-            if self.site.mode == Mode::QueueWrong {
-                return Answer::Refused;
-            }
-            let left = self.place(me).is_some();
-            self.drop_entries(&[me]);
-            return match next {
-                Some((next, ttl)) if self.records.holder() == Some(next) => self.confirm(ttl, true),
-                _ if left => Answer::Code(3),
-                _ if self.records.lock.is_some() => Answer::Code(-1),
-                _ => Answer::Code(0),
-            };
+        if self.is_lock_wrong() {
+            return self.refuse(Branch::EndOfASpoiledLock, Refusal::WrongType);
+        }
+        let holder = self.records.holder();
+        let anyone = self.is_seeded(Seeded::NoOwnerCompare) && holder.is_some();
+        if holder != Some(me) && !anyone {
+            return self.leave(me, next);
         }
         if self.counts_down() {
             return Answer::Code(1);
         }
         self.fence_by_release();
-        if matches!(self.site.mode, Mode::FenceWrong | Mode::QueueWrong) {
+        let is_bad_fence = matches!(self.records.fence, Some(Fence::WrongType | Fence::Text));
+        if is_bad_fence || self.records.queue == Queue::WrongType {
             self.records.lock = None;
-            return Answer::Code(1);
+            return self.answer(Branch::EndWithASpoiledRecord, Answer::Code(1));
         }
         let heir = next.map(|(next, _)| next);
         let (head, gone) = self.choose(heir, Some(me));
         let handed_on = head.filter(|&head| Some(head) != heir);
-        if self.rules.seeded == Some(Seeded::NamesRemoved) {
+        if self.is_seeded(Seeded::NamesRemoved) {
             self.drop_entries(&[me]);
             self.drop_entries(&gone);
             self.drop_entries(head.as_slice());
-            if self.site.mode == Mode::Migrating && self.records.queue.is_empty() {
+            if self.site.mode == Mode::Migrating && self.records.queue.entries().is_empty() {
                 return Answer::Unavailable;
             }
         }
         if let (Some(_), Some(heir)) = (handed_on, heir) {
+            let stays = self.place(heir).is_some() && !gone.contains(&heir);
+            self.taken.insert(if stays {
+                Branch::EndKeepsNextInTheQueue
+            } else {
+                Branch::EndQueuesNext
+            });
             self.enqueue(heir);
+        }
+        if self.place(me).is_some() {
+            self.taken.insert(Branch::WalkDropsTheEnded);
         }
         self.drop_entries(&[me]);
         self.drop_entries(&gone);
         match (handed_on, next) {
             (Some(head), _) => {
                 self.give(head, self.rules.claim);
-                Answer::Code(2)
+                self.answer(Branch::EndHandsOn, Answer::Code(2))
             }
-            (_, Some((next, ttl))) => self.give(next, ttl),
+            (_, Some((next, ttl))) => {
+                self.taken.insert(match head {
+                    None => Branch::EndPassesToNext,
+                    Some(_) => Branch::EndPassesToNextAsHead,
+                });
+                self.give(next, ttl)
+            }
             _ => {
                 self.records.lock = None;
-                Answer::Code(1)
+                self.answer(Branch::EndFrees, Answer::Code(1))
             }
         }
     }
 
-    /// Sets the lease, or, if it `only_raises`, lengthens it; gives back an expiry that was taken away.
-    fn confirm(&mut self, ttl: Ticks, only_raises: bool) -> Answer {
+    /// The end of an owner that does not hold the lock.
+    fn leave(&mut self, me: Owner, next: Option<(Owner, Ticks)>) -> Answer {
+        if self.records.queue == Queue::WrongType {
+            return self.refuse(Branch::EndInASpoiledQueue, Refusal::WrongType);
+        }
+        let has_left = self.place(me).is_some();
+        self.drop_entries(&[me]);
+        match next {
+            Some((next, ttl)) if self.records.holder() == Some(next) => {
+                self.raise(ttl, Branch::EndAgainLengthens, Branch::EndAgainConfirms)
+            }
+            _ if has_left => self.answer(Branch::EndLeaves, Answer::Code(3)),
+            _ if self.records.lock.is_some() => {
+                self.answer(Branch::EndOfAnothers, Answer::Code(-1))
+            }
+            _ => self.answer(Branch::EndOfNothing, Answer::Code(0)),
+        }
+    }
+
+    /// Notes the branch that ends a script.
+    fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
+        self.taken.insert(branch);
+        answer
+    }
+
+    fn refuse(&mut self, branch: Branch, refusal: Refusal) -> Answer {
+        self.answer(branch, Answer::Refused(refusal))
+    }
+
+    pub(super) fn is_seeded(&self, mistake: Seeded) -> bool {
+        self.rules.seeded == Some(mistake)
+    }
+
+    fn is_lock_wrong(&self) -> bool {
+        let lock = self.records.lock;
+        lock.is_some_and(|lock| lock.value == Value::WrongType)
+    }
+
+    fn set_lease(&mut self, ttl: Ticks) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
-        let least = lock.rest.filter(|_| only_raises).unwrap_or(ttl);
-        lock.rest = Some(least.max(ttl));
+        lock.rest = Some(ttl);
         self.held()
     }
 
-    fn held(&self) -> Answer {
+    /// Lengthens the lease, or leaves it as long as it is; gives back an expiry that was taken away.
+    fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
+        let lock = self.records.lock.as_mut().expect("it is held");
+        if lock.rest.is_none_or(|rest| rest < ttl) {
+            lock.rest = Some(ttl);
+            self.taken.insert(longer);
+        } else {
+            self.taken.insert(same);
+        }
+        self.held()
+    }
+
+    pub(super) fn held(&self) -> Answer {
         match self.records.lock.map(|lock| lock.value) {
             Some(Value::Ours { flagged, token, .. }) => Answer::Held { flagged, token },
             other => unreachable!("{other:?} is not held"),
         }
-    }
-
-    /// Who is to be served (`me` needs no announcement), and which entries are to go.
-    fn choose(&mut self, me: Option<Owner>, ended: Option<Owner>) -> (Option<Owner>, Vec<Owner>) {
-        let mut gone = Vec::new();
-        for entry in &self.records.queue {
-            if Some(entry.owner) == me {
-                return (me, gone);
-            }
-            if Some(entry.owner) == ended || entry.live == 0 {
-                gone.push(entry.owner);
-            } else if self.site.hears(entry.owner) {
-                self.told.push(entry.owner);
-                return (Some(entry.owner), gone);
-            } else if self.rules.seeded == Some(Seeded::UnheardDropped) {
-                gone.push(entry.owner);
-            }
-        }
-        (None, gone)
-    }
-
-    fn give(&mut self, owner: Owner, rest: Ticks) -> Answer {
-        let mut token = self.records.fence.unwrap_or(0) + self.rules.turns;
-        if self.rules.seeded != Some(Seeded::TokenFromFence) {
-            token = token.max(self.site.now);
-        }
-        if self.rules.seeded != Some(Seeded::FenceByRelease) {
-            self.records.fence = Some(token);
-        }
-        self.drop_entries(&[owner]);
-        self.write(owner, rest, token)
-    }
-
-    fn fence_by_release(&mut self) {
-        if self.rules.seeded == Some(Seeded::FenceByRelease)
-            && let Some(Value::Ours { token, .. }) = self.records.lock.map(|lock| lock.value)
-        {
-            self.records.fence = self.records.fence.max(Some(token));
-        }
-    }
-
-    fn write(&mut self, owner: Owner, rest: Ticks, token: Token) -> Answer {
-        let flagged = !self.records.queue.is_empty();
-        self.records.lock = Some(Lock {
-            value: Value::Ours {
-                owner,
-                flagged,
-                token,
-                count: u8::from(self.rules.seeded == Some(Seeded::RemoteCount)),
-            },
-            rest: Some(rest),
-        });
-        self.held()
-    }
-
-    fn enqueue(&mut self, owner: Owner) {
-        let live = self.rules.live;
-        match self.place(owner) {
-            Some(place) => self.records.queue[place].live = live,
-            None => self.records.queue.push(Entry { owner, live }),
-        }
-    }
-
-    fn drop_entries(&mut self, owners: &[Owner]) {
-        for &owner in owners {
-            if let Some(place) = self.place(owner) {
-                self.records.queue.remove(place);
-            }
-        }
-    }
-
-    fn place(&self, owner: Owner) -> Option<usize> {
-        let keyed_by_process = self.rules.seeded == Some(Seeded::ProcessKeyed);
-        self.records.queue.iter().position(|entry| {
-            entry.owner == owner || keyed_by_process && entry.owner.client == owner.client
-        })
     }
 
     fn counts_down(&mut self) -> bool {

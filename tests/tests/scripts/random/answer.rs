@@ -1,58 +1,72 @@
 //! What the server answers, in the words of the model.
 
 use harness::Answer;
+use lock_model::server;
 use redis::RedisError;
 
-use super::records::{COUNTED_ON_MS, near, near_token};
+use super::model::{refusal, ticks};
+use super::records::{near_rest, near_token};
 use super::stage::agree;
-use crate::model::Expected;
 
-pub(super) fn compare_renewal(
-    answer: Result<Option<String>, RedisError>,
-    expected: Expected,
-) -> Result<(), String> {
-    let answer = match answer {
-        Ok(Some(text)) => Ok(Answer::held(&text)),
-        Ok(None) => return agree("renewal", Expected::Code(None), expected),
-        Err(error) => Err(error),
-    };
-    compare(answer, expected)
-}
-
-pub(super) fn compare(
-    answer: Result<Answer, RedisError>,
-    expected: Expected,
+/// Compares an answer, or a refusal, with what the model expects.
+pub(super) fn compare<T>(
+    answer: Result<T, RedisError>,
+    expected: server::Answer,
+    read: impl FnOnce(T, server::Answer) -> Result<server::Answer, String>,
 ) -> Result<(), String> {
     let seen = match answer {
-        Ok(Answer::Held { flag, token }) => {
+        Ok(answer) => read(answer, expected)?,
+        Err(error) => {
+            let refusal = error.code().and_then(refusal);
+            server::Answer::Refused(refusal.ok_or_else(|| error.to_string())?)
+        }
+    };
+    agree("answer", seen, expected)
+}
+
+pub(super) fn code(code: i64, _: server::Answer) -> Result<server::Answer, String> {
+    Ok(server::Answer::Code(code as i8))
+}
+
+pub(super) fn renewal(
+    answer: Option<String>,
+    expected: server::Answer,
+) -> Result<server::Answer, String> {
+    match answer {
+        Some(text) => any(Answer::held(&text), expected),
+        None => Ok(server::Answer::Nil),
+    }
+}
+
+/// What `acquire` and `end` answer.
+pub(super) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
+    Ok(match answer {
+        Answer::Held { flag, token } => {
             let token = token.parse().map_err(|_| format!("no token: {token:?}"))?;
-            Expected::Held {
+            server::Answer::Held {
                 flagged: flag == '+',
                 token: match expected {
-                    Expected::Held { token: near, .. } => near_token(token, near),
+                    server::Answer::Held { token: near, .. } => near_token(token, near),
                     _ => token,
                 },
             }
         }
-        Ok(Answer::Waiting {
+        Answer::Waiting {
             remaining,
             position,
             ..
-        }) => Expected::Waiting {
-            remaining: match expected {
-                Expected::Waiting { remaining: r, .. } if r >= 0 => {
-                    near(remaining, r, COUNTED_ON_MS)
-                }
-                _ => remaining,
-            },
-            place: position as usize,
-        },
-        Ok(Answer::Code(code)) => Expected::Code(Some(code)),
-        Err(error) => match error.code() {
-            Some("WRONGTYPE") => Expected::WrongType,
-            Some("LOCKFENCE") => Expected::BadFence,
-            _ => return Err(error.to_string()),
-        },
-    };
-    agree("answer", seen, expected)
+        } => {
+            let remaining = (remaining >= 0).then(|| ticks(remaining));
+            server::Answer::Waiting {
+                remaining: match expected {
+                    server::Answer::Waiting {
+                        remaining: near, ..
+                    } => near_rest(remaining, near),
+                    _ => remaining,
+                },
+                position: position as u8,
+            }
+        }
+        Answer::Code(code) => server::Answer::Code(code as i8),
+    })
 }

@@ -1,9 +1,10 @@
 //! What is on the server, in the words of the model.
 
-use harness::{RawLock, owner};
+use harness::{RawLock, entry, owner};
+use lock_model::server::{Entry, Fence, Lock, Queue, Ticks, Value};
 
+use super::model::{self, Model, ticks};
 use super::stage::agree;
-use crate::model::{Fence, Holder, Model, Queue, Waiter};
 
 /// Reads everything that belongs to a lock in one look.
 const READ: &str = "
@@ -21,138 +22,136 @@ const READ: &str = "
 
 /// Valkey 9.1 counts on from its last look at the clock. What is to happen at some time is never
 /// nearer to a step than this.
-pub(super) const COUNTED_ON_MS: i64 = 3;
+const COUNTED_ON_MS: i64 = 3;
 
 /// Type, PTTL, string, and members of a sorted set.
 type Record = (String, i64, String, Vec<(String, i64)>);
 
-pub(crate) struct Records {
+pub(super) struct Records {
     lock: Record,
     fence: Record,
     queue: Record,
 }
 
 impl Records {
-    pub(crate) fn read(lock: &mut RawLock) -> Records {
+    pub(super) fn read(lock: &mut RawLock) -> Records {
         let mut read = redis::cmd("EVAL");
         read.arg(READ).arg(3).arg(&[&lock.k, &lock.f, &lock.q]);
         let (lock, fence, queue) = read.query(&mut lock.connection).expect("all can be read");
         Records { lock, fence, queue }
     }
 
-    pub(crate) fn compare(&self, model: &Model) -> Result<(), String> {
-        let ms = model.now.div_euclid(1_000);
-        agree(
-            "lock",
-            self.holder(ms, &model.holder)?,
-            model.holder.clone(),
-        )?;
-        agree("fence", self.fence(ms, &model.fence)?, model.fence.clone())?;
-        agree("queue", self.queue(ms, &model.queue)?, model.queue.clone())
+    pub(super) fn compare(&self, model: &Model) -> Result<(), String> {
+        let records = &model.records;
+        agree("lock", self.lock(records.lock)?, records.lock)?;
+        agree("fence", self.fence(records.fence)?, records.fence)?;
+        let queue = self.queue(model.now, &records.queue)?;
+        agree("queue", &queue, &records.queue)
     }
 
-    fn holder(&self, ms: i64, expected: &Holder) -> Result<Holder, String> {
-        let (kind, rest, value, _) = &self.lock;
-        let (token, until) = match expected {
-            Holder::Ours { token, until, .. } => (*token, *until),
-            Holder::Foreign { until } => (0, *until),
-            _ => (0, None),
-        };
-        let until = until_of(*rest, ms, until);
-        Ok(match (kind.as_str(), value.as_str()) {
-            ("none", _) => Holder::Nobody,
-            ("list", _) => Holder::Spoiled,
-            ("string", "stranger") => Holder::Foreign { until },
-            ("string", ours) => {
-                let who = letter(ours);
-                let number = ours.get(23..39).and_then(|digits| digits.parse().ok());
-                let number = number.ok_or_else(|| format!("no token in {ours:?}"))?;
-                let flag = ours.as_bytes()[22];
-                let whole = format!("{}{}{number:016} host-{who}", owner(who), char::from(flag));
-                agree("value", ours, &whole)?;
-                Holder::Ours {
-                    who,
-                    flagged: flag == b'+',
-                    token: near_token(number, token),
-                    until,
-                }
-            }
+    fn lock(&self, expected: Option<Lock>) -> Result<Option<Lock>, String> {
+        let (kind, rest, text, _) = &self.lock;
+        let value = match (kind.as_str(), text.as_str()) {
+            ("none", _) => return Ok(None),
+            ("list", _) => Value::WrongType,
+            ("string", "stranger") => Value::Foreign,
+            ("string", ours) => self::ours(ours, expected)?,
             other => return Err(format!("an unknown lock: {other:?}")),
-        })
+        };
+        let expected = expected.and_then(|lock| lock.rest);
+        let rest = near_rest(rest_of(*rest), expected);
+        Ok(Some(Lock { value, rest }))
     }
 
-    fn fence(&self, ms: i64, expected: &Fence) -> Result<Fence, String> {
-        let (kind, rest, value, _) = &self.fence;
+    fn fence(&self, expected: Option<Fence>) -> Result<Option<Fence>, String> {
+        let (kind, rest, text, _) = &self.fence;
         let (token, until) = match expected {
-            Fence::Token { token, until } => (*token, Some(*until)),
+            Some(Fence::Token { token, rest }) => (token, rest),
             _ => (0, None),
         };
-        Ok(match (kind.as_str(), value.parse()) {
-            ("none", _) => Fence::Absent,
-            ("list", _) => Fence::Spoiled,
-            ("string", Err(_)) => Fence::Unreadable,
+        Ok(Some(match (kind.as_str(), text.parse()) {
+            ("none", _) => return Ok(None),
+            ("list", _) => Fence::WrongType,
+            ("string", Err(_)) => Fence::Text,
             ("string", Ok(number)) => Fence::Token {
                 token: near_token(number, token),
-                until: until_of(*rest, ms, until).ok_or("a fence for ever")?,
+                rest: near_rest(rest_of(*rest), until),
             },
             (other, _) => return Err(format!("a fence of type {other}")),
-        })
+        }))
     }
 
-    fn queue(&self, ms: i64, expected: &Queue) -> Result<Queue, String> {
+    fn queue(&self, now: i64, expected: &Queue) -> Result<Queue, String> {
         let (kind, rest, _, members) = &self.queue;
-        let (waiters, until) = match expected {
-            Queue::Waiters(waiters, until) => (&waiters[..], Some(*until)),
-            _ => (&[][..], None),
-        };
         match kind.as_str() {
-            "none" => return Ok(Queue::Absent),
-            "list" => return Ok(Queue::Spoiled),
+            "none" => return Ok(Queue::default()),
+            "list" => return Ok(Queue::WrongType),
             "zset" => {}
             other => return Err(format!("a queue of type {other}")),
         }
-        let heart = |who: char| {
-            let twin = members.iter().find(|(member, _)| *member == owner(who));
-            let expected = waiters.iter().find(|waiter| waiter.who == who);
-            let expected = expected.and_then(|waiter| waiter.live_until);
-            twin.map(|(_, score)| near_token(-score, expected.unwrap_or_default()))
+        let live = |who: char| {
+            let (_, score) = members.iter().find(|(member, _)| *member == owner(who))?;
+            let left = ticks((-score - now).div_euclid(1_000));
+            let mut expected = expected.entries().iter();
+            let expected = expected.find(|entry| entry.owner == model::owner(who));
+            near_rest(Some(left), expected.and_then(|entry| entry.live))
         };
-        let seen: Vec<_> = members
-            .iter()
-            .filter(|(_, score)| *score > 0)
-            .map(|(entry, _)| Waiter {
-                who: letter(entry),
-                live_until: heart(letter(entry)),
+        let waiters = members.iter().filter(|(_, score)| *score > 0);
+        let entries: Vec<_> = waiters
+            .map(|(entry, _)| Entry {
+                owner: model::owner(letter(entry)),
+                live: live(letter(entry)),
             })
             .collect();
-        let hearts = seen.iter().filter(|waiter| waiter.live_until.is_some());
-        agree("members", members.len(), seen.len() + hearts.count())?;
-        let until = until_of(*rest, ms, until).ok_or("a queue for ever")?;
-        Ok(Queue::Waiters(seen, until))
+        let hearts = entries.iter().filter(|entry| entry.live.is_some());
+        agree("members", members.len(), entries.len() + hearts.count())?;
+        let rest = rest_of(*rest).ok_or("a queue for ever")?;
+        let expected = match expected {
+            Queue::Waiters { rest, .. } => Some(*rest),
+            Queue::WrongType => None,
+        };
+        let rest = near_rest(Some(rest), expected).unwrap_or(rest);
+        Ok(Queue::Waiters { entries, rest })
     }
 }
 
-/// The expected end if the server's rest may come from it.
-fn until_of(rest: i64, ms: i64, expected: Option<i64>) -> Option<i64> {
-    let until = (rest >= 0).then_some(ms + rest);
-    match (until, expected) {
-        (Some(until), Some(expected)) => Some(near(until, expected, COUNTED_ON_MS)),
-        _ => until,
-    }
+/// A value that a script wrote.
+fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+    let who = letter(text);
+    let number = text.get(23..39).and_then(|digits| digits.parse().ok());
+    let number = number.ok_or_else(|| format!("no token in {text:?}"))?;
+    let flagged = text.as_bytes()[22] == b'+';
+    let flag = if flagged { '+' } else { ' ' };
+    let label = &entry(who)[owner(who).len()..];
+    let whole = format!("{}{flag}{number:016}{label}", owner(who));
+    agree("value", text, &whole)?;
+    Ok(Value::Ours {
+        owner: model::owner(who),
+        flagged,
+        token: match expected.map(|lock| lock.value) {
+            Some(Value::Ours { token, .. }) => near_token(number, token),
+            _ => number,
+        },
+        count: 0,
+    })
 }
 
-/// Tokens and hearts are µs.
+/// PTTL says −1 of a key that does not expire.
+fn rest_of(pttl: i64) -> Option<Ticks> {
+    (pttl >= 0).then(|| ticks(pttl))
+}
+
+/// The expected rest if the server's may come from it. Hearts are µs there, which rounds them by one more.
+pub(super) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<Ticks> {
+    let seen = rest.map(i64::from).zip(expected.map(i64::from));
+    let is_near = seen.is_some_and(|(rest, expected)| (rest - expected).abs() <= COUNTED_ON_MS + 1);
+    if is_near { expected } else { rest }
+}
+
+/// The expected token if the server's may come from it. Tokens are µs.
 pub(super) fn near_token(token: i64, expected: i64) -> i64 {
-    near(token, expected, COUNTED_ON_MS * 1_000)
-}
-
-/// What is `expected` where the difference does not count.
-pub(super) fn near(seen: i64, expected: i64, slack: i64) -> i64 {
-    if (seen - expected).abs() <= slack {
-        expected
-    } else {
-        seen
-    }
+    let is_near = (token - expected).abs() <= COUNTED_ON_MS * 1_000;
+    if is_near { expected } else { token }
 }
 
 fn letter(text: &str) -> char {

@@ -1,14 +1,17 @@
 //! A server, whoever listens to it, and one lock after the other.
 
 use harness::{Listener, RawLock, RedisServer, owner};
+use lock_model::server::Taken;
 
+use super::model::{LISTENING, Model};
 use super::records::Records;
-use super::step::Step;
+use super::step::{Step, limit_memory};
 use crate::branch::Tally;
-use crate::model::{LISTENING, Model};
 
 pub(crate) struct Stage {
     pub(crate) server: RedisServer,
+    /// The server compares and deletes.
+    pub(crate) deletes: bool,
     listeners: Vec<(char, Listener)>,
     locks: usize,
 }
@@ -18,6 +21,7 @@ impl Stage {
         let server = RedisServer::builder().own_clock().start();
         server.stop_clock();
         Stage {
+            deletes: RawLock::new(&server, "order").can_delete(),
             listeners: listen(&server),
             server,
             locks: 0,
@@ -32,6 +36,7 @@ impl Stage {
             // Pushes that nobody took are not the next sequence's.
             self.listeners = listen(&self.server);
         }
+        limit_memory(&self.server, false);
         outcome
     }
 
@@ -41,14 +46,14 @@ impl Stage {
         for (number, step) in steps.iter().enumerate() {
             let before = model.clone();
             model.pushed.clear();
-            model.taken.clear();
+            model.taken = Taken::default();
             step.play(&self.server, &mut lock, &mut model)
                 .and_then(|()| Records::read(&mut lock).compare(&model))
                 .and_then(|()| self.hear(&lock, &model))
                 .map_err(|difference| {
                     format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
                 })?;
-            model.taken.iter().for_each(|branch| tally.add(*branch));
+            model.taken.iter().for_each(|branch| tally.add(branch));
         }
         Ok(())
     }

@@ -2,20 +2,24 @@
 
 use std::time::Duration;
 
-use harness::{Answer, RawLock, RedisServer, entry, owner};
+use harness::{RawLock, RedisServer};
+use lock_model::server::{Command, Entry, Fence, Lock, Mode, Queue, Value};
+use proptest::bool::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
 use proptest::sample::select;
 
-use super::answer::{compare, compare_renewal};
-use crate::model::{DEAF, Fence, Holder, LISTENING, Model, Queue, Waiter};
+use super::answer::{any, code, compare, renewal};
+use super::model::{DEAF, LISTENING, Model, letter_of, owner, ticks};
 
 /// One step; leases are in ms.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+pub(super) enum Step {
     Acquire(Who, i64),
     Try(Who, i64),
     Renew(Who, i64),
     Release(Who),
+    /// With the token of the record, or with another.
+    Delete(Who, bool),
     End(Who),
     EndWithNext(Who, Who, i64),
     // What happens from outside.
@@ -32,11 +36,13 @@ pub(crate) enum Step {
     QueueIsSpoiled,
     FenceBecomesText,
     StrangerTakes(Option<i64>),
+    MemoryIsFull,
+    MemoryIsFree,
 }
 
 /// An owner: the letter, where there is no holder or waiter.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Who {
+pub(super) enum Who {
     Any(char),
     Holder(char),
     Waiter(char, usize),
@@ -45,51 +51,68 @@ pub(crate) enum Who {
 /// Half seconds and a little: steps end well away from the ends of what lives for half seconds, be
 /// they forward or back.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span(u64);
+pub(super) struct Span(u64);
 
 const DAY: u64 = 2 * 86_400;
 
 impl Step {
-    pub(crate) fn any() -> impl Strategy<Value = Step> {
+    /// Releases are mostly by a command where the server `deletes`.
+    pub(super) fn any(deletes: bool) -> impl Strategy<Value = Step> {
         // Mostly the scripts, then time; what spoils a lock is rare, since little happens then.
         prop_oneof![
             9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
-            3 => who().prop_map(Step::Release),
+            3 => release(deletes),
             3 => who().prop_map(Step::End),
             4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),
+            2 => (letter(), waiter(), ttl())
+                .prop_map(|(who, next, ttl)| Step::EndWithNext(Who::Holder(who), next, ttl)),
             4 => span(&[0, 0, 1, 1, 3, 3, 4, 12, 14, 40, DAY]).prop_map(Step::TimePasses),
             1 => outside(),
         ]
     }
 
-    pub(crate) fn play(
+    pub(super) fn play(
         self,
         server: &RedisServer,
         lock: &mut RawLock,
         model: &mut Model,
     ) -> Result<(), String> {
-        let (answer, expected) = match self {
+        match self {
             Step::Acquire(who, ttl) => {
                 let who = who.is(model);
-                (lock.acquire(who, ttl), model.acquire(who, ttl, true))
+                let answer = lock.acquire(who, ttl);
+                compare(answer, model.run(acquire(who, ttl, true)), any)
             }
             Step::Try(who, ttl) => {
                 let who = who.is(model);
-                (lock.try_acquire(who, ttl), model.acquire(who, ttl, false))
+                let answer = lock.try_acquire(who, ttl);
+                compare(answer, model.run(acquire(who, ttl, false)), any)
             }
             Step::Renew(who, ttl) => {
                 let who = who.is(model);
-                return compare_renewal(lock.renew(who, ttl), model.renew(who, ttl));
+                let (owner, lease) = (owner(who), ticks(ttl));
+                let command = Command::Renew { owner, ttl: lease };
+                compare(lock.renew(who, ttl), model.run(command), renewal)
             }
             Step::Release(who) => {
                 let who = who.is(model);
-                (lock.release(who).map(Answer::Code), model.release(who))
+                let command = Command::Release { owner: owner(who) };
+                compare(lock.release(who), model.run(command), code)
+            }
+            Step::Delete(who, with_its_token) => {
+                let who = who.is(model);
+                let (owner, token) = (owner(who), model.token().filter(|_| with_its_token));
+                let token = token.unwrap_or(1);
+                let answer = lock.delete(who, with_its_token);
+                let answer = answer.map(|is_deleted| if is_deleted { 1 } else { 2 });
+                compare(answer, model.run(Command::Delete { owner, token }), code)
             }
             Step::End(who) => {
                 let who = who.is(model);
-                (lock.end(who), model.end(who, None))
+                let (owner, next) = (owner(who), None);
+                compare(lock.end(who), model.run(Command::End { owner, next }), any)
             }
             Step::EndWithNext(who, next, ttl) => {
                 let (who, next) = (who.is(model), next.is(model));
@@ -97,99 +120,118 @@ impl Step {
                     return Ok(());
                 }
                 let answer = lock.end_with_next(who, next, ttl);
-                (answer, model.end(who, Some((next, ttl))))
+                let (owner, next) = (owner(who), Some((owner(next), ticks(ttl))));
+                compare(answer, model.run(Command::End { owner, next }), any)
             }
-            outside => {
-                outside.happen(server, lock, model);
-                return Ok(());
-            }
-        };
-        compare(answer, expected)
-    }
-
-    /// What time, strangers and administrators do.
-    fn happen(self, server: &RedisServer, lock: &mut RawLock, model: &mut Model) {
-        let (k, f, q) = (lock.k.clone(), lock.f.clone(), lock.q.clone());
-        match self {
             Step::TimePasses(span) => {
                 server.forward(span.forward());
                 model.pass(server.clock().now());
+                Ok(())
             }
             Step::ClockGoesBack(span) => {
                 server.back(span.back());
                 model.pass(server.clock().now());
+                Ok(())
             }
+            Step::MemoryIsFull => {
+                limit_memory(server, true);
+                model.mode = Mode::OutOfMemory;
+                Ok(())
+            }
+            Step::MemoryIsFree => {
+                limit_memory(server, false);
+                model.mode = Mode::Normal;
+                Ok(())
+            }
+            outside => {
+                // Others need memory for what they write.
+                if model.is_full() {
+                    limit_memory(server, false);
+                }
+                outside.happen(lock, model);
+                if model.is_full() {
+                    limit_memory(server, true);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What strangers and administrators do.
+    fn happen(self, lock: &mut RawLock, model: &mut Model) {
+        let (k, f, q) = (lock.k.clone(), lock.f.clone(), lock.q.clone());
+        let records = &mut model.records;
+        match self {
             Step::HeartIsLost(who) => {
+                if records.queue == Queue::WrongType {
+                    return;
+                }
                 let who = who.is(model);
-                if let Queue::Waiters(waiters, _) = &mut model.queue {
-                    let _: i64 = lock.command(&["ZREM", &q, &owner(who)]);
-                    for waiter in waiters.iter_mut().filter(|waiter| waiter.who == who) {
-                        waiter.live_until = None;
-                    }
+                let _: i64 = lock.command(&["ZREM", &q, &harness::owner(who)]);
+                let entries = model.records.queue.entries_mut().iter_mut();
+                for entry in entries.filter(|entry| entry.owner == owner(who)) {
+                    entry.live = None;
                 }
             }
             // As after a failover that brings back an old queue.
             Step::HolderIsBackInTheQueue => {
-                let (Holder::Ours { who, .. }, Queue::Waiters(waiters, _)) =
-                    (&model.holder, &mut model.queue)
+                let (Some(owner), Queue::Waiters { entries, .. }) =
+                    (records.holder(), &mut records.queue)
                 else {
                     return;
                 };
-                if waiters.iter().all(|waiter| waiter.who != *who) {
+                if !entries.is_empty() && entries.iter().all(|entry| entry.owner != owner) {
                     let range = ["ZRANGEBYSCORE", &q, "0", "+inf", "WITHSCORES"];
                     let tickets: Vec<(String, i64)> = lock.command(&range);
                     let first = (tickets[0].1 - 1).to_string();
-                    let _: i64 = lock.command(&["ZADD", &q, &first, &entry(*who)]);
-                    let heartless = Waiter {
-                        who: *who,
-                        live_until: None,
-                    };
-                    waiters.insert(0, heartless);
+                    let entry = harness::entry(letter_of(owner));
+                    let _: i64 = lock.command(&["ZADD", &q, &first, &entry]);
+                    entries.insert(0, Entry { owner, live: None });
                 }
             }
             Step::LeaseIsLifted => {
                 let _: i64 = lock.command(&["PERSIST", &k]);
-                if let Holder::Ours { until, .. } | Holder::Foreign { until } = &mut model.holder {
-                    *until = None;
+                if let Some(lock) = &mut records.lock {
+                    lock.rest = None;
                 }
             }
             Step::LockIsLost => {
                 let _: i64 = lock.command(&["DEL", &k]);
-                model.holder = Holder::Nobody;
+                records.lock = None;
             }
             Step::FenceIsLost => {
                 let _: i64 = lock.command(&["DEL", &f]);
-                model.fence = Fence::Absent;
+                records.fence = None;
             }
             Step::QueueIsLost => {
                 let _: i64 = lock.command(&["DEL", &q]);
-                model.queue = Queue::Absent;
+                records.queue = Queue::default();
             }
             Step::LockIsSpoiled => {
                 spoil(lock, &k);
-                model.holder = Holder::Spoiled;
+                let (value, rest) = (Value::WrongType, None);
+                records.lock = Some(Lock { value, rest });
             }
             Step::FenceIsSpoiled => {
                 spoil(lock, &f);
-                model.fence = Fence::Spoiled;
+                records.fence = Some(Fence::WrongType);
             }
             Step::QueueIsSpoiled => {
                 spoil(lock, &q);
-                model.queue = Queue::Spoiled;
+                records.queue = Queue::WrongType;
             }
             Step::FenceBecomesText => {
                 let _: () = lock.command(&["SET", &f, "text"]);
-                model.fence = Fence::Unreadable;
+                records.fence = Some(Fence::Text);
             }
             Step::StrangerTakes(ttl) => {
-                let ttl = ttl.map(|ttl| ttl.to_string());
+                let px = ttl.map(|ttl| ttl.to_string());
                 let mut words = vec!["SET", &k, "stranger", "NX"];
-                words.extend(ttl.iter().flat_map(|ttl| ["PX", ttl]));
+                words.extend(px.iter().flat_map(|px| ["PX", px]));
                 let taken: Option<String> = lock.command(&words);
                 if taken.is_some() {
-                    let ms = model.now.div_euclid(1_000);
-                    let until = ttl.map(|ttl| ms + ttl.parse::<i64>().expect("it was a number"));
-                    model.holder = Holder::Foreign { until };
+                    let (value, rest) = (Value::Foreign, ttl.map(ticks));
+                    records.lock = Some(Lock { value, rest });
                 }
             }
             script => unreachable!("{script:?} is a script"),
@@ -197,14 +239,28 @@ impl Step {
     }
 }
 
+fn acquire(who: char, ttl: i64, queue: bool) -> Command {
+    Command::Acquire {
+        owner: owner(who),
+        ttl: ticks(ttl),
+        queue,
+    }
+}
+
+/// Makes the server refuse what needs memory, or not any more.
+pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
+    server.config_set("maxmemory", if is_full { "1" } else { "0" });
+}
+
 impl Who {
     fn is(self, model: &Model) -> char {
-        match (self, &model.holder, &model.queue) {
-            (Who::Holder(_), Holder::Ours { who, .. }, _) => *who,
-            (Who::Waiter(_, place), _, Queue::Waiters(waiters, _)) => {
-                waiters[place % waiters.len()].who
+        let entries = model.records.queue.entries();
+        match (self, model.records.holder()) {
+            (Who::Holder(_), Some(holder)) => letter_of(holder),
+            (Who::Waiter(_, place), _) if !entries.is_empty() => {
+                letter_of(entries[place % entries.len()].owner)
             }
-            (Who::Any(who) | Who::Holder(who) | Who::Waiter(who, _), _, _) => who,
+            (Who::Any(who) | Who::Holder(who) | Who::Waiter(who, _), _) => who,
         }
     }
 }
@@ -217,6 +273,15 @@ impl Span {
     fn back(self) -> Duration {
         Duration::from_millis(500 * self.0 - 5)
     }
+}
+
+fn release(deletes: bool) -> BoxedStrategy<Step> {
+    let release = who().prop_map(Step::Release);
+    if !deletes {
+        return release.boxed();
+    }
+    let delete = (who(), weighted(0.75)).prop_map(|(who, its)| Step::Delete(who, its));
+    prop_oneof![release, delete].boxed()
 }
 
 fn who() -> impl Strategy<Value = Who> {
@@ -249,7 +314,7 @@ fn outside() -> BoxedStrategy<Step> {
     prop_oneof![
         4 => span(&[1, 2, 20, 240]).prop_map(Step::ClockGoesBack),
         12 => waiter().prop_map(Step::HeartIsLost),
-        4 => Just(Step::HolderIsBackInTheQueue),
+        20 => Just(Step::HolderIsBackInTheQueue),
         2 => Just(Step::LeaseIsLifted),
         4 => Just(Step::LockIsLost),
         2 => Just(Step::FenceIsLost),
@@ -259,6 +324,8 @@ fn outside() -> BoxedStrategy<Step> {
         1 => Just(Step::QueueIsSpoiled),
         1 => Just(Step::FenceBecomesText),
         3 => proptest::option::of(ttl()).prop_map(Step::StrangerTakes),
+        2 => Just(Step::MemoryIsFull),
+        4 => Just(Step::MemoryIsFree),
     ]
     .boxed()
 }

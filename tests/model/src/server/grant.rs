@@ -1,0 +1,142 @@
+//! How a lock without a holder finds its next one, as `grant.lua` has it.
+
+use super::script::Script;
+use super::{Answer, Branch, Entry, Fence, Lock, Owner, Queue, Ticks, Token, Value};
+use crate::seeded::Seeded;
+
+impl Script<'_> {
+    /// The record says that somebody queues, and its holder is told.
+    pub(super) fn set_flag(&mut self) {
+        if let Some(Lock {
+            value: Value::Ours { owner, flagged, .. },
+            ..
+        }) = &mut self.records.lock
+            && !std::mem::replace(flagged, true)
+        {
+            self.taken.insert(Branch::AcquireSetsTheFlag);
+            if self.site.hears(*owner) {
+                self.told.push(*owner);
+            }
+        }
+    }
+
+    /// Who is to be served (`me` needs no announcement), and which entries are to go.
+    pub(super) fn choose(
+        &mut self,
+        me: Option<Owner>,
+        ended: Option<Owner>,
+    ) -> (Option<Owner>, Vec<Owner>) {
+        let mut gone = Vec::new();
+        for entry in self.records.queue.entries() {
+            if Some(entry.owner) == me {
+                return (me, gone);
+            }
+            let dropped = if Some(entry.owner) == ended {
+                Branch::WalkDropsTheEnded
+            } else if entry.live.is_none() {
+                Branch::WalkDropsWhoHasNoHeart
+            } else if !entry.is_live() {
+                Branch::WalkDropsTheDead
+            } else if self.site.hears(entry.owner) {
+                self.told.push(entry.owner);
+                return (Some(entry.owner), gone);
+            } else {
+                self.taken.insert(Branch::WalkSkipsTheUnreachable);
+                if self.rules.seeded == Some(Seeded::UnheardDropped) {
+                    gone.push(entry.owner);
+                }
+                continue;
+            };
+            self.taken.insert(dropped);
+            gone.push(entry.owner);
+        }
+        (None, gone)
+    }
+
+    pub(super) fn give(&mut self, owner: Owner, rest: Ticks) -> Answer {
+        let mut token = self.token() + self.rules.turns;
+        if !self.is_seeded(Seeded::TokenFromFence) {
+            token = token.max(self.site.now);
+        }
+        self.taken.insert(if token == self.site.now {
+            Branch::TokenIsTheTime
+        } else {
+            Branch::TokenCountsOn
+        });
+        if !self.is_seeded(Seeded::FenceByRelease) {
+            self.set_fence(token);
+        }
+        self.drop_entries(&[owner]);
+        self.write(owner, rest, token)
+    }
+
+    /// The last token.
+    pub(super) fn token(&self) -> Token {
+        match self.records.fence {
+            Some(Fence::Token { token, .. }) => token,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn set_fence(&mut self, token: Token) {
+        let ahead = (token / 1_000 - self.site.now / 1_000) as Ticks;
+        let rest = self.rules.fence.map(|rest| rest + ahead);
+        self.records.fence = Some(Fence::Token { token, rest });
+    }
+
+    pub(super) fn fence_by_release(&mut self) {
+        if self.is_seeded(Seeded::FenceByRelease)
+            && let Some(Value::Ours { token, .. }) = self.records.lock.map(|lock| lock.value)
+        {
+            self.set_fence(self.token().max(token));
+        }
+    }
+
+    pub(super) fn write(&mut self, owner: Owner, rest: Ticks, token: Token) -> Answer {
+        let flagged = !self.records.queue.entries().is_empty();
+        self.records.lock = Some(Lock {
+            value: Value::Ours {
+                owner,
+                flagged,
+                token,
+                count: u8::from(self.rules.seeded == Some(Seeded::RemoteCount)),
+            },
+            rest: Some(rest),
+        });
+        self.held()
+    }
+
+    pub(super) fn enqueue(&mut self, owner: Owner) {
+        let live = Some(self.rules.live);
+        let place = self.place(owner);
+        let Queue::Waiters { entries, rest } = &mut self.records.queue else {
+            unreachable!("a queue of a wrong type is refused before");
+        };
+        *rest = self.rules.queue;
+        match place {
+            Some(place) => entries[place].live = live,
+            None => entries.push(Entry { owner, live }),
+        }
+    }
+
+    pub(super) fn drop_entries(&mut self, owners: &[Owner]) {
+        for &owner in owners {
+            if let Some(place) = self.place(owner)
+                && let Queue::Waiters { entries, .. } = &mut self.records.queue
+            {
+                entries.remove(place);
+                if entries.is_empty() {
+                    self.records.queue = Queue::default();
+                }
+            }
+        }
+    }
+
+    pub(super) fn place(&self, owner: Owner) -> Option<usize> {
+        let keyed_by_process = self.rules.seeded == Some(Seeded::ProcessKeyed);
+        let mut entries = self.records.queue.entries().iter();
+        entries.position(|entry| {
+            entry.owner == owner || keyed_by_process && entry.owner.client == owner.client
+        })
+    }
+}

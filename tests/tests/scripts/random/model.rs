@@ -1,0 +1,102 @@
+//! The model at the server's clock. A tick is a millisecond, and each letter an owner of a client of its own.
+
+use lock_model::server::{
+    Answer, Command, Mode, Owner, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
+};
+
+/// Owners that listen on their channel, and those that do not.
+pub(super) const LISTENING: &str = "ABCD";
+pub(super) const DEAF: &str = "EFGH";
+
+const RULES: Rules = Rules {
+    claim: 1_500,
+    live: 6_000,
+    queue: 7_000,
+    fence: Some(86_400_000),
+    turns: 16,
+    seeded: None,
+};
+
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    /// The server's clock in µs.
+    pub(super) now: i64,
+    pub(super) records: Records,
+    pub(super) mode: Mode,
+    /// Who was pushed to by the last command.
+    pub(super) pushed: Vec<char>,
+    /// The branches that the last command took.
+    pub(super) taken: Taken,
+}
+
+impl Model {
+    pub(super) fn new(now: i64) -> Self {
+        Self {
+            now,
+            records: Records::default(),
+            mode: Mode::Normal,
+            pushed: Vec::new(),
+            taken: Taken::default(),
+        }
+    }
+
+    /// The clock shows another time now.
+    pub(super) fn pass(&mut self, now: i64) {
+        let passed = now.div_euclid(1_000) - self.now.div_euclid(1_000);
+        self.records.advance(ticks(passed));
+        self.now = now;
+    }
+
+    pub(super) fn run(&mut self, command: Command) -> Answer {
+        let site = Site {
+            now: self.now,
+            receivers: (1 << LISTENING.len()) - 1,
+            mode: self.mode,
+        };
+        let run = self.records.run(command, &RULES, &site);
+        self.pushed = run.told.into_iter().map(letter_of).collect();
+        self.taken = run.taken;
+        run.answer
+    }
+
+    /// The token in the lock's record.
+    pub(super) fn token(&self) -> Option<Token> {
+        match self.records.lock?.value {
+            Value::Ours { token, .. } => Some(token),
+            Value::Foreign | Value::WrongType => None,
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.mode == Mode::OutOfMemory
+    }
+}
+
+pub(super) fn owner(letter: char) -> Owner {
+    let place = [LISTENING, DEAF].concat().find(letter);
+    Owner {
+        client: place.expect("one of the letters") as u8,
+        number: 0,
+    }
+}
+
+pub(super) fn letter_of(owner: Owner) -> char {
+    let mut letters = LISTENING.chars().chain(DEAF.chars());
+    letters
+        .nth(owner.client.into())
+        .expect("one of the letters")
+}
+
+pub(super) fn ticks(ms: i64) -> Ticks {
+    ms.try_into().expect("it is less than 24 days")
+}
+
+/// How the server words a refusal.
+pub(super) fn refusal(code: &str) -> Option<Refusal> {
+    match code {
+        "WRONGTYPE" => Some(Refusal::WrongType),
+        "LOCKFENCE" => Some(Refusal::BadFence),
+        "OOM" => Some(Refusal::OutOfMemory),
+        _ => None,
+    }
+}
