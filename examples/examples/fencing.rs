@@ -1,10 +1,10 @@
-//! A writer that overslept its lease, and a database that refuses it: what fencing tokens are for.
+//! Fencing tokens: a database refuses a writer whose lease is over.
 //!
 //! ```text
 //! cargo run -p lock-examples --example fencing --features sqlite
 //! ```
 //!
-//! `LOCK_URL=redis://127.0.0.1:6379` before it takes the locks on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to take the locks on a real server.
 
 use std::error::Error;
 use std::path::Path;
@@ -34,7 +34,7 @@ impl Stock {
         self.0.query_row(query, [sku], |row| row.get(0))
     }
 
-    /// Writes, unless somebody with a later token has. `false`: refused.
+    /// Writes, unless a holder of a later token has written. Returns whether it wrote.
     fn write(&self, sku: &str, pieces: i64, token: FencingToken) -> rusqlite::Result<bool> {
         let token = i64::try_from(token.get()).expect("a token is below 2^63");
         let rows = self.0.execute(
@@ -65,9 +65,9 @@ async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
         "Ann  has the lock, token {}, and sees {seen}.",
         anns.fencing_token()
     );
-    println!("Ann  falls asleep, for longer than her lease: a pause of the whole process.");
-    // A body under the attribute is stopped before its lease ends. Nothing can stop a process that
-    // stands still, and the first thing that it does afterwards may be a write.
+    println!("Ann  sleeps for longer than her lease, as in a pause of the whole process.");
+    // A body under the attribute is stopped before its lease ends. A paused process cannot be stopped,
+    // and may write as soon as it resumes.
     tokio::time::sleep(LEASE * 2).await;
 
     let bobs = lock().acquire().await?;
@@ -81,14 +81,14 @@ async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
 
     let written = ann.write("apple", seen - 1, anns.fencing_token())?;
     println!(
-        "Ann  wakes up and sells 1 of what she saw: {}.",
+        "Ann  wakes up and sells 1 of those that she saw: {}.",
         word(written)
     );
     println!(
-        "Ann  could have asked: her lock is held is {}.",
+        "Ann  could have checked: is_valid() returns {}.",
         anns.is_valid()
     );
-    println!("There are {} left.", bob.pieces("apple")?);
+    println!("{} are left.", bob.pieces("apple")?);
     Ok(())
 }
 

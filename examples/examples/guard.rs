@@ -1,10 +1,10 @@
-//! A lock by hand: a guard that is acquired, renewed and released, without the attribute.
+//! A lock without the attribute: a guard that is acquired, renewed and released by hand.
 //!
 //! ```text
 //! cargo run -p lock-examples --example guard
 //! ```
 //!
-//! `LOCK_URL=redis://127.0.0.1:6379` before it does the same on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server.
 
 use std::error::Error;
 use std::time::Duration;
@@ -20,30 +20,33 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let guard = report().wait(Duration::from_secs(2)).acquire().await?;
     println!("Acquired `{}`.", guard.key());
     println!("  Write with token {}.", guard.fencing_token());
-    println!("  Still held, as far as we know: {}.", guard.is_valid());
+    println!("  Still held, by the local clock: {}.", guard.is_valid());
 
-    // Contention is an answer, not an error.
+    // For `try_acquire`, contention is a result and not an error.
     match report().try_acquire().await? {
-        Some(_) => println!("Two hold it: this cannot be."),
-        None => println!("Somebody else tries: busy."),
+        Some(_) => println!("Two callers hold it: this must not happen."),
+        None => println!("A second caller tries: busy."),
     }
-    // With a wait it is one, and says who is in the way.
+    // For `acquire`, it is an error that names the holder.
     let error = report().wait(Duration::from_millis(100)).acquire().await;
-    println!("Somebody else waits: {}.", error.unwrap_err());
+    println!("A second caller waits: {}.", error.unwrap_err());
 
-    // Renewal goes on in the background. By hand it is also the question to the server.
+    // The background renews the lease. A renewal by hand also asks the server whether it is held.
     guard.renew().await?;
-    println!("The server says that it is still ours.");
+    println!("The server confirms that the lock is held.");
 
     guard.release().await?;
-    println!("Released, and held until then.");
+    println!("Released, after it was held all the time.");
 
-    // A guard that is dropped gives its lock back too; only nobody hears how that went.
+    // Dropping a guard releases its lock, too, but does not report the result.
     let second = report().acquire().await?;
-    println!("The next one writes with token {}.", second.fencing_token());
+    println!(
+        "The next holder writes with token {}.",
+        second.fencing_token()
+    );
     drop(second);
 
-    // The shortest way: the lock is held for as long as the closure runs.
+    // The shortest form: the lock is held for as long as the closure runs.
     let lines = report().run(async |_guard| 1_042).await?;
     println!("Wrote {lines} lines under the lock.");
     client.shutdown().await;

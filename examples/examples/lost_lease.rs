@@ -1,10 +1,10 @@
-//! A lock that is lost: the body stops where it stands, and the caller learns it.
+//! A lock that is lost: the body stops at its current await, and the call fails.
 //!
 //! ```text
 //! cargo run -p lock-examples --example lost_lease
 //! ```
 //!
-//! `LOCK_URL=redis://127.0.0.1:6379` before it does the same on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server.
 
 use std::error::Error;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 
 const STEP: Duration = Duration::from_millis(100);
 
-/// Says what becomes of it: work that is stopped is dropped, and its destructors run.
+/// Reports its end: a body that is stopped is dropped, and its destructors run.
 struct Work(&'static str);
 
 impl Drop for Work {
@@ -22,7 +22,7 @@ impl Drop for Work {
     }
 }
 
-/// Leases are renewed unless one says otherwise, so this one ends as if its server were gone.
+/// Leases are renewed by default. Without renewal, this one ends as if its server were gone.
 #[distributed_lock(key = "import", ttl = "350ms", renew = false, wait = "0s")]
 async fn import(batches: u32) -> Result<u32, LockError> {
     let _work = Work("the import");
@@ -33,7 +33,7 @@ async fn import(batches: u32) -> Result<u32, LockError> {
     Ok(batches)
 }
 
-/// The same, for work that is better finished than stopped: `on_lost = "finish"` keeps the result.
+/// The same for work that should finish all the same: `on_lost = "finish"` keeps the result.
 #[distributed_lock(
     key = "import",
     ttl = "350ms",
@@ -54,11 +54,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("An import of ten batches, under a lease that lasts for three:");
     match import(10).await {
-        Ok(batches) => println!("All {batches} batches: this cannot be."),
+        Ok(batches) => println!("All {batches} batches: this must not happen."),
         Err(error) if error.is_lost() => println!("Stopped: {error}."),
         Err(error) => return Err(error.into()),
     }
-    println!("Once more, and this time it may run on without its lock:");
+    println!("Once more, but now the import may go on without its lock:");
     let batches = import_to_the_end(5).await?;
     println!("All {batches} batches, the last of them unprotected.");
     Ok(())

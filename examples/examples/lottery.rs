@@ -1,11 +1,11 @@
-//! A lottery that every instance of a service wants to draw, and one does: a scheduled job.
+//! A scheduled job: every instance of a service starts a lottery, and one draws it.
 //!
 //! ```text
 //! cargo run -p lock-examples --example lottery
 //! ```
 //!
-//! The instances are tasks here, and their record is a variable of the program.
-//! `LOCK_URL=redis://127.0.0.1:6379` before it takes the lock on a real server.
+//! The instances are tasks of this program, and a variable stands for their database. Set
+//! `LOCK_URL=redis://127.0.0.1:6379` to take the lock on a real server.
 
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard};
@@ -16,18 +16,18 @@ use tokio::task::JoinSet;
 
 const INSTANCES: u32 = 5;
 
-/// What was drawn; in a service, a table of its database.
+/// The numbers that were drawn. In a service, this is a table of its database.
 static DRAWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// `None` for the instances that find another one at it: they need not wait.
+/// Returns `None` to an instance that finds the lock busy, since it need not wait.
 ///
-/// The lock keeps two from drawing at the same time, and nothing more. An instance whose clock is
-/// late comes when all is over, and finds the lock free: what it must find is the record.
+/// The lock prevents only draws at the same time. An instance whose clock is late finds the lock free
+/// again, so it has to check the record.
 #[distributed_lock(key = "lottery:<day>", wait = "0s", on_busy = "skip")]
 async fn draw(day: &str, instance: u32) -> Result<Option<u32>, LockError> {
     let before = drawn().first().copied();
     if let Some(number) = before {
-        println!("  instance {instance} comes late: {number} was drawn.");
+        println!("  instance {instance} comes late: {number} is drawn already.");
         return Ok(Some(number));
     }
     println!("  instance {instance} draws.");
@@ -38,14 +38,14 @@ async fn draw(day: &str, instance: u32) -> Result<Option<u32>, LockError> {
 }
 
 fn drawn() -> MutexGuard<'static, Vec<u32>> {
-    DRAWN.lock().expect("nobody panics")
+    DRAWN.lock().expect("no thread panics with the mutex held")
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
     LockClient::connect(&url).await?.install()?;
-    println!("It is midnight, and {INSTANCES} instances wake up.");
+    println!("It is midnight, and {INSTANCES} instances start the job.");
     let mut instances = JoinSet::new();
     for instance in 1..=INSTANCES {
         instances.spawn(async move { (instance, draw("monday", instance).await) });

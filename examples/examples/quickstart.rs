@@ -1,6 +1,6 @@
-//! Several clerks want to ship the same order, and take turns.
+//! Several clerks ship the same order, one at a time.
 //!
-//! In memory, one process:
+//! In memory, in one process:
 //!
 //! ```text
 //! cargo run -p lock-examples --example quickstart
@@ -23,22 +23,22 @@ const CLERKS: u32 = 4;
 const ROUNDS: u32 = 3;
 const ORDER: u64 = 42;
 
-/// What a clerk learned while it had the order.
+/// The result of one shipment.
 struct Receipt {
     token: FencingToken,
-    /// How many other clerks of this process were at the order at the same time.
-    company: u32,
+    /// The number of other clerks of this process that shipped the order at the same time.
+    at_the_same_time: u32,
 }
 
 /// The business function. It runs under a lock that every process on the same server respects.
 #[distributed_lock(key = "order:<id>", ttl = "10s", wait = "30s", guard = lock)]
-async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
-    let company = at_the_order.fetch_add(1, Ordering::SeqCst);
+async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
+    let at_the_same_time = shipping.fetch_add(1, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    at_the_order.fetch_sub(1, Ordering::SeqCst);
+    shipping.fetch_sub(1, Ordering::SeqCst);
     Ok(Receipt {
         token: lock.fencing_token(),
-        company,
+        at_the_same_time,
     })
 }
 
@@ -57,23 +57,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("  clerk  waited     token");
 
-    let at_the_order = Arc::new(AtomicU32::new(0));
+    let shipping = Arc::new(AtomicU32::new(0));
     let started = Instant::now();
     let mut clerks = Vec::new();
     for clerk in 1..=CLERKS {
-        let at_the_order = at_the_order.clone();
+        let shipping = shipping.clone();
         clerks.push(tokio::spawn(async move {
             for _ in 0..ROUNDS {
                 let asked = Instant::now();
-                let receipt = ship(ORDER, &at_the_order).await?;
-                // The body takes 50 ms; the rest is the wait for the others.
+                let receipt = ship(ORDER, &shipping).await?;
+                // The body takes 50 ms. The rest is the wait for the other clerks.
                 let waited = asked.elapsed().saturating_sub(Duration::from_millis(50));
                 println!(
                     "  {clerk:>5}  {:>4} ms  {:>8}",
                     waited.as_millis(),
                     receipt.token
                 );
-                assert_eq!(receipt.company, 0, "two clerks were at one order");
+                assert_eq!(
+                    receipt.at_the_same_time, 0,
+                    "two clerks shipped at the same time"
+                );
             }
             Ok::<_, LockError>(())
         }));

@@ -4,7 +4,7 @@
 //! cargo run -p lock-examples --example reentrancy
 //! ```
 //!
-//! `LOCK_URL=redis://127.0.0.1:6379` before it does the same on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,23 +22,23 @@ async fn close(account: u64) -> Result<(), LockError> {
         held.fencing_token()
     );
 
-    // The same key, deeper in the same call: entered at once, and nothing is sent to the server.
+    // The same key in a nested call: it enters the lock at once, without a command to the server.
     let token = book(account, "interest").await?;
     assert_eq!(token, held.fencing_token(), "it is the same hold");
 
-    // Two calls side by side are siblings: they take turns.
+    // Two concurrent calls are siblings: one runs at a time.
     println!("close  books two at once:");
     let (one, other) = tokio::join!(book(account, "fees"), book(account, "tax"));
     one.and(other)?;
 
-    // A task of its own is no part of the call: it would wait for us, unless it is carried along.
-    println!("close  spawns two, one of them carried along:");
-    let stranger = tokio::spawn(peek(account));
+    // A spawned task is not part of the call, and would wait for it. `in_current_hold` makes it a part.
+    println!("close  spawns two tasks, one of them with in_current_hold:");
+    let separate = tokio::spawn(peek(account));
     let carried = tokio::spawn(in_current_hold(book(account, "farewell")));
-    carried.await.expect("it does not panic")?;
-    let found = stranger.await.expect("it does not panic")?;
+    carried.await.expect("the task does not panic")?;
+    let found = separate.await.expect("the task does not panic")?;
     println!(
-        "  the other one finds the account {}",
+        "  the other task finds the account {}",
         if found.is_some() { "free" } else { "busy" }
     );
     Ok(())
@@ -56,8 +56,8 @@ async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     Ok(held.fencing_token())
 }
 
-/// Whether somebody could have the account right now: `None` if it is busy. Nobody can tell while the
-/// server is away, so that is an error.
+/// Returns `None` if the account is busy. An unreachable server is an error, since the answer is then
+/// unknown.
 #[distributed_lock(key = "account:<account>", wait = "0s", on_busy = "skip")]
 async fn peek(account: u64) -> Result<Option<()>, LockError> {
     Ok(Some(()))
@@ -69,7 +69,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     LockClient::connect(&url).await?.install()?;
     close(42).await?;
     println!(
-        "close  is done, and so is the lock: free again is {}.",
+        "close  has returned, and the lock is free: {}.",
         peek(42).await?.is_some()
     );
     Ok(())

@@ -1,14 +1,15 @@
-//! A web service that leaves in good order when it is told to end, by SIGTERM or Ctrl-C.
+//! A web service that ends in good order on SIGTERM or Ctrl-C.
 //!
 //! ```text
 //! cargo run -p lock-examples --example shutdown --features axum
 //! ```
 //!
 //! It listens on a free port. `curl -X POST` the address that it prints, which takes six seconds, and
-//! press Ctrl-C meanwhile: half a second later, the grace of its locks, the process is gone, the request
-//! was answered with 503, and no lock is left. With `-- drain-first` behind the command it does one after
-//! the other, and takes both times.
-//! `LOCK_URL=redis://127.0.0.1:6379` before the command takes the locks on a real server.
+//! press Ctrl-C meanwhile. The locks have a grace of half a second. After it the request is answered
+//! with 503, the locks are released, and the process ends.
+//!
+//! With `-- drain-first` after the command, the server ends first and the locks after it, which takes
+//! the sum of both times. Set `LOCK_URL=redis://127.0.0.1:6379` to take the locks on a real server.
 
 use std::error::Error;
 use std::future::{IntoFuture, pending};
@@ -24,11 +25,11 @@ use axum::routing::post;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use tokio::net::TcpListener;
 
-/// How long locked functions may go on after the process was told to end. Less than whoever tells it
-/// waits before it kills the process: Kubernetes gives it 30 s, if not told otherwise.
+/// The time for which locked functions may go on after the signal. It must be shorter than the time
+/// after which the process is killed: 30 s by default in Kubernetes.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Takes longer than the grace.
+/// Works for longer than the grace.
 #[distributed_lock(key = "order:<id>", wait = "0s", client = locks, or_else = |error| later(&error))]
 async fn ship(State(locks): State<LockClient>, Path(id): Path<u64>) -> Response {
     println!("packing {id}");
@@ -36,21 +37,21 @@ async fn ship(State(locks): State<LockClient>, Path(id): Path<u64>) -> Response 
     format!("order {id} is on its way\n").into_response()
 }
 
-/// The answer to a request that was stopped, or came too late.
+/// The answer to a request that was stopped, or that came after the signal.
 fn later(error: &LockError) -> Response {
     println!("not shipped: {error}");
     StatusCode::SERVICE_UNAVAILABLE.into_response()
 }
 
-/// What a service does besides its requests: never done, and no request waits for it.
+/// Work besides the requests. It never completes.
 #[distributed_lock(key = "import", client = locks)]
 async fn import(locks: &LockClient) -> Result<(), LockError> {
     println!("importing");
     pending().await
 }
 
-/// Completes when the process is told to end. Each call listens for itself.
-async fn told_to_end() {
+/// Completes at SIGTERM or Ctrl-C. Each call listens for itself.
+async fn termination() {
     let ctrl_c = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {
@@ -65,12 +66,12 @@ async fn told_to_end() {
     ctrl_c.await.expect("Ctrl-C can be listened to");
 }
 
-/// Both at the same time: the server takes no more requests and waits for those that it has, and
-/// their locks end with the grace at the latest. That ends the requests.
+/// Ends the server and the locks at the same time. The server accepts no more requests and waits for
+/// those in flight. Their locks end with the grace at the latest, and so do the requests.
 async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
-    let server = axum::serve(listener, service).with_graceful_shutdown(told_to_end());
+    let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     let shutdown = async {
-        told_to_end().await;
+        termination().await;
         locks.shutdown().await;
         Ok(())
     };
@@ -78,10 +79,10 @@ async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io:
     Ok(())
 }
 
-/// What not to do: the server waits for its requests as long as they take, and the grace begins
-/// after that. Where the process is killed before, its locks are left to their ttls.
+/// The wrong way: the server waits for its requests however long they take, and the grace begins after
+/// that. If the process is killed before, its locks stay until their ttls end.
 async fn drain_first(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
-    let server = axum::serve(listener, service).with_graceful_shutdown(told_to_end());
+    let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     server.await?;
     locks.shutdown().await;
     Ok(())

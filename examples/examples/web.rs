@@ -1,11 +1,11 @@
-//! A web service that answers 409 when somebody else is at it, and says who.
+//! A web service that answers 409 if the lock is busy, and names the holder.
 //!
 //! ```text
 //! cargo run -p lock-examples --example web --features axum
 //! ```
 //!
 //! It starts the service on a free port and sends it three requests.
-//! `LOCK_URL=redis://127.0.0.1:6379` before it takes the locks on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to take the locks on a real server.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// The service's own error. One `From`, and every locked function may return it.
+/// The service's own error. With one `From`, every locked function can return it.
 struct ApiError(LockError);
 
 impl From<LockError> for ApiError {
@@ -34,15 +34,15 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let ApiError(error) = self;
         match error.kind() {
-            // Not a failure of ours: somebody else is at it.
+            // Not a failure of the service: another request holds the lock.
             LockErrorKind::Busy => {
-                let holder = error.holder().unwrap_or("somebody");
+                let holder = error.holder().unwrap_or("another process");
                 (StatusCode::CONFLICT, format!("busy: held by {holder}")).into_response()
             }
             LockErrorKind::Unavailable | LockErrorKind::Shutdown => {
                 StatusCode::SERVICE_UNAVAILABLE.into_response()
             }
-            // What went wrong is for the log. It may name keys.
+            // The text is for the log, since it may name keys.
             _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     }
@@ -51,11 +51,11 @@ impl IntoResponse for ApiError {
 #[derive(Clone)]
 struct Shop {
     locks: LockClient,
-    /// Tells `main` that an order is being packed.
+    /// Reports to `main` that an order is being packed.
     packing: mpsc::Sender<u64>,
 }
 
-/// A handler is a function like any other.
+/// A handler takes the attribute like any other function.
 #[distributed_lock(key = "order:<id>", wait = "0s", client = shop.locks)]
 async fn ship(State(shop): State<Shop>, Path(id): Path<u64>) -> Result<String, ApiError> {
     let _ = shop.packing.send(id).await;

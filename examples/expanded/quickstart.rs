@@ -4,16 +4,16 @@
 //! cargo run -p lock-examples --example quickstart-expanded
 //! ```
 //!
-//! `ship` builds its key from its arguments and asks the installed client for the lock. If it is had,
-//! the body is driven under it: `drive` polls the body inside its call tree and drops it when the
-//! lock is lost, and `settled` gives the lock back and says whether it was held throughout. If it is
-//! not had, or was lost, the return type says how to tell. Nothing else happens here; how locks
-//! work is ordinary code in lock-runtime.
+//! `ship` builds its key from its arguments and asks the installed client for the lock. Once it is
+//! acquired, `drive` polls the body inside its call tree, and drops the body if the lock is lost.
+//! `settled` releases the lock and reports whether it was held throughout. If the lock was not
+//! acquired, or was lost, the return type decides how the caller learns of it. The expansion does
+//! nothing more: the locking itself is ordinary code in lock-runtime.
 //!
-//! A program names none of this: everything called `__` may change with any version. This file is
-//! written by a test of lock-macros, which shortens the paths of std.
+//! Do not use these names in a program: every name with `__` may change with any version. A test of
+//! lock-macros writes this file, and shortens the paths of std.
 
-#![allow(clippy::all, unused_imports, reason = "generated code is as it is")]
+#![allow(clippy::all, unused_imports, reason = "generated code")]
 
 use std::error::Error;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ const CLERKS: u32 = 4;
 const ROUNDS: u32 = 3;
 const ORDER: u64 = 42;
 
-/// What a clerk learned while it had the order.
+/// The result of one shipment.
 struct Receipt {
     token: FencingToken,
-    /// How many other clerks of this process were at the order at the same time.
-    company: u32,
+    /// The number of other clerks of this process that shipped the order at the same time.
+    at_the_same_time: u32,
 }
 
 /// The business function. It runs under a lock that every process on the same server respects.
 #[rustfmt::skip]
-async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
+async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
     let mut __lock_call = {
         let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
@@ -53,14 +53,14 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
                         if let Some(__lock_output) = None::<Result<Receipt, LockError>> {
                             return __lock_output;
                         }
-                        let _ = &at_the_order;
+                        let _ = &shipping;
                         let _ = &id;
-                        let company = at_the_order.fetch_add(1, Ordering::SeqCst);
+                        let at_the_same_time = shipping.fetch_add(1, Ordering::SeqCst);
                         tokio::time::sleep(Duration::from_millis(50)).await;
-                        at_the_order.fetch_sub(1, Ordering::SeqCst);
+                        shipping.fetch_sub(1, Ordering::SeqCst);
                         Ok(Receipt {
                             token: lock.fencing_token(),
-                            company,
+                            at_the_same_time,
                         })
                     }),
                 );
@@ -74,12 +74,12 @@ async fn ship(id: u64, at_the_order: &AtomicU32) -> Result<Receipt, LockError> {
             };
             let __lock_ended = match &__lock_outcome {
                 Ok(__lock_output) => {
-                    use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-                    __lock_rt::Ended::with(
-                        (&__lock_rt::Outcome(__lock_output)).lock_body_failed(),
+                    use __lock_rt::{NotAResult as _, FutureResult as _};
+                    __lock_rt::BodyEnd::returned(
+                        (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
                     )
                 }
-                Err(_) => __lock_rt::Ended::Dropped,
+                Err(_) => __lock_rt::BodyEnd::Dropped,
             };
             match __lock_rt::Call::settled(
                     &mut __lock_call,
@@ -122,23 +122,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("  clerk  waited     token");
 
-    let at_the_order = Arc::new(AtomicU32::new(0));
+    let shipping = Arc::new(AtomicU32::new(0));
     let started = Instant::now();
     let mut clerks = Vec::new();
     for clerk in 1..=CLERKS {
-        let at_the_order = at_the_order.clone();
+        let shipping = shipping.clone();
         clerks.push(tokio::spawn(async move {
             for _ in 0..ROUNDS {
                 let asked = Instant::now();
-                let receipt = ship(ORDER, &at_the_order).await?;
-                // The body takes 50 ms; the rest is the wait for the others.
+                let receipt = ship(ORDER, &shipping).await?;
+                // The body takes 50 ms. The rest is the wait for the other clerks.
                 let waited = asked.elapsed().saturating_sub(Duration::from_millis(50));
                 println!(
                     "  {clerk:>5}  {:>4} ms  {:>8}",
                     waited.as_millis(),
                     receipt.token
                 );
-                assert_eq!(receipt.company, 0, "two clerks were at one order");
+                assert_eq!(
+                    receipt.at_the_same_time, 0,
+                    "two clerks shipped at the same time"
+                );
             }
             Ok::<_, LockError>(())
         }));

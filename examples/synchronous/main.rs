@@ -1,10 +1,10 @@
-//! A program without async: no runtime, no tokio, one dependency.
+//! A program without async: no runtime, and one dependency.
 //!
 //! ```text
 //! cargo run -p lock-example-synchronous
 //! ```
 //!
-//! `LOCK_URL=redis://127.0.0.1:6379` before it does the same on a real server.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,10 +15,10 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 const CLERKS: u32 = 4;
 const ROUNDS: u32 = 25;
 
-/// The thread waits for the lock, works, and gives it back.
+/// The thread waits for the lock, works, and releases it.
 #[distributed_lock(key = "stock:<sku>", ttl = "10s", wait = "30s")]
 fn sell(sku: &str, stock: &AtomicU32) -> Result<u32, LockError> {
-    // Two steps on purpose: without the lock, sales would be lost in between.
+    // Two steps on purpose: without the lock, a sale between them would be lost.
     let left = stock.load(Ordering::SeqCst) - 1;
     thread::yield_now();
     stock.store(left, Ordering::SeqCst);
@@ -27,7 +27,7 @@ fn sell(sku: &str, stock: &AtomicU32) -> Result<u32, LockError> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
-    // `build` does no I/O and needs no runtime; the first lock connects.
+    // `build` does no I/O and needs no runtime. The first lock connects.
     LockClient::builder().url(url).build()?.install()?;
 
     let stock = AtomicU32::new(CLERKS * ROUNDS);
@@ -47,15 +47,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         stock.load(Ordering::SeqCst)
     );
 
-    // By hand there is a blocking twin of everything.
+    // Without the attribute, every method has a blocking twin.
     let client = LockClient::installed()?;
     let guard = client.lock("stock:apple").acquire_blocking()?;
-    println!(
-        "The stock-taker has the lock, token {}.",
-        guard.fencing_token()
-    );
+    println!("The manager has the lock, token {}.", guard.fencing_token());
     let busy = client.lock("stock:apple").try_acquire_blocking()?.is_none();
-    println!("Whoever comes now finds it busy: {busy}.");
+    println!("Another caller finds it busy: {busy}.");
     guard.release_blocking()?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How to test a function that takes a lock: no server, no sleeping, every case on purpose.
+//! How to test a function that takes a lock, without a server and without real waiting.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use lock_runtime::{LockClient, LockError, distributed_lock, testing};
 use tokio::time::{Instant, sleep};
 
-/// What is to be tested: a warehouse that packs an order in a minute, and no order twice at once.
+/// The code under test: a warehouse packs an order in a minute, and never twice at the same time.
 struct Warehouse {
     locks: LockClient,
     packed: AtomicU32,
@@ -35,7 +35,7 @@ impl Warehouse {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_order_is_packed_by_one_at_a_time() {
+async fn order_is_packed_by_one_caller_at_a_time() {
     let warehouse = Warehouse::new();
     let started = Instant::now();
     let (one, other, third) = tokio::join!(warehouse.pack(1), warehouse.pack(1), warehouse.pack(2));
@@ -44,7 +44,7 @@ async fn one_order_is_packed_by_one_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_order_that_is_packed_elsewhere_is_waited_for() {
+async fn caller_waits_for_another_process() {
     let warehouse = Warehouse::new();
     let elsewhere = testing::occupy(&warehouse.locks, "order:1", "packer-7").unwrap();
     tokio::spawn(async {
@@ -57,7 +57,7 @@ async fn an_order_that_is_packed_elsewhere_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_in_vain_learns_who_is_at_it() {
+async fn caller_that_waits_in_vain_gets_the_holder() {
     let warehouse = Warehouse::new();
     let _elsewhere = testing::occupy(&warehouse.locks, "order:1", "packer-7").unwrap();
     let error = warehouse.pack(1).await.unwrap_err();
@@ -79,5 +79,5 @@ async fn packing_stops_when_the_lock_is_lost() {
     let error = warehouse.pack(1).await.unwrap_err();
     assert!(error.is_lost());
     assert_eq!(started.elapsed(), A_MINUTE / 2);
-    assert_eq!(warehouse.packed(), 0, "it was stopped half-way");
+    assert_eq!(warehouse.packed(), 0, "the body was stopped before its end");
 }

@@ -1,4 +1,4 @@
-//! Lengths of time: `"1m30s"`, or an expression.
+//! Durations in options: `"1m30s"`, or an expression.
 
 use std::time::Duration;
 
@@ -8,33 +8,32 @@ use syn::spanned::Spanned;
 use syn::{Expr, Lit};
 
 use crate::args::ungrouped;
-use crate::diag::Diag;
+use crate::errors::Errors;
 
-/// What an option takes.
+/// The range that an option accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowed {
-    /// `ttl`: what a server's lease may last.
+    /// `ttl`: from 20 ms to 24 h, the range of a lease on a server.
     Lease,
-    /// `max_hold`: as a lease at the least, but for as long as anyone likes. One below the ttl
-    /// shortens the lease.
+    /// `max_hold`: from 20 ms, without an upper bound. A value below the ttl shortens the lease.
     Hold,
-    /// `wait`: zero makes one attempt. `retain`: zero is not at all.
+    /// `wait`, where zero means a single attempt, and `retain`, where zero turns it off.
     Any,
 }
 
-/// A length of time, as written.
+/// A duration as it was written.
 pub(crate) enum Length {
     Literal(Duration, Span),
     Expr(Expr),
 }
 
 impl Length {
-    /// Reads an option's value; `None` if it was reported as wrong.
+    /// Reads the value of an option. Returns `None` if it reported a mistake.
     pub(crate) fn read(
         name: &str,
         value: Expr,
         allowed: Allowed,
-        diag: &mut Diag,
+        errors: &mut Errors,
     ) -> Option<Length> {
         let Expr::Lit(literal) = ungrouped(&value) else {
             return Some(Length::Expr(value));
@@ -47,20 +46,20 @@ impl Length {
         match read {
             Ok(length) => Some(Length::Literal(length, span)),
             Err(problem) => {
-                diag.error(span, format_args!("`{name}` {problem}"));
+                errors.add(span, format_args!("`{name}` {problem}"));
                 None
             }
         }
     }
 
-    /// Refuses a `retain` of more than a third of the `ttl`, as far as both are known: after that no other
-    /// caller may have the lease.
-    pub(crate) fn must_be_a_third_of(&self, ttl: &Length, diag: &mut Diag) {
+    /// Refuses a `retain` of more than a third of the `ttl`, if both are literals. Beyond a third,
+    /// the runtime does not pass the lease to another caller.
+    pub(crate) fn must_be_a_third_of(&self, ttl: &Length, errors: &mut Errors) {
         if let (Length::Literal(retain, span), Length::Literal(ttl, _)) = (self, ttl)
             && *retain > *ttl / 3
         {
             let third = ttl.as_millis() / 3;
-            diag.error(
+            errors.add(
                 *span,
                 format_args!("`retain` must be at most a third of the `ttl`, `\"{third}ms\"` here"),
             );
@@ -82,7 +81,7 @@ impl ToTokens for Length {
     }
 }
 
-/// The units, largest first, with the words that people write for them.
+/// The units, largest first, each with its milliseconds and the words that users write for it.
 const UNITS: [(&str, u64, &[&str]); 4] = [
     ("h", 3_600_000, &["hr", "hrs", "hour", "hours"]),
     ("m", 60_000, &["min", "mins", "minute", "minutes"]),
@@ -101,9 +100,9 @@ const UNITS: [(&str, u64, &[&str]); 4] = [
     ),
 ];
 
-const SHAPE: &str = "is whole numbers with the units `h`, `m`, `s` and `ms`, the largest first, such as `\"10s\"` or `\"1m30s\"`";
+const FORMAT: &str = "is whole numbers with the units `h`, `m`, `s` and `ms`, the largest first, such as `\"10s\"` or `\"1m30s\"`";
 
-/// Parses `1m30s`. The error continues a sentence that starts with the option's name.
+/// Parses `1m30s`. The error continues a sentence that begins with the option's name.
 fn parse(text: &str) -> Result<Duration, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("needs a unit: write `\"{text}s\"`"));
@@ -152,18 +151,18 @@ fn bare(literal: &str) -> String {
     } else if parse(literal).is_ok() {
         format!("is a string: write `\"{literal}\"`")
     } else {
-        format!("{SHAPE}, or a `Duration` expression")
+        format!("{FORMAT}, or a `Duration` expression")
     }
 }
 
 fn malformed(text: &str) -> String {
     match understood(text) {
         Some(meant) => format!("cannot be `\"{text}\"`: write `\"{meant}\"`"),
-        None => SHAPE.to_owned(),
+        None => FORMAT.to_owned(),
     }
 }
 
-/// `10 secs` and the like, in our own spelling.
+/// Converts a common misspelling, such as `10 secs`, to the accepted form `10s`.
 fn understood(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let (number, word) = split_where(&text, |letter| !letter.is_ascii_digit());
@@ -183,17 +182,17 @@ mod tests {
     use super::*;
 
     fn read(value: &str, allowed: Allowed) -> Result<Duration, String> {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         let value = syn::parse_str(value).unwrap();
-        match Length::read("ttl", value, allowed, &mut diag) {
+        match Length::read("ttl", value, allowed, &mut errors) {
             Some(Length::Literal(length, _)) => Ok(length),
             Some(Length::Expr(_)) => Err("an expression".to_owned()),
-            None => Err(diag.messages().join("\n")),
+            None => Err(errors.messages().join("\n")),
         }
     }
 
     #[test]
-    fn lengths_are_sums_of_units() {
+    fn length_is_sum_of_its_units() {
         for (text, millis) in [
             ("500ms", 500),
             ("10s", 10_000),
@@ -206,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_alone_needs_a_unit() {
+    fn number_without_unit_is_refused() {
         let message = "`ttl` needs a unit: write `\"10s\"`";
         assert_eq!(read("10", Allowed::Lease).unwrap_err(), message);
         assert_eq!(read("\"10\"", Allowed::Lease).unwrap_err(), message);
     }
 
     #[test]
-    fn other_spellings_are_understood_but_refused() {
+    fn misspelt_length_is_refused_with_its_correction() {
         for (value, message) in [
             ("10s", "`ttl` is a string: write `\"10s\"`"),
             (
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_told_the_shape() {
+    fn malformed_length_is_refused_with_the_format() {
         for value in [
             "\"\"",
             "\"s\"",
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn each_option_has_its_bounds() {
+    fn length_out_of_range_is_refused() {
         let zero = "`ttl` must be longer than zero";
         assert_eq!(read("\"0s\"", Allowed::Lease).unwrap_err(), zero);
         assert_eq!(read("\"0s\"", Allowed::Hold).unwrap_err(), zero);
@@ -279,17 +278,17 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
+    fn retain_above_a_third_of_the_ttl_is_refused() {
         let problems = |retain: &str, ttl: &str| {
-            let mut diag = Diag::default();
+            let mut errors = Errors::default();
             let mut length = |name, value, allowed| {
                 let value = syn::parse_str(value).unwrap();
-                Length::read(name, value, allowed, &mut diag).unwrap()
+                Length::read(name, value, allowed, &mut errors).unwrap()
             };
             let retain = length("retain", retain, Allowed::Any);
             let ttl = length("ttl", ttl, Allowed::Lease);
-            retain.must_be_a_third_of(&ttl, &mut diag);
-            diag.messages()
+            retain.must_be_a_third_of(&ttl, &mut errors);
+            errors.messages()
         };
         for (retain, ttl) in [
             ("\"1s\"", "\"3s\""),
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_is_left_to_the_compiler() {
+    fn expression_is_left_to_the_compiler() {
         assert_eq!(
             read("self.ttl", Allowed::Lease),
             Err("an expression".to_owned())

@@ -2,8 +2,8 @@
 //! from there: the code that it generates calls that crate.
 
 mod args;
-mod diag;
 mod duration;
+mod errors;
 mod expand;
 mod item;
 mod key;
@@ -16,7 +16,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use args::Args;
-use diag::Diag;
+use errors::Errors;
 use item::Item;
 
 /// Runs a function under a lock that is shared by every machine.
@@ -30,41 +30,44 @@ pub fn distributed_lock(
     lock(args.into(), item.into()).into()
 }
 
-/// The attribute, also outside a compiler. Where something is wrong, the function is emitted as it
-/// was, beside the errors: then its callers compile, and one mistake costs one error.
+/// The attribute on plain token streams, so that tests can call it.
+///
+/// After a mistake the original function is emitted together with the errors. Its callers then
+/// compile, so one mistake causes one error.
 fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diag = Diag::default();
-    let args = Args::read(args, &mut diag);
+    let mut errors = Errors::default();
+    let args = Args::read(args, &mut errors);
     let mut item = match syn::parse2::<Item>(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            diag.push(error);
-            let errors = diag.into_tokens();
+            errors.push(error);
+            let errors = errors.into_tokens();
             return quote!(#item #errors);
         }
     };
-    refuse_twice(&mut item, &mut diag);
+    refuse_second_lock(&mut item, &mut errors);
     let untouched = item.with_names_used(expand::absent_guard(&args));
-    match validate::validate(args, item, &mut diag) {
-        Some(call) if diag.is_empty() => expand::expand(call),
+    match validate::validate(args, item, &mut errors) {
+        Some(call) if errors.is_empty() => expand::expand(call),
         _ => {
             assert!(
-                !diag.is_empty(),
+                !errors.is_empty(),
                 "no function stays unlocked without an error"
             );
-            let errors = diag.into_tokens();
+            let errors = errors.into_tokens();
             quote!(#untouched #errors)
         }
     }
 }
 
-/// One function, one lock: two would have an order that nobody chose.
-fn refuse_twice(item: &mut Item, diag: &mut Diag) {
+/// Removes further `#[distributed_lock]` attributes and reports each: two locks on one function would
+/// have an order that the user did not choose.
+fn refuse_second_lock(item: &mut Item, errors: &mut Errors) {
     item.attrs.retain(|attr| {
         let last = attr.path().segments.last();
         let ours = last.is_some_and(|segment| segment.ident == "distributed_lock");
         if ours {
-            diag.error(
+            errors.add(
                 last.map_or_else(proc_macro2::Span::call_site, |segment| segment.ident.span()),
                 "`#[distributed_lock]` is there twice; one function takes one lock",
             );

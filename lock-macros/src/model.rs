@@ -1,4 +1,4 @@
-//! What one use of the attribute means, once everything is checked.
+//! The meaning of one use of the attribute, after all checks.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::Expr;
@@ -7,20 +7,20 @@ use crate::duration::Length;
 use crate::item::{Item, Names, Output, Shape};
 use crate::key::Key;
 
-/// A function to be locked, and how.
+/// A function to lock, with its options.
 pub(crate) struct Call {
     pub(crate) item: Item,
     pub(crate) shape: Shape,
-    /// What the arguments are called where the lock is taken.
+    /// The names of the arguments at the place where the lock is acquired.
     pub(crate) names: Names,
     pub(crate) output: Output,
-    /// The path of the runtime crate.
+    /// The path of the runtime crate, `::lock_runtime` by default.
     pub(crate) runtime: TokenStream,
     pub(crate) key: Key,
     pub(crate) options: Options,
 }
 
-/// Everything but the key. `None` leaves the matter to the client.
+/// All options but the key. `None` stands for the client's default.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) ttl: Option<Length>,
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     pub(crate) client: Option<Expr>,
 }
 
-/// What a call does that finds the lock held.
+/// The result of a call that finds the lock busy.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum OnBusy {
     #[default]
@@ -44,7 +44,7 @@ pub(crate) enum OnBusy {
     Skip,
 }
 
-/// What becomes of a body whose lock is lost.
+/// The treatment of a body whose lock is lost.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum OnLost {
     #[default]

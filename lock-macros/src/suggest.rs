@@ -1,8 +1,7 @@
-//! "Did you mean …?"
+//! Finds the name that a misspelt one was meant to be, for "did you mean …?".
 
-/// The candidate that a misspelt `name` was probably meant to be.
-///
-/// Close in spelling, or an abbreviation: `oid` for `order_id`.
+/// The candidate closest to a misspelt `name`: similar in spelling, or abbreviated by it, as
+/// `order_id` is by `oid`.
 pub(crate) fn closest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -14,7 +13,7 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// A name from another language, `leaseTime`, as Rust spells it.
+/// Converts a name to Rust's spelling: `leaseTime` becomes `lease_time`.
 pub(crate) fn snake(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {
@@ -26,7 +25,7 @@ pub(crate) fn snake(name: &str) -> String {
     snake
 }
 
-/// How far a candidate is from a name; `None` if too far to be worth mentioning.
+/// The distance of a candidate from a name. `None` if it is too far for a suggestion.
 fn cost(name: &str, candidate: &str) -> Option<usize> {
     let (name, candidate) = (name.to_lowercase(), candidate.to_lowercase());
     let distance = distance(&name, &candidate);
@@ -34,10 +33,11 @@ fn cost(name: &str, candidate: &str) -> Option<usize> {
     if distance <= tolerated {
         return Some(distance);
     }
-    // One letter abbreviates anything.
+    // A single letter abbreviates too many names.
     (name.chars().count() > 1 && abbreviates(&name, &candidate)).then_some(100 + distance)
 }
 
+/// Whether the letters of `short` occur in `long` in this order, from its first letter on.
 fn abbreviates(short: &str, long: &str) -> bool {
     let mut letters = long.chars();
     short
@@ -50,7 +50,7 @@ fn abbreviates(short: &str, long: &str) -> bool {
         })
 }
 
-/// Edit distance in which swapping two neighbours counts once.
+/// Edit distance in which a swap of two neighbours counts as one edit.
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();
@@ -77,7 +77,7 @@ mod tests {
     use super::{closest, snake};
 
     #[test]
-    fn names_are_spelt_as_in_rust() {
+    fn camel_case_becomes_snake_case() {
         for (name, expected) in [
             ("leaseTime", "lease_time"),
             ("Key", "key"),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn misspellings_and_abbreviations_are_recognised() {
+    fn misspelt_or_abbreviated_name_is_recognised() {
         let arguments = ["order_id", "tenant", "amount"];
         assert_eq!(closest("oder_id", arguments), Some("order_id"));
         assert_eq!(closest("oid", arguments), Some("order_id"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_not_suggested() {
+    fn unrelated_name_is_not_suggested() {
         assert_eq!(closest("user", ["order_id", "tenant"]), None);
         assert_eq!(closest("o", ["order_id"]), None);
         assert_eq!(closest("x", []), None);

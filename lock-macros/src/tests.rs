@@ -1,5 +1,5 @@
-//! The attribute as a whole, on tokens: what it emits when something is wrong, and how its output
-//! is put together. What the output does is tested with the runtime, in the workspace's tests.
+//! The attribute as a whole, on tokens: its output after a mistake, and the order of the parts in a
+//! correct output. The workspace's tests check what the output does at run time.
 
 mod quickstart;
 mod snapshots;
@@ -14,7 +14,7 @@ fn expanded(args: &str, item: &str) -> String {
     super::lock(tokens(args), tokens(item)).to_string()
 }
 
-/// The messages of all `compile_error!`s.
+/// The messages of all `compile_error!`s in the output.
 fn errors(args: &str, item: &str) -> Vec<String> {
     let output = expanded(args, item);
     let items = syn::parse_str::<syn::File>(&output).unwrap().items;
@@ -28,7 +28,7 @@ fn errors(args: &str, item: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_mistake_leaves_the_function_as_it_was() {
+fn function_with_a_mistake_is_emitted_unlocked() {
     let function = "pub async fn f (id : u64) -> u8 { id . }";
     let output = expanded("key = \"\"", function);
     let used = function.replace("{ id", "{ let _ = & id ; id");
@@ -37,14 +37,14 @@ fn a_mistake_leaves_the_function_as_it_was() {
 }
 
 #[test]
-fn the_guard_has_a_name_beside_a_mistake() {
+fn guard_is_defined_beside_a_mistake() {
     let output = expanded("key = \"\", guard = held", "fn f() -> R { held.key() }");
     let named = "let held = :: lock_runtime :: __private :: v1 :: absent_guard () ; let _ = held ; held . key ()";
     assert!(output.contains(named), "{output}");
 }
 
 #[test]
-fn a_half_typed_body_is_kept_as_it_is() {
+fn half_typed_body_is_kept_unchanged() {
     for statements in [
         "let x = order .",
         "if id { ship ( ) } else",
@@ -87,7 +87,7 @@ fn mistakes_of_all_kinds_are_reported_together() {
 }
 
 #[test]
-fn the_attribute_stands_once() {
+fn second_attribute_is_refused() {
     let output = expanded(
         "key = \"a\"",
         "#[lock_runtime::distributed_lock(key = \"b\")] #[doc = \"kept\"] fn f() {}",
@@ -95,13 +95,13 @@ fn the_attribute_stands_once() {
     assert!(output.contains("is there twice"), "{output}");
     assert!(
         !output.contains("\"b\""),
-        "it would be expanded as well: {output}"
+        "the second attribute would be expanded as well: {output}"
     );
     assert!(output.contains("kept"));
 }
 
 #[test]
-fn what_is_no_function_is_left_alone() {
+fn item_other_than_function_is_refused() {
     assert_eq!(
         errors("key = \"a\"", "struct S;"),
         ["`#[distributed_lock]` goes on a function"]
@@ -109,7 +109,7 @@ fn what_is_no_function_is_left_alone() {
 }
 
 #[test]
-fn options_are_evaluated_in_order() {
+fn options_are_evaluated_in_documented_order() {
     let output = expanded(
         r#"client = CLIENT, retain = RETAIN, max_hold = MAX, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
         "async fn f() -> Result<(), E> {}",
@@ -154,7 +154,7 @@ fn arguments_are_moved_into_the_body() {
 }
 
 #[test]
-fn only_the_runtime_crate_is_named() {
+fn expansion_names_only_the_runtime_crate() {
     let output = expanded("key = \"a\", crate = my::locks", "fn f() -> R {}");
     assert!(output.contains("use my :: locks :: __private :: v1 as __lock_rt"));
     assert!(!output.contains("lock_runtime"));
@@ -164,7 +164,7 @@ fn only_the_runtime_crate_is_named() {
 }
 
 #[test]
-fn a_sync_statement_before_a_future_comes_under_the_lock() {
+fn statement_before_a_future_runs_under_the_lock() {
     let output = expanded(
         "key = \"a\"",
         "fn f() -> impl Future<Output = R> { charge(); async move { ship() } }",
@@ -174,7 +174,7 @@ fn a_sync_statement_before_a_future_comes_under_the_lock() {
 }
 
 #[test]
-fn self_is_renamed_in_a_body_of_async_trait() {
+fn self_is_renamed_in_an_async_trait_body() {
     let output = expanded(
         "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
         "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {

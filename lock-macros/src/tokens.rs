@@ -1,15 +1,15 @@
-//! Walks over token streams.
+//! Searches and rewrites token streams.
 
 use std::collections::HashSet;
 
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 
-/// Tells names from fields and methods, which come after a single `.`; a name may come after `..`.
+/// Distinguishes names from fields and methods, which follow a single `.`. A name may follow `..`.
 #[derive(Default)]
 struct Dots(usize);
 
 impl Dots {
-    /// Whether the tree is a field or a method, if it is an identifier.
+    /// Whether the next tree, if it is an identifier, is a field or a method.
     fn precede(&mut self, tree: &TokenTree) -> bool {
         let before = self.0;
         self.0 = match tree {
@@ -20,7 +20,7 @@ impl Dots {
     }
 }
 
-/// Applies `change` to every name, at any depth; fields and methods stay.
+/// Applies `change` to every name, at any depth. Fields and methods stay unchanged.
 pub(crate) fn map_names(
     tokens: TokenStream,
     change: &mut dyn FnMut(Ident) -> Ident,
@@ -44,9 +44,10 @@ pub(crate) fn map_names(
         .collect()
 }
 
-/// Adds every name that occurs, at any depth, except those of fields and methods, and what stands
-/// before a `:`, as fields, labels and new variables do. In macro calls it may be a use all the same,
-/// and in their strings names occur as `{name}` does in `format!`.
+/// Adds every name that is used, at any depth.
+///
+/// Fields and methods are no uses, nor is a name before a `:`, which is a field, a label or a new
+/// variable. In a macro call, a name before a `:` may be a use, and a string may use names as `{name}`.
 pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
     add_names_of(tokens, false, into);
 }
@@ -73,13 +74,13 @@ fn add_names_of(tokens: TokenStream, in_macro: bool, into: &mut HashSet<String>)
     }
 }
 
-/// Whether it is a `:`, and not the first half of `::`.
+/// Whether the tree is a `:`, and not the first half of `::`.
 fn is_colon(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Punct(punct)
         if punct.as_char() == ':' && punct.spacing() == Spacing::Alone)
 }
 
-/// Adds the names in a format string: `{name`, and `name$` for a width or a precision.
+/// Adds the names in a format string: `{name}`, and `name$` for a width or a precision.
 fn add_formatted(text: &str, into: &mut HashSet<String>) {
     let mut at = 0;
     for word in text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()) {
@@ -92,7 +93,7 @@ fn add_formatted(text: &str, into: &mut HashSet<String>) {
     }
 }
 
-/// Whether a variable, or a part of it, is assigned to at any depth: `name = …`, `name.field += …`.
+/// Whether a variable or a part of it is assigned to, at any depth: `name = …`, `name.field += …`.
 pub(crate) fn assigns_to(tokens: TokenStream, name: &str) -> bool {
     let mut dots = Dots::default();
     let mut declares = false;
@@ -111,7 +112,7 @@ pub(crate) fn assigns_to(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Whether fields and indices, if any, and an `=` come next.
+/// Whether the next trees are an assignment, after any fields and indices.
 fn is_assigned(mut rest: &[TokenTree]) -> bool {
     loop {
         rest = match rest {
@@ -134,14 +135,14 @@ fn is_assigned(mut rest: &[TokenTree]) -> bool {
         })
         .collect();
     match operator.find('=') {
-        // Not `==` or `=>`; what is assigned may begin with a `&` or the like.
+        // `==` and `=>` do not assign. The assigned expression may begin with an operator such as `&`.
         Some(0) => !operator[1..].starts_with(['=', '>']),
         Some(at) => ["+", "-", "*", "/", "%", "^", "&", "|", "<<", ">>"].contains(&&operator[..at]),
         None => false,
     }
 }
 
-/// Whether any token, at any depth, is the one looked for.
+/// Whether a tree at any depth meets a condition.
 pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> bool) -> bool {
     tokens.into_iter().any(|tree| {
         wanted(&tree)
@@ -152,7 +153,7 @@ pub(crate) fn any(tokens: TokenStream, wanted: &mut dyn FnMut(&TokenTree) -> boo
     })
 }
 
-/// Whether a type leaves a part of it open: a `_` at any depth, which the lifetime `'_` is not.
+/// Whether a type has an open part: a `_` at any depth, other than in the lifetime `'_`.
 pub(crate) fn is_open(ty: TokenStream) -> bool {
     let mut after_quote = false;
     ty.into_iter().any(|tree| {
@@ -166,7 +167,7 @@ pub(crate) fn is_open(ty: TokenStream) -> bool {
     })
 }
 
-/// Where an identifier occurs first, at any depth.
+/// The place where an identifier first occurs, at any depth.
 pub(crate) fn find(tokens: TokenStream, name: &str) -> Option<Span> {
     tokens.into_iter().find_map(|tree| match tree {
         TokenTree::Ident(ident) if ident == name => Some(ident.span()),
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_found_at_any_depth() {
+    fn identifier_is_found_at_any_depth() {
         let tokens = tokens("a.b(|c| { [d] }) + \"e\"");
         assert!(mentions(tokens.clone(), "d"));
         assert!(mentions(tokens.clone(), "b"));
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn open_types_are_told_from_elided_lifetimes() {
+    fn elided_lifetime_is_not_an_open_type() {
         for (ty, expected) in [
             ("_", true),
             ("Result<(_, u8), E>", true),
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn assignments_are_found() {
+    fn assignment_is_found_at_any_depth() {
         for text in [
             "g = h",
             "g.a = false;",
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_fields_and_methods() {
+    fn field_or_method_is_not_a_name() {
         let mut found = HashSet::new();
         add_names(tokens("a.b(|c| { [d] }) + x..y ..= z"), &mut found);
         let mut found: Vec<_> = found.into_iter().collect();

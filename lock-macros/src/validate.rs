@@ -1,24 +1,25 @@
-//! From what was typed to what it means. Every mistake found is reported; none stops the search.
+//! Turns the parsed arguments and function into a [`Call`]. Reports every mistake: none stops the
+//! search for more.
 
 use crate::args::{self, Args};
-use crate::diag::Diag;
 use crate::duration::{Allowed, Length};
+use crate::errors::Errors;
 use crate::item::{Item, Names, Shape};
 use crate::key::Key;
 use crate::model::{Call, OnBusy, OnLost, Options};
 
-/// Checks everything; `None` if there is no sensible call to expand, in which case `diag` says why.
-pub(crate) fn validate(mut args: Args, item: Item, diag: &mut Diag) -> Option<Call> {
-    let shape = item.shape(diag);
+/// Checks the whole attribute. Returns `None` if nothing can be expanded; then `errors` has the reason.
+pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Option<Call> {
+    let shape = item.shape(errors);
     let names = names(&item, shape.as_ref());
     if let Some(receiver) = &names.receiver
         && receiver != "self"
     {
         args.rename_self(receiver);
     }
-    let runtime = args.runtime(diag);
-    let key = args.key.take().map(|key| Key::read(key, &names, diag));
-    let options = options(args, &names, diag);
+    let runtime = args.runtime(errors);
+    let key = args.key.take().map(|key| Key::read(key, &names, errors));
+    let options = options(args, &names, errors);
     let shape = shape?;
     Some(Call {
         output: item.output(&shape),
@@ -31,7 +32,7 @@ pub(crate) fn validate(mut args: Args, item: Item, diag: &mut Diag) -> Option<Ca
     })
 }
 
-/// The names in scope where the lock is taken.
+/// The names in scope at the place where the lock is acquired.
 fn names(item: &Item, shape: Option<&Shape>) -> Names {
     if let Some(Shape::Future(tail)) = shape
         && let Some(prelude) = &tail.prelude
@@ -41,40 +42,40 @@ fn names(item: &Item, shape: Option<&Shape>) -> Names {
     Names::of(&item.signature)
 }
 
-fn options(args: Args, names: &Names, diag: &mut Diag) -> Options {
+fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
     let mut length = |name, value: Option<_>, allowed| {
-        value.and_then(|value| Length::read(name, value, allowed, diag))
+        value.and_then(|value| Length::read(name, value, allowed, errors))
     };
     let ttl = length("ttl", args.ttl, Allowed::Lease);
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
     let retain = length("retain", args.retain, Allowed::Any);
     if let (Some(retain), Some(ttl)) = (&retain, &ttl) {
-        retain.must_be_a_third_of(ttl, diag);
+        retain.must_be_a_third_of(ttl, errors);
     }
-    let boolean = |name, value: Option<_>, diag: &mut Diag| {
-        value.and_then(|value| args::boolean(name, &value, diag))
+    let boolean = |name, value: Option<_>, errors: &mut Errors| {
+        value.and_then(|value| args::boolean(name, &value, errors))
     };
-    let renew = boolean("renew", args.renew, diag);
-    let reentrant = boolean("reentrant", args.reentrant, diag);
+    let renew = boolean("renew", args.renew, errors);
+    let reentrant = boolean("reentrant", args.reentrant, errors);
     let on_busy = args.on_busy.and_then(|value| {
         let words = [("error", OnBusy::Error), ("skip", OnBusy::Skip)];
-        args::word("on_busy", &value, words, diag)
+        args::word("on_busy", &value, words, errors)
     });
     let on_lost = args.on_lost.and_then(|value| {
         let words = [("cancel", OnLost::Cancel), ("finish", OnLost::Finish)];
-        args::word("on_lost", &value, words, diag)
+        args::word("on_lost", &value, words, errors)
     });
     let or_else = args
         .or_else
-        .and_then(|value| args::callable("or_else", value, diag));
+        .and_then(|value| args::callable("or_else", value, errors));
     let guard = args
         .guard
-        .and_then(|value| args::identifier("guard", &value, diag));
+        .and_then(|value| args::identifier("guard", &value, errors));
     if let Some(guard) = &guard
         && names.find(&guard.to_string()).is_some()
     {
-        diag.error(
+        errors.add(
             guard.span(),
             format_args!("an argument is called `{guard}` already; give the guard another name"),
         );

@@ -5,7 +5,7 @@
 //!
 //! #[distributed_lock(key = "order:<id>", ttl = "10s", wait = "2s")]
 //! async fn ship(id: u64) -> Result<(), LockError> {
-//!     // One process in the world is here for this order.
+//!     // No other process is here for this order.
 //!     Ok(())
 //! }
 //!
@@ -17,10 +17,10 @@
 //! ```
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
-//! are; [`Acquire`] asks for one by hand, [`LockGuard`] is one that is held, [`LockError`] says why
-//! there is none. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
-//! [test](docs::testing) functions that take locks, what they [tell](docs::observability) operators,
-//! and what differs from [what you know](docs::coming_from).
+//! are; [`Acquire`] acquires one without the attribute, [`LockGuard`] is a lock that is held, [`LockError`]
+//! says why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [test](docs::testing) functions that take locks, what they [report](docs::observability) to operators,
+//! and what differs from [other locks](docs::coming_from).
 //!
 //! # The contract
 //!
@@ -37,14 +37,14 @@
 //!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
 //! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
 //! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a second of
-//!    that, and 1.5 s more for each waiter before it that stands still or is cut off without a word.
-//!    Waiters whose connections have ended are passed over at once.
+//!    that. Each waiter before it that is paused, or cut off without its connection ending, takes 1.5 s more.
+//!    Waiters whose connections have ended are skipped at once.
 //! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
 //!    shortens a lease.
 //! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
 //!    without persistence, and across failover while server clocks do not run behind the last
 //!    token.
-//! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are kinds of their own;
+//! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are different kinds of errors;
 //!    see [`LockErrorKind`].
 //! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` and one
 //!    attempt (1 s). `wait = "0s"` and `try_acquire` make one attempt.
@@ -56,17 +56,17 @@
 //!
 //! # What is not promised
 //!
-//! A lease cannot stop a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine),
-//! a sync body or a poll that blocks from finishing a write. It does not survive an asynchronous
-//! failover, an eviction, or a step of the server's clock that lost the key. The
-//! [fencing token](FencingToken) is for that. [`docs::faults`] goes through every fault and names the
-//! test that makes it happen.
+//! A lease cannot keep every holder from finishing a write: not a process that is paused beyond its ttl
+//! (SIGSTOP, a frozen virtual machine), a sync body, or a poll that blocks. A lease does not survive an
+//! asynchronous failover, an eviction, or a step of the server's clock that lost the key. The
+//! [fencing token](FencingToken) is for these cases. [`docs::faults`] lists every fault, and the test that
+//! makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
-//! Waiters are served in order between clients, and inside a client; a client that has the lock may
-//! serve up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)).
-//! Other kinds of clients that poll for the same key may starve while ours queue, and their releases
-//! wake nobody: ours then find the lock free by polling, about five times a second.
+//! Waiters are served in order between clients, and inside a client. A client that has the lock may serve
+//! up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)). Clients of
+//! other kinds that poll for the same key may starve while ours queue. Their releases send no message: ours
+//! then find the lock free by polling, about five times a second.
 //!
 //! # Where the locks are
 //!
@@ -77,16 +77,16 @@
 //! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
 //! | `memory://` | in this process |
 //!
-//! `valkey://` is another word for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
-//! `unix://` for `redis+unix://`. The server is a primary: a replica, a Sentinel and a node of a cluster are
-//! told from it and keep no locks. [`LockClient::connect`] says more of them, [`LockClientBuilder`]
-//! has the certificates for TLS.
+//! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
+//! `unix://` for `redis+unix://`. The server must be a primary: a replica, a Sentinel and a node of a cluster
+//! are recognised and refused. [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the
+//! certificates for TLS.
 //!
 //! # When not to use it
 //!
-//! Where one process is all there is, a mutex does. Where the resource can refuse a stale write by
-//! itself, a version column or a unique key does, and is safer than any lease. A lock is for work
-//! that must not be done twice at once and that nothing downstream can tell apart.
+//! If there is only one process, a mutex is enough. If the resource can refuse a stale write by itself, use a
+//! version column or a unique key: they are safer than any lease. A lock is for work that must not be done
+//! twice at once, where nothing downstream could detect the second time.
 //!
 //! # Features
 //!
@@ -97,8 +97,8 @@
 //!
 //! # Clients of other kinds
 //!
-//! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and
-//! hand-written ones exclude us and are excluded by us, given the same key with our prefix.
+//! The lock's record is an ordinary `SET NX PX` lock. So redis-py, redsync, rslock, node-redlock and
+//! hand-written clients exclude this one and are excluded by it, given the same key with its prefix.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -118,15 +118,9 @@ mod key;
 mod lease;
 mod telemetry;
 
-use __private as macro_support;
-
-#[doc(hidden)]
-pub use background::background_tasks as __background_tasks;
 pub use call_tree::{InCurrentHold, in_current_hold};
-pub use client::acquire::Acquire;
-pub use client::guard::LockGuard;
 pub use client::testing;
-pub use client::{LockClient, LockClientBuilder};
+pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

@@ -28,7 +28,10 @@ pub use proxy::{Mode, Proxy};
 pub use raw::{
     ACQUIRE, Answer, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
-pub use scene::{KEY, LOCK, LONG, QUEUE, SLACK, ask, client, client_without_turns, hold, ms, soon};
+pub use scene::{
+    FENCE, KEY, LOCK, LONG, QUEUE, SLACK, ask, behind_a_proxy, bring_scripts, client,
+    client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
+};
 pub use server::{Builder, RedisServer};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};

@@ -1,12 +1,14 @@
 //! The scripts themselves, one call each, without any client logic around them.
 
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use redis::{Connection, RedisResult, Script, Value};
 
 use crate::ask;
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
+use crate::worker::Worker;
 
 macro_rules! lua {
     ($($file:literal),+) => {
@@ -180,6 +182,20 @@ impl RawLock {
     pub fn pttl(&mut self) -> i64 {
         let k = self.k.clone();
         self.command(&["PTTL", &k])
+    }
+
+    /// The moment before which the lease that stands now cannot be over.
+    pub fn lease_end(&mut self) -> Instant {
+        let now = Instant::now();
+        let rest = u64::try_from(self.pttl()).expect("the lock has a lease");
+        // PTTL is rounded to the nearest millisecond.
+        now + Duration::from_millis(rest.saturating_sub(1))
+    }
+
+    /// Whether the lock's record is that of this process.
+    pub fn is_held_by(&mut self, worker: &Worker) -> bool {
+        let pid = format!("(pid {})", worker.pid());
+        self.value().is_some_and(|value| value.contains(&pid))
     }
 
     /// The fence's text.

@@ -44,6 +44,7 @@ pub const TABLE: &[Row] = &[
     crash::HOLDER_KILLED,
     crash::HOLDER_EXITS,
     crash::HOLDER_ABORTS,
+    crash::HOLDER_LEAVES,
     crash::KILLED_WHILE_RETAINED,
     crash::SERVED_WAITER_KILLED,
     crash::WAITER_KILLED,

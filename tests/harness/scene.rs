@@ -1,17 +1,24 @@
 //! The words that the suites share: one lock, its records, and how to ask for it.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::{LockClient, LockError, LockGuard};
 use redis::{Connection, FromRedisValue};
+use tokio::task::JoinHandle;
 
-use crate::wait::PATIENCE;
+use crate::proxy::Proxy;
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, eventually};
 
 /// The key that most tests lock.
 pub const KEY: &str = "order:42";
 /// Its lock in Redis.
 pub const LOCK: &str = "lock:order:42";
+/// Its fence.
+pub const FENCE: &str = "{lock:order:42}:f";
 /// Its queue.
 pub const QUEUE: &str = "{lock:order:42}:w";
 
@@ -54,6 +61,78 @@ pub fn client_without_turns(url: impl Into<String>) -> LockClient {
 pub async fn hold(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).acquire();
     acquire.await.expect("the lock can be had")
+}
+
+/// The lock of a task that waits for it.
+///
+/// # Panics
+///
+/// When it cannot be had, or takes longer than [`LONG`].
+pub async fn served(waiting: JoinHandle<Result<LockGuard, LockError>>) -> LockGuard {
+    let acquired = soon(waiting).await.expect("the task does not panic");
+    acquired.expect("the lock can be had")
+}
+
+/// Takes the lock and gives it back.
+///
+/// # Panics
+///
+/// When it cannot be had, or is lost.
+pub async fn cycle(client: &LockClient) {
+    let guard = soon(hold(client)).await;
+    guard.release().await.expect("it was held throughout");
+}
+
+/// A server, a proxy in front of it, and a client behind the proxy. It has its connection, and the server
+/// has its scripts.
+///
+/// # Panics
+///
+/// When one of them does not start.
+pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = client(proxy.url());
+    bring_scripts(&client).await;
+    (server, proxy, client)
+}
+
+/// Has the server of this client learn all scripts.
+///
+/// # Panics
+///
+/// When a lock cannot be had, or is lost.
+pub async fn bring_scripts(client: &LockClient) {
+    let lock = |ttl| client.lock("warm").ttl(ttl).wait(LONG).acquire();
+    for _ in 0..2 {
+        let guard = lock(LONG).await.expect("it is free");
+        guard.renew().await.expect("it is held");
+        // A second caller, with a ttl of its own, is named in an `end`.
+        let mut next = pin!(lock(LONG * 2));
+        let polled = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
+        assert!(polled.is_pending(), "it is held");
+        guard.release().await.expect("it was held");
+        let guard = next.await.expect("it is next");
+        guard.release().await.expect("it was held");
+    }
+}
+
+/// Whether the server has the key.
+#[track_caller]
+pub fn exists(connection: &mut Connection, key: &str) -> bool {
+    ask(connection, &["EXISTS", key])
+}
+
+/// Waits until neither lock nor queue is left.
+///
+/// # Panics
+///
+/// When there is one after `limit`.
+pub async fn nothing_is_left(connection: &mut Connection, limit: Duration) {
+    eventually("end of everything", limit, async || {
+        ask::<i64>(connection, &["EXISTS", LOCK, QUEUE]) == 0
+    })
+    .await;
 }
 
 /// Runs a command that must succeed.

@@ -5,7 +5,12 @@ use std::time::{Duration, Instant};
 /// A generous bound for anything that should happen soon: only a failing test takes this long.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-const STEP: Duration = Duration::from_millis(2);
+/// The time between two looks at a condition. Most come true at once; those that take longer are looked at
+/// less often, since each look takes time of a core that the processes need which are waited for.
+fn step(waited: Duration) -> Duration {
+    const SHORTEST: Duration = Duration::from_millis(2);
+    (waited / 16).clamp(SHORTEST, SHORTEST * 10)
+}
 
 /// Blocks until `condition` holds.
 ///
@@ -16,8 +21,9 @@ const STEP: Duration = Duration::from_millis(2);
 pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < limit, "no {what} within {limit:?}");
-        pause();
+        let waited = start.elapsed();
+        assert!(waited < limit, "no {what} within {limit:?}");
+        pause(waited);
     }
 }
 
@@ -29,23 +35,26 @@ pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bo
 pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !condition().await {
-        assert!(start.elapsed() < limit, "no {what} within {limit:?}");
-        tokio::time::sleep(STEP).await;
+        let waited = start.elapsed();
+        assert!(waited < limit, "no {what} within {limit:?}");
+        tokio::time::sleep(step(waited)).await;
     }
 }
 
 /// Blocks this thread for so long.
 pub(crate) fn block(time: Duration) {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        pause();
-    }
+    sleep(time);
+}
+
+/// Blocks this thread between two looks at a condition that was waited for so long.
+pub(crate) fn pause(waited: Duration) {
+    sleep(step(waited));
 }
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the step between two looks at a condition, on a thread of the test's own"
+    reason = "it blocks a thread of the test's own"
 )]
-pub(crate) fn pause() {
-    std::thread::sleep(STEP);
+fn sleep(time: Duration) {
+    std::thread::sleep(time);
 }

@@ -1,4 +1,4 @@
-//! The program runs, in memory and on a server.
+//! Runs the program, in memory and on a server.
 
 #[path = "../../tests/run/server.rs"]
 mod server;
@@ -10,7 +10,10 @@ use server::Server;
 #[track_caller]
 fn runs(url: &str) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_lock-example-synchronous"));
-    let output = program.env("LOCK_URL", url).output().expect("it starts");
+    let output = program
+        .env("LOCK_URL", url)
+        .output()
+        .expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{output:?}");
     assert!(text.contains("0 are left: no sale was lost."), "{text}");

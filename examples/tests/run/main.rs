@@ -1,4 +1,4 @@
-//! Every example runs, in memory and on a server, and prints what it promises.
+//! Runs every example, in memory and on a server, and checks its output.
 
 mod server;
 #[cfg(all(feature = "axum", unix))]
@@ -9,12 +9,15 @@ use std::process::Command;
 
 use server::Server;
 
-/// Where cargo puts the examples of this package when it builds all of its tests. It does not when
-/// it is asked for this one alone, so they may be missing or old.
+/// The path of a built example. Cargo builds the examples together with all tests of the package, but
+/// not with this test alone, so an example may be missing or out of date.
 #[track_caller]
 fn program(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("a program knows where it is");
-    let folder = test.ancestors().nth(2).expect("it is in target/…/deps");
+    let test = std::env::current_exe().expect("the test has a path");
+    let folder = test
+        .ancestors()
+        .nth(2)
+        .expect("the test is in target/…/deps");
     let program = folder.join("examples").join(name);
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = match name.strip_suffix("-expanded") {
@@ -24,18 +27,21 @@ fn program(name: &str) -> PathBuf {
     let changed = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
     assert!(
         changed(&program) >= changed(&source.with_extension("rs")),
-        "build it first: cargo build -p lock-examples --examples"
+        "build the examples first: cargo build -p lock-examples --examples"
     );
     program
 }
 
-/// Runs an example in memory, then on a server. It must print each of these, in this order.
+/// Runs an example in memory and on a server. The output must contain the lines in this order.
 #[track_caller]
 fn prints(name: &str, expected: &[&str]) {
     let server = Server::start();
     for url in ["memory://", &server.url()] {
         let mut program = Command::new(program(name));
-        let output = program.env("LOCK_URL", url).output().expect("it starts");
+        let output = program
+            .env("LOCK_URL", url)
+            .output()
+            .expect("the example starts");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{name} on {url}: {output:?}");
         let mut rest = &*text;
@@ -49,7 +55,7 @@ fn prints(name: &str, expected: &[&str]) {
 }
 
 #[test]
-fn quickstart() {
+fn quickstart_ships_every_order_alone() {
     prints(
         "quickstart",
         &["4 clerks", "12 times shipped", "never by two"],
@@ -57,37 +63,37 @@ fn quickstart() {
 }
 
 #[test]
-fn quickstart_expanded() {
+fn expanded_quickstart_ships_every_order_alone() {
     prints("quickstart-expanded", &["12 times shipped", "never by two"]);
 }
 
 #[test]
-fn guard() {
+fn guard_is_acquired_renewed_and_released() {
     let expected = [
         "Acquired `report:daily`",
-        "Somebody else tries: busy.",
+        "A second caller tries: busy.",
         "lock `report:daily` is busy: held by guard",
-        "The server says that it is still ours.",
-        "Released, and held until then.",
+        "The server confirms that the lock is held.",
+        "Released, after it was held all the time.",
         "Wrote 1042 lines",
     ];
     prints("guard", &expected);
 }
 
 #[test]
-fn reentrancy() {
+fn nested_call_enters_the_lock() {
     let expected = [
         "book interest, holder 2",
         "book fees, holder 2",
         "book tax, holder 2",
         "book farewell, holder 3",
-        "free again is true",
+        "the lock is free: true",
     ];
     prints("reentrancy", &expected);
 }
 
 #[test]
-fn lottery() {
+fn lottery_is_drawn_once() {
     prints(
         "lottery",
         &[
@@ -100,7 +106,7 @@ fn lottery() {
 }
 
 #[test]
-fn lost_lease() {
+fn import_stops_with_its_lease() {
     let expected = [
         "batch 1 of 10",
         "the import ends.",
@@ -113,20 +119,20 @@ fn lost_lease() {
 
 #[cfg(feature = "sqlite")]
 #[test]
-fn fencing() {
+fn stale_writer_is_refused() {
     let expected = [
         "sees 100",
         "Bob  sells 30: written.",
         "refused, stale token",
-        "her lock is held is false",
-        "There are 70 left.",
+        "is_valid() returns false",
+        "70 are left.",
     ];
     prints("fencing", &expected);
 }
 
 #[cfg(feature = "axum")]
 #[test]
-fn web() {
+fn second_request_is_answered_with_the_holder() {
     let expected = [
         "the second: 409 busy: held by warehouse-1 (pid ",
         "the first:  200 order 42 is on its way",

@@ -1,5 +1,5 @@
-//! A server for a moment. The one of the workspace's tests can do more, and is built with what would
-//! be in the way of somebody who only wants to see the quickstart.
+//! A server for a test. The harness of the workspace's tests can do more, but has many dependencies,
+//! which a user who only runs the quickstart should not have to build.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start() -> Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
-        let port = listener.local_addr().expect("it is bound").port();
+        let port = listener.local_addr().expect("the listener is bound").port();
         drop(listener);
         let program = std::env::var_os("LOCK_REDIS_SERVER");
         let child = Command::new(program.unwrap_or_else(|| "redis-server".into()))
@@ -27,7 +27,10 @@ impl Server {
         let server = Server { child, port };
         let started = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(started.elapsed() < Duration::from_secs(20), "no server");
+            assert!(
+                started.elapsed() < Duration::from_secs(20),
+                "the server does not start"
+            );
             pause();
         }
         server
@@ -40,7 +43,7 @@ impl Server {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the step between two looks at a server that starts, outside every runtime"
+    reason = "the pause between two attempts to connect, outside every runtime"
 )]
 fn pause() {
     thread::sleep(Duration::from_millis(5));

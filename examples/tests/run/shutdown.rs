@@ -1,4 +1,4 @@
-//! The service of the example `shutdown`, told to end in the midst of its work.
+//! Terminates the service of the example `shutdown` in the middle of its work.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::program;
 use crate::server::Server;
 
-/// As the example has them.
+/// The same as in the example.
 const BODY: Duration = Duration::from_secs(6);
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -21,43 +21,46 @@ impl Service {
     fn start(server: &Server, args: &[&str]) -> Service {
         let mut program = Command::new(program("shutdown"));
         program.args(args).env("LOCK_URL", server.url());
-        let mut child = program.stdout(Stdio::piped()).spawn().expect("it starts");
-        let lines = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut child = program
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the service starts");
+        let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         Service { child, lines }
     }
 
-    /// The next line; none when the service has ended.
+    /// The next line. It is empty when the service has ended.
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.lines.read_line(&mut line).expect("it is text");
+        self.lines.read_line(&mut line).expect("the line is text");
         line.trim_end().to_owned()
     }
 
     fn terminate(&self) {
         let mut kill = Command::new("kill");
         let status = kill.args(["-TERM", &self.child.id().to_string()]).status();
-        assert!(status.expect("it starts").success());
+        assert!(status.expect("`kill` starts").success());
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It has ended by itself, unless the test failed.
+        // The service has ended by itself, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What became of a service with a request and a task under way.
-struct Leave {
+/// The end of a service that had a request and a task in flight.
+struct Shutdown {
     since_request: Duration,
     since_signal: Duration,
-    /// What it said meanwhile, in no order.
-    said: Vec<String>,
+    /// The lines that the service printed after the signal, in no fixed order.
+    lines: Vec<String>,
     answer: String,
 }
 
-fn leave(args: &[&str]) -> Leave {
+fn shut_down(args: &[&str]) -> Shutdown {
     let server = Server::start();
     let mut service = Service::start(&server, args);
     let mut begun = [service.line(), service.line()];
@@ -70,28 +73,36 @@ fn leave(args: &[&str]) -> Leave {
     let mut request = TcpStream::connect(host).unwrap();
     write!(request, "POST /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
     assert_eq!(service.line(), "packing 42");
-    assert_eq!(locks(&server), "*2", "the order's and the import's");
+    assert_eq!(
+        locks(&server),
+        "*2",
+        "the locks of the order and of the import"
+    );
     let signalled = Instant::now();
     service.terminate();
-    let mut said = Vec::new();
-    while said.last().is_none_or(|line| line != "down") {
-        said.push(service.line());
-        assert_ne!(said.last().unwrap(), "", "it ended before its time");
+    let mut lines: Vec<String> = Vec::new();
+    while lines.last().is_none_or(|line| line != "down") {
+        lines.push(service.line());
+        assert_ne!(
+            lines.last().unwrap(),
+            "",
+            "the service ended without `down`"
+        );
     }
     assert!(service.child.wait().unwrap().success());
     let (since_request, since_signal) = (requested.elapsed(), signalled.elapsed());
     let mut answer = String::new();
     request.read_to_string(&mut answer).unwrap();
-    assert_eq!(locks(&server), "*0", "a lock is left");
-    Leave {
+    assert_eq!(locks(&server), "*0", "a lock is not released");
+    Shutdown {
         since_request,
         since_signal,
-        said,
+        lines,
         answer,
     }
 }
 
-/// How many locks there are, as the server says it.
+/// The number of locks on the server, in RESP: `*2`.
 fn locks(server: &Server) -> String {
     let url = server.url();
     let mut socket = TcpStream::connect(url.strip_prefix("redis://").unwrap()).unwrap();
@@ -102,23 +113,35 @@ fn locks(server: &Server) -> String {
 }
 
 #[test]
-fn side_by_side_it_takes_the_grace() {
-    let left = leave(&[]);
-    let time = left.since_signal;
+fn shutdown_beside_the_server_takes_the_grace() {
+    let shutdown = shut_down(&[]);
+    let time = shutdown.since_signal;
     assert!(time >= GRACE, "{time:?}: the grace was cut short");
     // A request that was not stopped would have taken longer.
-    assert!(left.since_request < BODY, "{time:?}");
-    assert!(left.answer.starts_with("HTTP/1.1 503"), "{}", left.answer);
+    assert!(shutdown.since_request < BODY, "{time:?}");
+    assert!(
+        shutdown.answer.starts_with("HTTP/1.1 503"),
+        "{}",
+        shutdown.answer
+    );
     for stopped in ["lock `order:42` was lost", "lock `import` was lost"] {
-        let mut said = left.said.iter();
-        assert!(said.any(|line| line.contains(stopped)), "{:?}", left.said);
+        let mut lines = shutdown.lines.iter();
+        assert!(
+            lines.any(|line| line.contains(stopped)),
+            "{:?}",
+            shutdown.lines
+        );
     }
 }
 
 #[test]
-fn one_after_the_other_it_takes_both() {
-    let left = leave(&["drain-first"]);
-    let time = left.since_request;
+fn shutdown_after_the_server_takes_the_request_and_the_grace() {
+    let shutdown = shut_down(&["drain-first"]);
+    let time = shutdown.since_request;
     assert!(time >= BODY + GRACE, "{time:?}: the grace began earlier");
-    assert!(left.answer.starts_with("HTTP/1.1 200"), "{}", left.answer);
+    assert!(
+        shutdown.answer.starts_with("HTTP/1.1 200"),
+        "{}",
+        shutdown.answer
+    );
 }

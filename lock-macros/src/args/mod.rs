@@ -1,8 +1,8 @@
-//! The attribute's arguments, as they were typed.
+//! The attribute's arguments as they were typed.
 
 mod names;
-mod slips;
 mod value;
+mod wrong_syntax;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -10,13 +10,13 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Token, token};
 
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::rename_self;
 use crate::tokens;
 use value::path;
 pub(crate) use value::{boolean, callable, identifier, string, ungrouped, word};
 
-/// Each option's value, if it was given.
+/// The value of each option, if it was given.
 #[derive(Default)]
 pub(crate) struct Args {
     pub(crate) key: Option<Expr>,
@@ -35,12 +35,12 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Reads the arguments. A mistake in one does not hide those in the others.
-    pub(crate) fn read(tokens: TokenStream, diag: &mut Diag) -> Args {
+    /// Reads the arguments. A mistake in one does not hide mistakes in others.
+    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Args {
         let mut reader = Reader {
             args: Args::default(),
             key_seen: false,
-            diag,
+            errors,
         };
         let parsed = (|input: ParseStream<'_>| {
             reader.read_all(input);
@@ -49,7 +49,7 @@ impl Args {
         .parse2(tokens);
         debug_assert!(parsed.is_ok(), "the reader leaves nothing over");
         if !reader.key_seen {
-            reader.diag.error(
+            reader.errors.add(
                 Span::call_site(),
                 "`distributed_lock` needs a `key`, such as `key = \"order:<id>\"`",
             );
@@ -57,21 +57,21 @@ impl Args {
         reader.args
     }
 
-    /// The path of the runtime crate; `None` if it was reported as wrong.
-    pub(crate) fn runtime(&self, diag: &mut Diag) -> Option<TokenStream> {
+    /// The path of the runtime crate. Returns `None` if it reported a mistake in it.
+    pub(crate) fn runtime(&self, errors: &mut Errors) -> Option<TokenStream> {
         match &self.krate {
-            Some(written) => path("crate", written, diag),
+            Some(written) => path("crate", written, errors),
             None => Some(quote_spanned!(Span::call_site()=> ::lock_runtime)),
         }
     }
 
-    /// The guard's name, if it has a proper one.
+    /// The guard's name, if it is a valid one.
     pub(crate) fn guard(&self) -> Option<Ident> {
         let value = self.guard.as_ref()?;
-        identifier("guard", value, &mut Diag::default())
+        identifier("guard", value, &mut Errors::default())
     }
 
-    /// Renames `self` in every value, for a body in which it is called `name`.
+    /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
     pub(crate) fn rename_self(&mut self, name: &Ident) {
         let values = [
             &mut self.key,
@@ -112,16 +112,16 @@ impl Args {
 
 struct Reader<'a> {
     args: Args,
-    /// Somebody tried to give a key: then its absence is not the mistake.
+    /// Whether the user tried to give a key. If so, a missing key is not reported as well.
     key_seen: bool,
-    diag: &'a mut Diag,
+    errors: &'a mut Errors,
 }
 
 impl Reader<'_> {
     fn read_all(&mut self, input: ParseStream<'_>) {
         while !input.is_empty() {
             if let Err(error) = self.read_one(input) {
-                self.diag.push(error);
+                self.errors.push(error);
                 skip_to_comma(input);
             }
             // Only a comma or the end is left here.
@@ -141,8 +141,8 @@ impl Reader<'_> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected an option such as `key = \"order:<id>\"`"));
         }
-        if let Some(error) = slips::format_arguments(self.args.key.as_ref(), input) {
-            // One mistake, and the template is a part of it.
+        if let Some(error) = wrong_syntax::format_arguments(self.args.key.as_ref(), input) {
+            // The template is part of this mistake and must not be reported again.
             self.args.key = None;
             return Err(error);
         }
@@ -151,7 +151,7 @@ impl Reader<'_> {
         self.key_seen |= names::means_key(&text);
         if self.args.slot(&text).is_none() {
             skip_to_comma(input);
-            self.diag.error(name.span(), names::unknown(&text));
+            self.errors.add(name.span(), names::unknown(&text));
             return Ok(());
         }
         if input.is_empty() || input.peek(Token![,]) || input.peek(token::Paren) {
@@ -171,12 +171,12 @@ impl Reader<'_> {
             ));
         }
         if colon.is_some() {
-            return Err(slips::colon(&text, input));
+            return Err(wrong_syntax::colon(&text, input));
         }
-        if let Some(error) = slips::unquoted_key(&text, input) {
+        if let Some(error) = wrong_syntax::unquoted_key(&text, input) {
             return Err(error);
         }
-        if let Some(error) = slips::mutable(&text, input) {
+        if let Some(error) = wrong_syntax::mutable(&text, input) {
             return Err(error);
         }
         let value = input.parse::<Expr>()?;
@@ -185,7 +185,7 @@ impl Reader<'_> {
         }
         match self.args.slot(&text) {
             Some(slot @ None) => *slot = Some(value),
-            _ => self.diag.error(
+            _ => self.errors.add(
                 name.span(),
                 format_args!("`{text}` is given more than once"),
             ),
@@ -194,7 +194,7 @@ impl Reader<'_> {
     }
 }
 
-/// A string where a name should stand, also one that a `macro_rules!` macro passed on.
+/// Parses a string at the place of an option's name, also if it comes from a `macro_rules!` macro.
 fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     if input.peek(Ident::peek_any) {
         return Ok(None);
@@ -208,7 +208,7 @@ fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     }
 }
 
-/// A value to show to somebody who gave none, or a wrong one.
+/// An example value of an option, for the message about a missing or wrong one.
 fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
@@ -237,41 +237,41 @@ mod tests {
     use super::*;
 
     fn messages(tokens: &str) -> Vec<String> {
-        let mut diag = Diag::default();
-        Args::read(tokens.parse().unwrap(), &mut diag);
-        diag.messages()
+        let mut errors = Errors::default();
+        Args::read(tokens.parse().unwrap(), &mut errors);
+        errors.messages()
     }
 
     #[test]
-    fn options_come_in_any_order_with_a_trailing_comma() {
-        let mut diag = Diag::default();
+    fn options_in_any_order_are_read() {
+        let mut errors = Errors::default();
         let args = Args::read(
             r#"ttl = "10s", client = pool::<A, B>(), key = "a", or_else = |e| f(e, 1), crate = crate::rt,"#
                 .parse()
                 .unwrap(),
-            &mut diag,
+            &mut errors,
         );
-        assert_eq!(diag.messages(), Vec::<String>::new());
+        assert_eq!(errors.messages(), Vec::<String>::new());
         assert!(args.key.is_some() && args.ttl.is_some() && args.client.is_some());
         assert!(args.or_else.is_some() && args.krate.is_some());
         assert!(args.wait.is_none());
     }
 
     #[test]
-    fn a_key_is_needed() {
+    fn missing_key_is_reported() {
         let message = "`distributed_lock` needs a `key`, such as `key = \"order:<id>\"`";
         assert_eq!(messages(""), [message]);
         assert_eq!(messages("ttl = TTL"), [message]);
     }
 
     #[test]
-    fn a_bare_string_is_a_key_without_its_name() {
+    fn string_without_name_is_taken_for_the_key() {
         assert_eq!(messages("\"order:<id>\""), ["write `key = \"order:<id>\"`"]);
         assert_eq!(messages("\"a\", wait = \"1s\""), ["write `key = \"a\"`"]);
     }
 
     #[test]
-    fn a_key_by_another_name_is_one_mistake() {
+    fn misnamed_key_is_reported_once() {
         for (written, message) in [
             ("kye = \"a\"", "unknown option `kye`; did you mean `key`?"),
             ("Key = \"a\"", "unknown option `Key`; did you mean `key`?"),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_another_syntax_is_shown_in_ours() {
+    fn wrong_syntax_is_reported_with_the_correct_one() {
         for (written, message) in [
             ("key = order:<id>", "write `key = \"order:<id>\"`"),
             ("key = <id>", "write `key = \"<id>\"`"),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_a_format_string_are_one_mistake() {
+    fn format_arguments_are_reported_once() {
         for (written, message) in [
             (
                 r#"key = "order:{}", id"#,
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_is_never_mutable() {
+    fn mutable_guard_is_refused() {
         assert_eq!(
             messages("key = \"a\", guard = mut held"),
             ["a guard is a reference and needs no `mut`: write `guard = held`"]
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_reported_together() {
+    fn several_mistakes_are_reported_together() {
         assert_eq!(
             messages(
                 r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , mode = "shared", 5"#
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_comma_is_named() {
+    fn missing_comma_is_reported() {
         assert_eq!(
             messages(r#"key = "a" ttl = "1s", wiat = "1s""#),
             [

@@ -1,4 +1,4 @@
-//! Names of options, and what people write instead.
+//! Names of options, and the names that users of other libraries write instead.
 
 use crate::suggest;
 
@@ -19,10 +19,10 @@ const OPTIONS: &[&str] = &[
     "crate",
 ];
 
-/// Names that will mean something one day.
+/// Names that are reserved for future options.
 const RESERVED: &[&str] = &["keys", "mode", "permits"];
 
-/// Names that other lock libraries use.
+/// Names of options in other lock libraries, with the option that corresponds here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("timeout", "wait"),
     ("wait_time", "wait"),
@@ -53,10 +53,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("url", "client"),
 ];
 
-/// Ends of names that say in which unit a number is. Ours stands with the number.
+/// Suffixes that give a number's unit. Here the value contains its unit: `ttl = "10s"`.
 const UNITS: &[&str] = &["_ms", "_millis", "_s", "_secs", "_seconds"];
 
-/// What to say about a name that is no option.
+/// The message about an unknown option.
 pub(crate) fn unknown(name: &str) -> String {
     if RESERVED.contains(&name) {
         return format!("`{name}` is reserved for later and cannot be used yet");
@@ -70,12 +70,12 @@ pub(crate) fn unknown(name: &str) -> String {
     }
 }
 
-/// Whether somebody who writes this is about to give a key: then its absence is not the mistake.
+/// Whether an option of this name was meant to be the key. If so, a missing key is not reported as well.
 pub(crate) fn means_key(name: &str) -> bool {
     name == "keys" || meant(name) == Some("key")
 }
 
-/// The option that a name is, or was probably meant to be.
+/// The option with this name, or the one that was probably meant.
 fn meant(name: &str) -> Option<&'static str> {
     let name = suggest::snake(name);
     let unit = UNITS.iter().find_map(|unit| name.strip_suffix(unit));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_from_elsewhere_are_translated() {
+    fn misspelt_or_foreign_name_suggests_an_option() {
         assert_eq!(
             unknown("tttl"),
             "unknown option `tttl`; did you mean `ttl`?"
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_another_spelling_or_with_a_unit_is_translated() {
+    fn name_in_camel_case_or_with_unit_suggests_an_option() {
         for (name, option) in [
             ("leaseTime", "ttl"),
             ("waitTime", "wait"),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_names_say_so() {
+    fn reserved_name_is_reported_as_reserved() {
         for name in RESERVED {
             assert_eq!(
                 unknown(name),
@@ -148,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_gets_the_list() {
+    fn unrelated_name_lists_all_options() {
         assert!(unknown("quorum").contains("the options are `key`, `ttl`"));
     }
 
     #[test]
-    fn synonyms_lead_to_options() {
+    fn synonym_names_an_existing_option() {
         for (name, option) in SYNONYMS {
             assert!(OPTIONS.contains(option));
             assert!(!OPTIONS.contains(name));

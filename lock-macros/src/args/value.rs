@@ -1,4 +1,4 @@
-//! Values that an option may have, each with its own complaint.
+//! The kinds of values that options take, each with its own message.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -6,11 +6,10 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitStr};
 
 use super::sample;
-use super::slips::as_written;
-use crate::diag::Diag;
+use super::wrong_syntax::as_written;
+use crate::errors::Errors;
 
-/// An expression without parentheses and the invisible groups that `macro_rules!` puts around
-/// `$key:literal`.
+/// Strips parentheses and the invisible groups that `macro_rules!` puts around `$key:literal`.
 pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
     loop {
         value = match value {
@@ -21,7 +20,7 @@ pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
     }
 }
 
-/// The string literal that an expression is.
+/// The string literal that an expression consists of.
 pub(crate) fn string(value: &Expr) -> Option<LitStr> {
     match ungrouped(value) {
         Expr::Lit(literal) => match &literal.lit {
@@ -32,26 +31,26 @@ pub(crate) fn string(value: &Expr) -> Option<LitStr> {
     }
 }
 
-/// `true` or `false`; anything else is reported.
-pub(crate) fn boolean(name: &str, value: &Expr, diag: &mut Diag) -> Option<bool> {
+/// Reads `true` or `false` and reports anything else.
+pub(crate) fn boolean(name: &str, value: &Expr, errors: &mut Errors) -> Option<bool> {
     if let Expr::Lit(literal) = ungrouped(value)
         && let Lit::Bool(boolean) = &literal.lit
     {
         return Some(boolean.value);
     }
-    diag.error(
+    errors.add(
         value.span(),
         format_args!("`{name}` must be `true` or `false`"),
     );
     None
 }
 
-/// One of two words; anything else is reported.
+/// Reads one of two words and reports anything else.
 pub(crate) fn word<T>(
     name: &str,
     value: &Expr,
     words: [(&str, T); 2],
-    diag: &mut Diag,
+    errors: &mut Errors,
 ) -> Option<T> {
     let written = string(value).map(|text| text.value());
     let [first, second] = [words[0].0, words[1].0];
@@ -60,24 +59,24 @@ pub(crate) fn word<T>(
         .into_iter()
         .find_map(|(word, meaning)| (written.as_deref() == Some(word)).then_some(meaning));
     if found.is_none() {
-        diag.error(value.span(), expected);
+        errors.add(value.span(), expected);
     }
     found
 }
 
-/// A single identifier; anything else is reported.
-pub(crate) fn identifier(name: &str, value: &Expr, diag: &mut Diag) -> Option<Ident> {
+/// Reads a single identifier and reports anything else.
+pub(crate) fn identifier(name: &str, value: &Expr, errors: &mut Errors) -> Option<Ident> {
     let ident = match ungrouped(value) {
         Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => path.path.get_ident(),
         _ => None,
     };
-    // `self` is a path of one identifier, but no name that a `let` could give.
+    // `self` is a path of one identifier, but not a name that a `let` can bind.
     let ident = ident.filter(|ident| syn::parse2::<Ident>(ident.to_token_stream()).is_ok());
     if ident.is_none() {
         let example = string(value)
             .and_then(|text| syn::parse_str::<Ident>(&text.value()).ok())
             .map_or_else(|| sample(name).to_owned(), |ident| ident.to_string());
-        diag.error(
+        errors.add(
             value.span(),
             format_args!("`{name}` needs an identifier: `{name} = {example}`"),
         );
@@ -85,8 +84,8 @@ pub(crate) fn identifier(name: &str, value: &Expr, diag: &mut Diag) -> Option<Id
     ident.cloned()
 }
 
-/// What can be called; a value that cannot be, on the face of it, is reported.
-pub(crate) fn callable(name: &str, value: Expr, diag: &mut Diag) -> Option<Expr> {
+/// Reads a closure or a function, and reports a value that obviously is neither.
+pub(crate) fn callable(name: &str, value: Expr, errors: &mut Errors) -> Option<Expr> {
     let bare = ungrouped(&value);
     let is_value = match bare {
         Expr::Array(_) | Expr::Lit(_) | Expr::Struct(_) | Expr::Tuple(_) => true,
@@ -96,7 +95,7 @@ pub(crate) fn callable(name: &str, value: Expr, diag: &mut Diag) -> Option<Expr>
     };
     if is_value {
         let written = as_written(bare.to_token_stream());
-        diag.push(syn::Error::new_spanned(
+        errors.push(syn::Error::new_spanned(
             bare,
             format_args!("`{name}` needs a closure or a function: `{name} = |_| {written}`"),
         ));
@@ -104,7 +103,7 @@ pub(crate) fn callable(name: &str, value: Expr, diag: &mut Diag) -> Option<Expr>
     (!is_value).then_some(value)
 }
 
-/// `Ok(…)`, `Some(…)` and their like: what they make is a value.
+/// Whether a call constructs a value, as `Ok(…)` and `Some(…)` do.
 fn constructs(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -113,14 +112,14 @@ fn constructs(function: &Expr) -> bool {
     last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
-/// A path; anything else is reported.
-pub(crate) fn path(name: &str, value: &Expr, diag: &mut Diag) -> Option<TokenStream> {
+/// Reads a path and reports anything else.
+pub(crate) fn path(name: &str, value: &Expr, errors: &mut Errors) -> Option<TokenStream> {
     match ungrouped(value) {
         Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
             Some(path.path.to_token_stream())
         }
         _ => {
-            diag.error(
+            errors.add(
                 value.span(),
                 format_args!("`{name}` needs a path: `{name} = {}`", sample(name)),
             );
@@ -134,23 +133,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_a_wrong_kind_get_their_sentence() {
-        let mut diag = Diag::default();
+    fn value_of_wrong_kind_is_reported() {
+        let mut errors = Errors::default();
         let value = |text| syn::parse_str::<Expr>(text).unwrap();
-        assert_eq!(boolean("renew", &value("true"), &mut diag), Some(true));
-        assert_eq!(boolean("renew", &value("\"yes\""), &mut diag), None);
+        assert_eq!(boolean("renew", &value("true"), &mut errors), Some(true));
+        assert_eq!(boolean("renew", &value("\"yes\""), &mut errors), None);
         let words = || [("error", 1), ("skip", 2)];
         assert_eq!(
-            word("on_busy", &value("\"skip\""), words(), &mut diag),
+            word("on_busy", &value("\"skip\""), words(), &mut errors),
             Some(2)
         );
-        assert_eq!(word("on_busy", &value("\"skp\""), words(), &mut diag), None);
-        assert!(identifier("guard", &value("lock"), &mut diag).is_some());
-        assert!(identifier("guard", &value("\"held\""), &mut diag).is_none());
-        assert!(identifier("guard", &value("1"), &mut diag).is_none());
-        assert!(identifier("guard", &value("self"), &mut diag).is_none());
+        assert_eq!(
+            word("on_busy", &value("\"skp\""), words(), &mut errors),
+            None
+        );
+        assert!(identifier("guard", &value("lock"), &mut errors).is_some());
+        assert!(identifier("guard", &value("\"held\""), &mut errors).is_none());
+        assert!(identifier("guard", &value("1"), &mut errors).is_none());
+        assert!(identifier("guard", &value("self"), &mut errors).is_none());
         for written in ["Ok(())", "(None)", "\"none\"", "()", "Answer { n: 1 }"] {
-            assert!(callable("or_else", value(written), &mut diag).is_none());
+            assert!(callable("or_else", value(written), &mut errors).is_none());
         }
         for written in [
             "|_| ()",
@@ -160,12 +162,12 @@ mod tests {
             "async || 1",
             "self.busy",
         ] {
-            assert!(callable("or_else", value(written), &mut diag).is_some());
+            assert!(callable("or_else", value(written), &mut errors).is_some());
         }
-        assert!(path("crate", &value("crate::rt"), &mut diag).is_some());
-        assert!(path("crate", &value("\"rt\""), &mut diag).is_none());
+        assert!(path("crate", &value("crate::rt"), &mut errors).is_some());
+        assert!(path("crate", &value("\"rt\""), &mut errors).is_none());
         assert_eq!(
-            diag.messages(),
+            errors.messages(),
             [
                 "`renew` must be `true` or `false`",
                 "`on_busy` must be `\"error\"` or `\"skip\"`",

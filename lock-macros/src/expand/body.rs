@@ -1,4 +1,4 @@
-//! The user's statements, and what surrounds them inside the body.
+//! The inside of the body: the user's statements, and the generated ones before them.
 
 use std::collections::HashSet;
 
@@ -13,16 +13,17 @@ use crate::tokens;
 
 use super::{allow_underscores, closures, glue_at};
 
-/// The return-type edge, the captures, and the statements.
+/// The typed `return`, the captures, and the user's statements.
 pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
-    let edge = edge(call);
+    let typed_return = typed_return(call);
     let captures = captures(call, &statements, glue);
     let statements = closures::typed(call, &statements, glue).unwrap_or(statements);
-    quote_spanned! {glue=> #edge #captures #statements }
+    quote_spanned! {glue=> #typed_return #captures #statements }
 }
 
-/// Gives `return` the function's type. Nothing can be said of `_`.
-fn edge(call: &Call) -> TokenStream {
+/// A `return` that never runs, by which every `return` of the body gets the function's type. There is
+/// none for `_`.
+fn typed_return(call: &Call) -> TokenStream {
     if call.output.inferred {
         return TokenStream::new();
     }
@@ -35,20 +36,18 @@ fn edge(call: &Call) -> TokenStream {
     }
 }
 
-/// Moves arguments into the body as a whole, so that they are dropped with it, before the lock is
-/// released.
+/// Moves whole arguments into the body, so that they are dropped with it, before the lock is released.
 ///
-/// In the reverse of their order, in which the arguments of a function are dropped: captures are
-/// dropped as they were captured.
+/// The order is reversed: a function drops its last argument first, a body its first capture.
 ///
-/// A name that occurs nowhere is left alone unless it starts with `_`: the compiler is about to
-/// call it unused, and should. Where the function drops its arguments when it returns its future,
-/// every such name is: the future could not outlive what it never uses, nor be `Send` without it.
+/// An argument that occurs nowhere is not captured, so that the compiler reports it as unused. One
+/// whose name starts with `_` is captured all the same, unless the function drops its arguments when
+/// it returns its future. There, a capture could keep the future from being `'static` or `Send`.
 fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);
-    // `key = key` gives the argument away, if it is one that can be.
-    let given_away = given_away(call).filter(|name| !mentioned.contains(name));
+    // `key = key` moves the argument into the key, if the body does not use it.
+    let moved_into_key = moved_into_key(call).filter(|name| !mentioned.contains(name));
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
     });
@@ -56,35 +55,41 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let bindings = call.names.bindings.iter().rev().filter(|binding| {
         let name = binding.ident.to_string();
         let kept = mentioned.contains(&name) || keeps_all && name.starts_with('_');
-        kept && Some(name) != given_away
+        kept && Some(name) != moved_into_key
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
         let allow = allow_underscores(&ident.to_string(), glue);
-        let defused = binding
+        let assignment = binding
             .mutable
-            .then(|| defused(ident, statements, glue))
+            .then(|| unreachable_assignment(ident, statements, glue))
             .flatten();
-        let defused = defused.map(|defused| quote_spanned!(glue=> #(#cfgs)* #allow #defused));
-        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident; #defused)
+        let assignment =
+            assignment.map(|assignment| quote_spanned!(glue=> #(#cfgs)* #allow #assignment));
+        quote_spanned!(glue=> #(#cfgs)* #allow let _ = &#ident; #assignment)
     });
     let receiver = call.names.receiver.iter();
     let receiver = receiver.filter(|name| keeps_all || mentioned.contains(&name.to_string()));
     let receiver = receiver.map(|name| {
         let mutable = call.names.mutable_receiver;
-        let defused = mutable.then(|| defused(name, statements, glue)).flatten();
-        quote_spanned!(glue=> let _ = &#name; #defused)
+        let assignment = mutable
+            .then(|| unreachable_assignment(name, statements, glue))
+            .flatten();
+        quote_spanned!(glue=> let _ = &#name; #assignment)
     });
     quote_spanned!(glue=> #(#moves)* #(#receiver)*)
 }
 
-/// Where the body assigns to an argument: an assignment that never happens, by which the compiler
-/// sees that the argument is dropped in here.
+/// An assignment that never runs, for an argument that the body assigns to.
 ///
-/// What is set for a destructor to read, as in `self.armed = false`, is else called "never read": the
-/// compiler knows of a variable that it is dropped, but of a captured one only if something is assigned
-/// to it as a whole.
-fn defused(name: &Ident, statements: &TokenStream, glue: Span) -> Option<TokenStream> {
+/// It prevents a false warning. After `self.armed = false`, which only a destructor reads, the compiler
+/// would call the value "never read". It takes the drop of a captured variable into account only if
+/// the variable is assigned to as a whole.
+fn unreachable_assignment(
+    name: &Ident,
+    statements: &TokenStream,
+    glue: Span,
+) -> Option<TokenStream> {
     let assigned = tokens::assigns_to(statements.clone(), &name.to_string());
     assigned.then(|| {
         quote_spanned! {glue=>
@@ -96,8 +101,8 @@ fn defused(name: &Ident, statements: &TokenStream, glue: Span) -> Option<TokenSt
     })
 }
 
-/// The argument that is the key itself.
-fn given_away(call: &Call) -> Option<String> {
+/// The argument that itself is the value of `key`.
+fn moved_into_key(call: &Call) -> Option<String> {
     match &call.key {
         Key::Expr(expr) => match ungrouped(expr) {
             Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
@@ -107,7 +112,7 @@ fn given_away(call: &Call) -> Option<String> {
     }
 }
 
-/// Everything of the user's in the attribute.
+/// Calls `each` with every expression of the attribute.
 fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     match &call.key {
         Key::Expr(expr) => each(expr.to_token_stream()),
@@ -132,7 +137,7 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     }
 }
 
-/// `-> R` for the closure of a synchronous body, where R can be written.
+/// `-> R` for the closure of a synchronous body, if `R` can be written.
 pub(super) fn closure_returns(call: &Call, glue: Span) -> TokenStream {
     if call.output.inferred {
         return TokenStream::new();

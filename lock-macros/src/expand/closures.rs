@@ -1,9 +1,12 @@
 //! A closure that is returned as `impl Fn…`, and takes the types of its arguments from there.
 //!
-//! Inside a body the return type is not known, since `impl Trait` cannot be written there: nothing tells
-//! a closure at its end what its arguments are. So that closure passes through a function that does.
+//! `impl Trait` cannot be written inside the body, so the return type is unknown there. A closure at the
+//! end of the body would not know the types of its arguments. It is passed through a function that
+//! states them.
 //!
-//! Input: `fn by_id() -> impl Fn(&Order) -> u64 { STATEMENTS |order| order.id }`, of which this is
+//! Input: `fn by_id() -> impl Fn(&Order) -> u64 { STATEMENTS |order| order.id }`
+//!
+//! Output:
 //!
 //! ```text
 //! fn returned<R: Fn(&Order) -> u64>(value: R) -> R { value }
@@ -23,8 +26,8 @@ use crate::item::Shape;
 use crate::model::Call;
 use crate::tokens;
 
-/// The statements with such a closure passed through that function; `None` if they end with none, or
-/// if the function could not name the types.
+/// The statements with their last closure passed through such a function. `None` if they do not end
+/// with a closure, or if the function could not name the types.
 pub(super) fn typed(call: &Call, statements: &TokenStream, glue: Span) -> Option<TokenStream> {
     let signature = &call.item.signature;
     let ReturnType::Type(_, ty) = &signature.output else {
@@ -52,7 +55,7 @@ pub(super) fn typed(call: &Call, statements: &TokenStream, glue: Span) -> Option
     })
 }
 
-/// `Fn(…) -> …` of `impl Fn(…) -> …`, also in a `Result` or an `Option`.
+/// `Fn(…) -> …` from `impl Fn(…) -> …`, also inside a `Result` or an `Option`.
 fn callable(ty: &Type) -> Option<TokenStream> {
     match ty {
         Type::Group(ty) => callable(&ty.elem),
@@ -76,8 +79,10 @@ fn callable(ty: &Type) -> Option<TokenStream> {
     }
 }
 
-/// The generics that the bound names; `None` if it may name something else that a function inside
-/// cannot: `Self`, a generic of the `impl` block, or a lifetime, of which more may be known outside.
+/// The generics that the bound mentions.
+///
+/// `None` if it may mention something that a nested function cannot: `Self`, a generic of the `impl`
+/// block, or a lifetime. Bounds on these may exist only outside.
 fn generics<'a>(signature: &'a Signature, bound: &TokenStream) -> Option<Vec<&'a GenericParam>> {
     let all = &signature.generics;
     let mentions = |tokens: &TokenStream, parameter: &GenericParam| {
@@ -130,7 +135,7 @@ fn name(parameter: &GenericParam) -> &Ident {
     }
 }
 
-/// A closure that leaves the type of an argument open, also in `Ok(…)` and `Some(…)`.
+/// A closure with an argument of unwritten type, also inside `Ok(…)` and `Some(…)`.
 fn untyped_closure(expr: &mut Expr) -> Option<&mut Expr> {
     match expr {
         Expr::Closure(closure) => {
@@ -164,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closure_whose_arguments_are_open_is_passed_through() {
+    fn closure_with_untyped_argument_is_passed_through() {
         for function in [
             "fn f() -> impl Fn(&Order) -> u64 { go(); |order| order.id }",
             "async fn f() -> impl FnOnce(Order) + Send { move |order| drop(order) }",
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_body_stays_as_it_is() {
+    fn other_body_stays_unchanged() {
         for function in [
             "fn f() -> impl Fn(&Order) -> u64 { |order: &Order| order.id }",
             "fn f() -> impl Fn() -> u64 { || 1 }",
@@ -184,7 +189,7 @@ mod tests {
             "fn f() -> impl Iterator<Item = u64> { |order| order.id }",
             "fn f() -> Box<dyn Fn(&Order) -> u64> { Box::new(|order| order.id) }",
             "fn f() -> impl Fn(&Order) -> u64 { let x = ; |order| order.id }",
-            // Not to be written in a function inside.
+            // A nested function cannot name these types.
             "fn f(&self) -> impl Fn(&Self) -> u64 { |order| order.id }",
             "fn f(&self) -> impl Fn(&T) -> u64 { |order| order.id }",
             "fn f(&self) -> impl Fn(&u8) -> Order<'_> { |order| order.id }",

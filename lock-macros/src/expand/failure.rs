@@ -1,4 +1,4 @@
-//! What the function returns when the lock fails.
+//! The function's result after a failure of the lock.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -8,8 +8,8 @@ use crate::model::{Call, OnBusy};
 
 use super::{glue, glue_at};
 
-/// An expression of the return type, of a variable `__lock_error`. What cannot be expressed is found by
-/// the compiler, and reported at the return type.
+/// An expression of the return type that converts the variable `__lock_error`. If the type cannot
+/// carry an error, the compiler reports that at the return type.
 pub(super) fn failure(call: &Call) -> TokenStream {
     let glue = glue(call);
     let place = glue_at(call.output.span);
@@ -43,7 +43,7 @@ pub(super) fn failure(call: &Call) -> TokenStream {
     }
 }
 
-/// `!` can be written as a return type only.
+/// The output type, with `_` for `!`, which is valid as a return type only.
 fn output_type(call: &Call) -> TokenStream {
     if call.output.never {
         let span = call.output.span;

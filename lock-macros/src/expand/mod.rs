@@ -1,4 +1,4 @@
-//! Writes the locked function. The expansion is thin: it describes the call, and the runtime does
+//! Generates the locked function. The expansion is thin: it describes the call, and the runtime does
 //! the work.
 //!
 //! Input:
@@ -30,8 +30,8 @@
 //!                 outcome
 //!             };
 //!             let ended = match &outcome {
-//!                 Ok(output) => Ended::with((&Outcome(output)).lock_body_failed()),
-//!                 Err(_) => Ended::Dropped,
+//!                 Ok(output) => BodyEnd::returned((&BodyResult(output)).lock_body_failed()),
+//!                 Err(_) => BodyEnd::Dropped,
 //!             };
 //!             match Call::settled(&mut call, OnLost::Cancel, ended).await {
 //!                 Ok(()) => outcome,
@@ -49,21 +49,22 @@
 //! }
 //! ```
 //!
-//! - `call` outlives the body's block, so whatever ends the body drops it and its arguments first.
-//! - Only `drive` knows the type of the body and of its result; what it calls, and all the rest, is
-//!   compiled once, in the runtime, and not in every locked function.
-//! - The body is pinned where it stands; passed to a function by value it would be stored twice.
-//!   `drive` empties the `Some` to drop it inside its call tree.
-//! - The `if let` gives `return` statements the function's type, hence its coercions and its
-//!   errors.
-//! - `let _ = &id` moves the whole argument into the body, also where that uses a field only, or
-//!   nothing (`_tx`): else the rest of it would be dropped after the lock was released.
-//! - These come in the reverse order of the arguments, since captures are dropped as they were
-//!   captured and arguments the other way round.
-//! - Everything is called by its path, or by a name that nobody else gives a method: a trait in scope
-//!   may have a method `part` for every type.
-//! - Glue has the macro's hygiene and so no lints; the user's tokens and braces keep their own. The
-//!   prefix keeps its variables off constants and statics, which have no hygiene.
+//! - `call` outlives the body's block, so the body and its arguments are dropped first, however the
+//!   body ends.
+//! - Only `drive` is generic over the body and its result. Everything else is compiled once, in the
+//!   runtime, and not in every locked function.
+//! - The body is pinned in place, because passing it to a function by value would store it twice.
+//!   `drive` empties the `Some` to drop the body inside its call tree.
+//! - The `if let` gives `return` statements the function's type, with its coercions and its error
+//!   messages.
+//! - `let _ = &id` moves the whole argument into the body, even if the body uses only a field of it or
+//!   nothing (`_tx`). Otherwise the rest of it would be dropped after the lock was released.
+//! - These statements are in the reverse order of the arguments: captures are dropped in the order in
+//!   which they were captured, arguments in the reverse.
+//! - Functions are called by their path, methods only by names that are unlikely elsewhere. A trait in
+//!   scope may have a method `part` for every type.
+//! - Generated code has the macro's hygiene, so lints ignore it. The user's tokens and braces keep their
+//!   own. The prefix avoids constants and statics of the user, which have no hygiene.
 
 mod body;
 mod closures;
@@ -74,7 +75,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::args::Args;
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::Shape;
 use crate::model::{Call, OnLost};
 
@@ -86,7 +87,7 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
         Shape::Async => locked(&call, Mode::Async, statements, braces),
         Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
         Shape::Future(tail) => {
-            // What stood before the block ran when the function was called, without the lock.
+            // The statements before the block move into it, since they need the lock, too.
             let (copies, before, rest) = (&tail.copies, &tail.before, &tail.body);
             let locked = locked(&call, Mode::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
@@ -102,11 +103,11 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
     call.item.into_token_stream()
 }
 
-/// Gives the guard's name a meaning in a function that is not locked, since something is wrong with
-/// the attribute: it will never run.
+/// Defines the guard's name in a function whose attribute has a mistake. The function never runs, and
+/// without the definition the name would be a second error.
 pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
     let name = args.guard()?;
-    let runtime = args.runtime(&mut Diag::default())?;
+    let runtime = args.runtime(&mut Errors::default())?;
     let glue = glue_at(name.span());
     Some(quote_spanned! {glue=>
         let #name = #runtime::__private::v1::absent_guard();
@@ -120,28 +121,29 @@ enum Mode {
     Blocking,
 }
 
-/// Takes the lock, runs the statements under it, and gives it back.
+/// Acquires the lock, runs the statements under it, and releases it.
 fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let asked = spec::asked(call, mode, glue);
+    let acquire = spec::acquire(call, mode, glue);
     let body = braced(body::statements(call, statements, glue), braces);
     let on_lost = match call.options.on_lost {
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
     };
     let returned = glue_at(call.output.span);
-    let failed = quote_spanned!(returned=> (&__lock_rt::Outcome(__lock_output)).lock_body_failed());
+    let failed =
+        quote_spanned!(returned=> (&__lock_rt::BodyResult(__lock_output)).lock_body_failed());
     let failed = quote_spanned! {glue=>
         {
-            use __lock_rt::{NotAResult as _, OutcomeOfFuture as _};
-            __lock_rt::Ended::with(#failed)
+            use __lock_rt::{NotAResult as _, FutureResult as _};
+            __lock_rt::BodyEnd::returned(#failed)
         }
     };
-    // What the compiler says of a capture is about the user's block, and names the variable.
+    // With the place of the user's block, a compiler error about a capture names the variable.
     let asynchronously = quote_spanned!(braces=> async move);
     let closure = quote_spanned!(braces=> move ||);
-    // What is borrowed from the guard and cannot be returned is explained where the guard got its
-    // name: all that the compiler compares has to stand there, or it says the same thing twice.
+    // The compiler reports a returned borrow of the guard at the guard's name. All parts that it compares
+    // need this place, or it reports the same error twice.
     let name = call.options.guard.as_ref();
     let place = name.map_or(glue, |name| glue_at(name.span()));
     let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
@@ -150,7 +152,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
             let settled = quote_spanned!(place=> __lock_rt::Call::settled(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
-                let mut __lock_call = #asked;
+                let mut __lock_call = #acquire;
                 let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
@@ -162,7 +164,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                         };
                         let __lock_ended = match &__lock_outcome {
                             ::core::result::Result::Ok(__lock_output) => #failed,
-                            ::core::result::Result::Err(_) => __lock_rt::Ended::Dropped,
+                            ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
                         };
                         match #settled.await {
                             ::core::result::Result::Ok(()) => __lock_outcome,
@@ -180,7 +182,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
             quote_spanned! {glue=>
-                let __lock_acquired = #asked;
+                let __lock_acquired = #acquire;
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
@@ -202,7 +204,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let success = if call.output.never {
         quote_spanned!(glue=> match __lock_output {})
     } else {
-        // What the compiler says of lifetimes in the result is about the return type.
+        // The compiler reports lifetimes in the result at the return type.
         let place = glue_at(call.output.span);
         quote_spanned!(place=> __lock_output)
     };
@@ -215,18 +217,18 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     }
 }
 
-/// The macro's hygiene, at the function's name.
+/// A span with the macro's hygiene, at the function's name.
 fn glue(call: &Call) -> Span {
     glue_at(call.item.signature.ident.span())
 }
 
-/// The macro's hygiene, at a place of the user's.
+/// A span with the macro's hygiene, at a place in the user's code.
 fn glue_at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
-/// Names resolve only with the user's own hygiene, so clippy takes our use of one that starts with
-/// `_` for the user's.
+/// Allows a generated use of a name that starts with `_`. The name needs the user's hygiene to resolve,
+/// so clippy would blame the user for the use.
 fn allow_underscores(source: &str, glue: Span) -> Option<TokenStream> {
     source
         .split(|letter: char| letter != '_' && !letter.is_alphanumeric())

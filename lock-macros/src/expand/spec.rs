@@ -1,4 +1,4 @@
-//! The description of the call: key, options, client.
+//! The description of the call: its key, options and client.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -12,16 +12,18 @@ use crate::model::Call;
 
 use super::{Mode, allow_underscores, glue_at};
 
-/// The call, or for a blocking function the guard: evaluates the key, the lengths and the client, in
-/// this order. In a block of its own, so that nothing of it lives across an await.
-pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
+/// A block that yields the call, or for a blocking function the guard.
+///
+/// It evaluates the key, the durations and the client, in this order. None of their temporaries lives
+/// across an await, since the block ends before it.
+pub(super) fn acquire(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     let options = &call.options;
     let function = call.item.signature.ident.unraw().to_string();
     let spec = match &call.key {
-        Key::Template(template) => described(template, &function, glue),
+        Key::Template(template) => spec_of_template(template, &function, glue),
         Key::Expr(expr) => {
             let key = expression_key(expr);
-            // The values that an expression may yield are no label for a metric.
+            // The function's name is the metric label: an expression has too many values for one.
             quote_spanned! {glue=>
                 let __lock_key = #key;
                 let mut __lock_spec = __lock_rt::Spec::keyed(&[#function, #function], __lock_key);
@@ -44,8 +46,8 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
         (Some(client), mode) => {
             let span = glue_at(client.span());
             let borrowed = quote_spanned!(span=> &(#client));
-            // A statement of its own: what the expression locks or borrows is free again before
-            // anybody waits. As the block's value it would not be, in edition 2021.
+            // A statement of its own drops the expression's temporaries, such as a mutex guard, before
+            // the call waits. The block's value would keep them in edition 2021.
             match mode {
                 Mode::Async => quote_spanned! {glue=>
                     let __lock_call = __lock_rt::Spec::acquire(__lock_spec, #borrowed);
@@ -72,9 +74,9 @@ pub(super) fn asked(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     }
 }
 
-/// Writes the key: each value together with the text before it, one statement each, so that what one
-/// value borrows or locks is free again for the next.
-fn described(template: &Template, function: &str, glue: Span) -> TokenStream {
+/// Writes the key, a statement for each value with the text before it. Each statement drops the
+/// temporaries of its value before the next value is evaluated.
+fn spec_of_template(template: &Template, function: &str, glue: Span) -> TokenStream {
     let span = glue_at(template.literal.span());
     let mut text = "";
     let mut writes = TokenStream::new();
@@ -100,7 +102,7 @@ fn described(template: &Template, function: &str, glue: Span) -> TokenStream {
     }
 }
 
-/// The temporaries of the expression live until the key was made of its value.
+/// Makes the key of an expression, whose temporaries live until then.
 fn expression_key(expr: &Expr) -> TokenStream {
     let span = glue_at(expr.span());
     let expr = ungrouped(expr);

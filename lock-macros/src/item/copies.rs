@@ -1,13 +1,13 @@
-//! Statements that take a copy of what they need, and nothing else.
+//! Statements that only copy a value: `let inner = self.inner.clone();`.
 
 use syn::{Expr, FnArg, Ident, Local, Pat, ReceiverKind, Signature, Stmt, Type};
 
 use super::names::Names;
 
-/// How many statements at the head of a body only take copies: `let inner = self.inner.clone();`.
+/// Counts the statements at the head of a body that only copy a value.
 ///
-/// These run when the function is called, as they do without the attribute. A future that outlives
-/// what they copy from could not be made otherwise.
+/// They run when the function is called, as they do without the attribute. The future may outlive
+/// the values that they copy from.
 pub(super) fn leading(statements: &[Stmt], signature: &Signature) -> usize {
     let arguments = Names::of(signature);
     let copies = statements.iter().take_while(|statement| match statement {
@@ -24,14 +24,14 @@ fn is_copy(local: &Local, signature: &Signature, arguments: &Names) -> bool {
     let Some(copied) = copied(&init.expr) else {
         return false;
     };
-    // What is not cloned would be moved, and an option may need it; out of a reference nothing is.
+    // A value that is not cloned is moved, unless its root is a reference. An option may still need it.
     let stays = copied.cloned || is_reference(copied.root, signature);
-    // An option that names the argument is to find the same value under its name.
+    // An option that names the argument must find the same value under the name.
     let hides = arguments.find(&name.to_string()).is_some();
     init.diverge.is_none() && stays && (!hides || copied.is_whole(name))
 }
 
-/// The one name of a pattern.
+/// The name of a pattern that binds exactly one.
 fn name(pattern: &Pat) -> Option<&Ident> {
     match pattern {
         Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => {
@@ -54,10 +54,10 @@ fn is_reference(name: &Ident, signature: &Signature) -> bool {
     })
 }
 
-/// Of what a copy is taken.
+/// The source of a copy.
 struct Copied<'a> {
     root: &'a Ident,
-    /// It is a field of it, or another form, such as its text.
+    /// The copy is not the variable itself, but a field of it or its text.
     changed: bool,
     cloned: bool,
 }
@@ -68,7 +68,7 @@ impl Copied<'_> {
     }
 }
 
-/// `place`, `place.clone()` and the like, or `Arc::clone(&place)`.
+/// Recognises `place`, `place.clone()` and the like, and `Arc::clone(&place)`.
 fn copied(expr: &Expr) -> Option<Copied<'_>> {
     match expr {
         Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
@@ -104,7 +104,7 @@ fn copied(expr: &Expr) -> Option<Copied<'_>> {
     }
 }
 
-/// A variable or a field.
+/// Recognises a variable or a field.
 fn place(expr: &Expr) -> Option<Copied<'_>> {
     match expr {
         Expr::Path(path) => Some(Copied {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_recognised() {
+    fn copying_statement_is_recognised() {
         for statement in [
             "let inner = self.inner.clone();",
             "let mut inner: Inner = self.0.inner.clone();",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_does_more_is_none() {
+    fn statement_that_does_more_is_not_a_copy() {
         for statement in [
             "charge();",
             "let count = self.count();",
@@ -166,7 +166,7 @@ mod tests {
             "let n = 1;",
             "let x;",
             "self.inner.clone();",
-            // An option could not use it any more.
+            // An option could no longer use the argument.
             "let name = order.name;",
             "let order = order;",
             // An option would find another value under the name.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_head_counts() {
+    fn copy_after_another_statement_is_not_counted() {
         assert_eq!(
             leading_in("let a = self.a.clone(); let b = self.b; go(); let c = self.c;"),
             2

@@ -1,14 +1,14 @@
-//! The function under the attribute. Only its signature is parsed: the body stays as it was typed,
-//! so that an editor can complete in it while it does not parse yet.
+//! The function under the attribute. Only its signature is parsed. The body stays as it was typed, so
+//! that an editor can complete code in it before it parses.
 
-mod conditions;
+mod async_slot;
+mod cfg;
 mod copies;
 mod names;
 mod output;
 mod returns;
 mod shape;
-mod tail;
-mod wrapping;
+mod tail_block;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -19,15 +19,16 @@ use syn::{Attribute, Signature, Token, Visibility};
 pub(crate) use names::{Names, rename_self};
 pub(crate) use output::Output;
 pub(crate) use shape::Shape;
-pub(crate) use tail::Tail;
+pub(crate) use tail_block::TailBlock;
 
 /// A function with an unparsed body.
 pub(crate) struct Item {
-    /// Its own, and the inner ones of its body, which only a function's own braces may hold.
+    /// The function's attributes, with the inner ones of its body: these are valid only directly in a
+    /// function's braces, and the expansion moves the body into others.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) signature: Signature,
-    /// The braces and what is between them, without inner attributes.
+    /// The braces and their content, without inner attributes.
     pub(crate) body: Group,
 }
 
@@ -75,7 +76,7 @@ impl Parse for Item {
     }
 }
 
-/// The braces of a body, also inside the invisible group of a `macro_rules!` macro's `$body:block`.
+/// The braces of a body, also inside the invisible group of `$body:block` in a `macro_rules!` macro.
 fn braced(tree: TokenTree) -> syn::Result<Group> {
     match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Ok(group),
@@ -113,9 +114,10 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
 }
 
 impl Item {
-    /// The function as it was, with every argument used once and the guard's name known. For a
-    /// compilation that fails anyway: an argument that only the key needs is no reason for a warning
-    /// then, nor a guard for a second error.
+    /// The original function, with a use of every argument and a definition of the guard's name.
+    ///
+    /// It is emitted next to the errors. Without these additions, the compiler would also warn of an
+    /// argument that only the key uses, and report the guard's name as unknown.
     pub(crate) fn with_names_used(&self, guard: Option<TokenStream>) -> TokenStream {
         let uses = Names::of(&self.signature)
             .bindings
@@ -163,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn a_body_need_not_parse() {
+    fn body_that_does_not_parse_is_accepted() {
         let item = item("pub async fn f(id: u64) { let x = order. }");
         assert_eq!(item.body.stream().to_string(), "let x = order .");
     }
 
     #[test]
-    fn inner_attributes_move_out() {
+    fn inner_attribute_moves_to_the_function() {
         let item = item("#[a] fn f() { #![b] //! doc\n x }");
         assert_eq!(item.attrs.len(), 3);
         assert_eq!(item.body.stream().to_string(), "x");
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_functions_with_bodies_are_locked() {
+    fn item_other_than_function_with_body_is_refused() {
         for text in [
             "struct S;",
             "pub trait T {}",
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wasm_bindgen_makes_is_not_the_function() {
+    fn output_of_wasm_bindgen_is_refused() {
         let text =
             "pub unsafe extern \"C\" fn __wasm_bindgen_generated_ship(arg0_1: u32) -> R { x }";
         assert_eq!(
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_may_come_in_an_invisible_group() {
+    fn body_in_an_invisible_group_is_accepted() {
         let body = Group::new(Delimiter::Brace, quote!(x));
         let group = Group::new(Delimiter::None, TokenTree::Group(body).into());
         let item: Item = syn::parse2(quote!(fn f() #group)).unwrap();

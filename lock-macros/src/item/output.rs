@@ -1,4 +1,4 @@
-//! What a body yields, as it can be written inside of it.
+//! The type that a body yields, as it can be written inside the body.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -9,15 +9,15 @@ use super::{Item, Shape, returns};
 
 /// The type that the body yields.
 pub(crate) struct Output {
-    /// As it can be written inside the body, with `_` for what cannot.
+    /// The type, with `_` for the parts that cannot be written inside the body.
     pub(crate) tokens: TokenStream,
-    /// Where an error about the type belongs.
+    /// The place for an error about the type.
     pub(crate) span: Span,
-    /// It is `_`: nothing is known about it before the body was looked at.
+    /// Whether the type is `_`: the macro knows nothing about it, the compiler infers it from the body.
     pub(crate) inferred: bool,
-    /// It is `!`, which can be written as a return type only: `tokens` is `Infallible` instead.
+    /// Whether the type is `!`, which is valid as a return type only. `tokens` is `Infallible` instead.
     pub(crate) never: bool,
-    /// It may be a future, as far as its name tells. Nothing can be asked about a type with open parts.
+    /// Whether the type could be a future, by its name. A type with open parts is never asked.
     pub(crate) may_be_future: bool,
 }
 
@@ -65,14 +65,14 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Diag;
+    use crate::errors::Errors;
 
     fn item(text: &str) -> Item {
         syn::parse_str(text).unwrap()
     }
 
     #[test]
-    fn the_output_is_that_of_the_body() {
+    fn output_is_the_type_that_the_body_yields() {
         for (text, expected) in [
             ("async fn f() {}", "()"),
             ("fn f() -> Result<impl A, E> {}", "Result<_,E>"),
@@ -88,7 +88,7 @@ mod tests {
             ),
         ] {
             let item = item(text);
-            let shape = item.shape(&mut Diag::default()).unwrap();
+            let shape = item.shape(&mut Errors::default()).unwrap();
             let output = item.output(&shape);
             assert_eq!(output.tokens.to_string().replace(' ', ""), expected);
             assert_eq!(output.inferred, expected == "_");

@@ -1,4 +1,4 @@
-//! Return types: what of one can be written inside the body, and which ones are futures.
+//! Return types: their form inside the body, and whether they are futures.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -11,8 +11,7 @@ use syn::{
 
 use crate::tokens;
 
-/// The type with every `impl Trait` in it left to inference: outside a signature it cannot be
-/// written.
+/// The type with `_` for every `impl Trait` in it, which cannot be written outside a signature.
 pub(crate) fn nameable(ty: &Type) -> Type {
     let mut ty = ty.clone();
     erase(&mut ty);
@@ -71,8 +70,8 @@ pub(crate) fn is_never(ty: &Type) -> bool {
     matches!(bare(ty), Type::Never(_))
 }
 
-/// Whether a type could turn out to be a future: it has no open parts, and is called neither `Result`
-/// nor `!`.
+/// Whether a type could be a future, by its name: it has no open parts, and is neither `Result` nor
+/// `!`.
 pub(crate) fn may_be_future(ty: &Type) -> bool {
     let is_result = match bare(ty) {
         Type::Path(ty) => {
@@ -93,25 +92,25 @@ fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a type says that it is a future. Another name may hide one, and a name that looks like one
-/// need not be.
+/// Whether a type is written as a future: `impl Future` or `dyn Future`. An alias may hide a future, and a
+/// name such as `NearFuture` need not be one.
 pub(crate) fn is_future(ty: &Type) -> bool {
     bounds(ty).is_some_and(|bounds| future_bound(bounds).is_some())
 }
 
-/// What the future of a return type yields, if that can be written.
+/// The output type of the future that a return type describes, if it can be written.
 pub(crate) fn future_output(ty: &Type) -> Option<TokenStream> {
     match bounds(ty).map(future_bound) {
         Some(Some(bound)) => declared_output(bound),
-        // Another trait, with `Future` above it.
+        // Another trait, of which `Future` is a supertrait.
         Some(None) => None,
-        // An alias may hide the `Result`, so the arguments of the type say nothing.
+        // The type may be an alias that adds a `Result`, so its arguments do not give the output.
         None => projection(ty),
     }
 }
 
-/// Whether a future surely borrows nothing: `BoxFuture<'static, T>`, `impl Future + 'static`, and
-/// `Pin<Box<dyn Future>>`, which is `'static` where it names no lifetime.
+/// Whether a future is certainly `'static`: `BoxFuture<'static, T>`, `impl Future + 'static`, and
+/// `Pin<Box<dyn Future>>` without a lifetime.
 pub(crate) fn is_static(ty: &Type) -> bool {
     let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
     if let Some(bounds) = bounds(ty) {
@@ -138,7 +137,7 @@ pub(crate) fn is_static(ty: &Type) -> bool {
         })
 }
 
-/// The bounds of `impl Trait` or `dyn Trait`, also in `Pin<Box<…>>`.
+/// The bounds of `impl Trait` or `dyn Trait`, also inside `Pin<Box<…>>`.
 fn bounds(ty: &Type) -> Option<&Punctuated<TypeParamBound, Token![+]>> {
     match bare(ty) {
         Type::ImplTrait(ty) => Some(&ty.bounds),
@@ -158,7 +157,7 @@ fn bounds(ty: &Type) -> Option<&Punctuated<TypeParamBound, Token![+]>> {
     }
 }
 
-/// `<T as Future>::Output`. Where a part of the type cannot be written, neither can this.
+/// `<T as Future>::Output`. `None` if a part of the type cannot be written.
 fn projection(ty: &Type) -> Option<TokenStream> {
     let written = ty.to_token_stream();
     if nameable(ty).to_token_stream().to_string() != written.to_string() {
@@ -169,8 +168,8 @@ fn projection(ty: &Type) -> Option<TokenStream> {
     Some(quote_spanned!(glue=> <#written as ::core::future::Future>::Output))
 }
 
-/// Whether a type is a `Result` or an `Option` of a future, or of what the `futures` crate calls one.
-/// Nothing but a name tells there: a task that was spawned may well be returned.
+/// Whether a type is a `Result` or an `Option` of a future, or of a boxed one from the `futures` crate.
+/// Only the name decides, so a `JoinHandle` is allowed: the task of a returned handle already runs.
 pub(crate) fn wraps_future(ty: &Type) -> bool {
     let Type::Path(ty) = bare(ty) else {
         return false;
@@ -197,7 +196,7 @@ fn is_boxed_future(ty: &Type) -> bool {
     last.is_some_and(|last| last.ident == "BoxFuture" || last.ident == "LocalBoxFuture")
 }
 
-/// `Future<…>` among the bounds.
+/// The bound `Future<…>`, if there is one.
 fn future_bound(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<&PathSegment> {
     bounds.iter().find_map(|bound| match bound {
         TypeParamBound::Trait(bound) => {
@@ -208,7 +207,7 @@ fn future_bound(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<&PathS
     })
 }
 
-/// `T` of `Future<Output = T>`.
+/// `T` in `Future<Output = T>`.
 fn declared_output(bound: &PathSegment) -> Option<TokenStream> {
     let PathArguments::AngleBracketed(arguments) = &bound.arguments else {
         return None;
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn impl_trait_is_left_to_inference_wherever_it_stands() {
+    fn impl_trait_becomes_inferred_at_any_depth() {
         for (written, expected) in [
             ("Result<u8, E>", "Result<u8,E>"),
             ("impl Iterator<Item = u8> + 'a", "_"),
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn futures_are_recognised_with_their_output() {
+    fn written_future_is_recognised_with_its_output() {
         for (written, output) in [
             (
                 "impl Future<Output = Result<u8, E>> + Send + 'a",
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_future_by_another_name_is_asked_for_its_output() {
+    fn alias_of_a_future_yields_a_projection() {
         for written in [
             "BoxFuture<'_, Result<u8, E>>",
             "Pin<Box<MyFuture>>",
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_hide_a_future_is_known() {
+    fn type_that_may_be_a_future_is_recognised() {
         for (written, expected) in [
             ("Shipping", true),
             ("BoxFuture<'_, ()>", true),
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_borrows_nothing_is_known() {
+    fn static_future_is_recognised() {
         for (written, expected) in [
             ("Pin<Box<dyn Future<Output = &'a u8> + Send>>", true),
             ("Pin<Box<dyn Future<Output = u8> + 'static>>", true),
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn futures_are_found_inside_results() {
+    fn future_inside_result_or_option_is_found() {
         for written in [
             "Result<impl Future<Output = ()>, E>",
             "io::Result<Box<dyn Future<Output = ()>>>",
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn other_types_are_no_futures() {
+    fn other_type_is_not_a_future() {
         for written in [
             "Result<u8, E>",
             "Box<dyn Error>",

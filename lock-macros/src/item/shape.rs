@@ -1,27 +1,29 @@
-//! When a function's work is done, and which functions would be unlocked before that.
+//! The moment at which a function's work is done, and a report of functions whose lock would be
+//! released before it.
 
 use proc_macro2::TokenTree;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Block, ReceiverKind, ReturnType};
 
-use super::{Item, Tail, returns};
-use crate::diag::Diag;
+use super::{Item, TailBlock, returns};
+use crate::errors::Errors;
 use crate::tokens;
 
-/// When a function's work is done.
+/// The moment at which a function's work is done.
 pub(crate) enum Shape {
-    /// `async fn`.
+    /// `async fn`: when its future is ready.
     Async,
-    /// When it returns.
+    /// A synchronous function: when it returns.
     Sync,
-    /// When the async block that it ends with is done.
-    Future(Box<Tail>),
+    /// A function that ends with an async block: when the block is ready.
+    Future(Box<TailBlock>),
 }
 
 impl Shape {
-    /// Whether every argument lives until the work is done. A function that ends with a block drops
-    /// those that the block does not use when it returns; `#[async_trait]` has the block use all.
+    /// Whether every argument lives until the work is done. A function that ends with an async block
+    /// drops the arguments that the block does not use when it returns. The block of `#[async_trait]`
+    /// uses all of them.
     pub(crate) fn keeps_arguments(&self) -> bool {
         match self {
             Shape::Async | Shape::Sync => true,
@@ -31,21 +33,22 @@ impl Shape {
 }
 
 impl Item {
-    /// When its work is done. A function that would be unlocked before that is reported.
-    pub(crate) fn shape(&self, diag: &mut Diag) -> Option<Shape> {
+    /// Determines when the function's work is done. Reports a function whose lock would be released
+    /// before that.
+    pub(crate) fn shape(&self, errors: &mut Errors) -> Option<Shape> {
         let signature = &self.signature;
         if let Some(token) = &signature.constness {
-            diag.error(
+            errors.add(
                 token.span,
                 "a `const fn` cannot take a lock: it may run while the program is compiled",
             );
             return None;
         }
         if signature.asyncness.is_some() {
-            return self.awaits(diag).then_some(Shape::Async);
+            return self.awaits(errors).then_some(Shape::Async);
         }
         if self.is_runtime_entry() {
-            diag.error(
+            errors.add(
                 signature.ident.span(),
                 "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
             );
@@ -55,36 +58,36 @@ impl Item {
             return Some(Shape::Sync);
         };
         if returns::wraps_future(ty) {
-            diag.error(
+            errors.add(
                 ty.span(),
                 "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it",
             );
             return None;
         }
-        let Some(tail) = Tail::find(signature, self.body.stream()) else {
-            // What only looks like a future by its name, or hides one behind another, the compiler
-            // tells by its traits.
+        let Some(tail) = TailBlock::find(signature, self.body.stream()) else {
+            // A type that only looks like a future, or an alias of one: the generated code checks its
+            // traits.
             if !returns::is_future(ty) || Block::parse_within.parse2(self.body.stream()).is_err() {
-                // If the body does not parse, the compiler has its own word for that, and one is
-                // enough. If it does understand the body, it refuses the future that this
+                // If the body does not parse, the compiler reports that, and one error is enough. If
+                // the compiler accepts the body after all, it refuses the future that this
                 // "synchronous" function returns.
                 return Some(Shape::Sync);
             }
-            diag.error(
+            errors.add(
                 ty.span(),
                 "this function returns a future, which would run after the lock was released; make it an `async fn`, or end it with an `async move { … }` block",
             );
             return None;
         };
         if let Some(variable) = &tail.stranded {
-            diag.error(
+            errors.add(
                 variable.span(),
                 format_args!("`{variable}` moves into the `async move {{ … }}` block, with the statement that makes it, and is used around the block, too; make it where it is used"),
             );
             return None;
         }
         if let Some(span) = tail.returns {
-            diag.error(
+            errors.add(
                 span,
                 "this `return` would leave the function before its lock is taken; move it into the `async move { … }` block, or make this an `async fn`",
             );
@@ -94,7 +97,7 @@ impl Item {
             && self.borrows_self()
             && returns::is_static(ty)
         {
-            diag.error(
+            errors.add(
                 span,
                 "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; take what it needs before, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
             );
@@ -103,11 +106,12 @@ impl Item {
         Some(Shape::Future(Box::new(tail)))
     }
 
-    /// Whether an async function does its work itself, as far as its type tells.
-    fn awaits(&self, diag: &mut Diag) -> bool {
+    /// Whether an async function does its work itself. Reports one that is declared to return another
+    /// future.
+    fn awaits(&self, errors: &mut Errors) -> bool {
         match &self.signature.output {
             ReturnType::Type(_, ty) if returns::is_future(ty) => {
-                diag.error(
+                errors.add(
                     ty.span(),
                     "this function returns a future, which would run after the lock was released; await it in the function",
                 );
@@ -129,7 +133,7 @@ impl Item {
             })
     }
 
-    /// What `#[tokio::main]` makes of an async function: `let body = async { … }; …block_on(body)`.
+    /// Recognises the expansion of `#[tokio::main]`: `let body = async { … }; …block_on(body)`.
     fn is_runtime_entry(&self) -> bool {
         let head: Vec<String> = self
             .body
@@ -152,11 +156,11 @@ mod tests {
     use super::*;
 
     fn shape_of(text: &str) -> Result<Shape, String> {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         syn::parse_str::<Item>(text)
             .unwrap()
-            .shape(&mut diag)
-            .ok_or_else(|| diag.messages().join("\n"))
+            .shape(&mut errors)
+            .ok_or_else(|| errors.messages().join("\n"))
     }
 
     fn refused(text: &str) -> String {
@@ -164,12 +168,12 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_function_takes_no_lock() {
+    fn const_fn_is_refused() {
         assert!(refused("const fn f() {}").starts_with("a `const fn` cannot take a lock"));
     }
 
     #[test]
-    fn a_future_needs_a_block_to_be_locked() {
+    fn returned_future_without_block_is_refused() {
         assert!(matches!(shape_of("async fn f() {}"), Ok(Shape::Async)));
         assert!(matches!(
             shape_of("unsafe extern \"C\" fn f() {}"),
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_block_decides_and_no_name() {
+    fn shape_follows_the_block_not_the_type_name() {
         for text in [
             "fn f() -> Shipping { Box::pin(async move {}) }",
             "fn f() -> BoxFuture<'static, ()> { Box::pin(async move {}) }",
@@ -213,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_a_body_that_does_not_parse() {
+    fn body_that_does_not_parse_is_not_reported() {
         let text = "fn f() -> impl Future<Output = ()> { let x = ; async move {} }";
         assert!(matches!(shape_of(text), Ok(Shape::Sync)));
     }
 
     #[test]
-    fn a_future_inside_another_value_is_refused() {
+    fn future_inside_another_value_is_refused() {
         assert_eq!(
             refused("fn f() -> Result<impl Future<Output = ()>, E> { Ok(async {}) }"),
             "this function returns a future inside another value, which would run after the lock was released; make it an `async fn` that awaits it"
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_returns_before_the_lock_is_taken() {
+    fn return_before_the_block_is_refused() {
         let text = "fn f() -> impl Future<Output = R> { if x { return other() } async move { x } }";
         assert!(refused(text).starts_with("this `return` would leave the function before"));
         for text in [
@@ -239,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_under_the_lock_is_not_used_outside() {
+    fn variable_used_around_the_block_is_refused() {
         let text = "fn f() -> impl Future<Output = R> { let span = s(); async move { x }.instrument(span) }";
         assert_eq!(
             refused(text),
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_future_that_lives_for_ever_borrows_no_receiver() {
+    fn static_future_that_borrows_self_is_refused() {
         let body = "{ let n = self.count(); Box::pin(async move { n }) }";
         let sentence =
             "this statement moves into the `async move { … }` block, and the future is `'static`";
@@ -276,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_entry_below_is_recognised() {
+    fn expanded_tokio_main_is_refused() {
         let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().build().expect(\"Failed building the Runtime\").block_on(body); } }";
         assert!(refused(text).contains("put `#[distributed_lock]` above it"));
         for text in [

@@ -1,38 +1,39 @@
-//! Placeholders as other languages write them. Here they are text: every call would take one lock.
+//! Placeholders in the syntax of other languages. In a template they are literal text, so all calls
+//! would share one lock.
 
 use std::ops::Range;
 
 use crate::suggest;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 use super::scan::{Kind, Piece};
 
-/// The arguments of the function, as far as a template may mean them.
+/// The arguments of the function that a template may mean.
 pub(crate) struct Arguments<'a> {
-    /// Whether an argument, or `self`, has that name.
+    /// Whether an argument, or `self`, has this name.
     pub(crate) has: &'a dyn Fn(&str) -> bool,
-    /// Their names, in order.
+    /// The names of the arguments, in order.
     pub(crate) names: &'a [String],
 }
 
-/// A part of the template, and what it would be in ours.
+/// A foreign placeholder, and the placeholder that it stands for.
 struct Found {
     range: Range<usize>,
-    /// The argument, if the part names one.
+    /// The argument, if the foreign placeholder names one.
     argument: Option<String>,
-    /// What would stand between `<` and `>`.
+    /// The text between `<` and `>` of the correct placeholder.
     placeholder: String,
 }
 
-/// What names an argument, such as `#id`, is told wherever it stands, and what counts them, such as
-/// `%s`, where nothing else in the template tells one call from another: it may be text otherwise.
+/// Reports foreign placeholders, all in one diagnostic that shows the corrected template.
 ///
-/// One flaw for the template, which shows all of it in our own words.
+/// A placeholder that names an argument, such as `#id`, is always reported. One that counts arguments,
+/// such as `%s`, may be meant as text. It is reported only if the template has no other placeholder.
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
     arguments: &Arguments<'_>,
-    flaws: &mut Vec<Flaw>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     let texts = || pieces.iter().filter(|piece| is_text(piece));
     let mut found: Vec<Found> = texts()
@@ -57,11 +58,11 @@ pub(super) fn placeholders(
     } else {
         format!("{template:?}")
     };
-    flaws.push(Flaw::new(
+    diagnostics.push(Diagnostic::new(
         first.range.clone(),
         format_args!(
             "`{written}` is literal text here, {why}; write `{}`, or `key = String::from({text})` if the text is meant",
-            ours(template, &found),
+            corrected(template, &found),
         ),
     ));
 }
@@ -70,8 +71,8 @@ fn is_text(piece: &Piece) -> bool {
     matches!(piece.kind, Kind::Text(_))
 }
 
-/// The template with our placeholders.
-fn ours(template: &str, found: &[Found]) -> String {
+/// The template with correct placeholders.
+fn corrected(template: &str, found: &[Found]) -> String {
     let mut text = String::new();
     let mut at = 0;
     for Found {
@@ -86,7 +87,7 @@ fn ours(template: &str, found: &[Found]) -> String {
     joined(&text).unwrap_or(text)
 }
 
-/// `'order:' + <id>` is `order:<id>`.
+/// Joins a concatenation: `'order:' + <id>` becomes `order:<id>`.
 fn joined(text: &str) -> Option<String> {
     let parts = text.split('+').map(|part| {
         let part = part.trim();
@@ -98,7 +99,7 @@ fn joined(text: &str) -> Option<String> {
     parts.collect()
 }
 
-/// `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, with what follows a `.`.
+/// Finds `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, each with its chain of `.field`s.
 fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = piece.start;
@@ -106,7 +107,7 @@ fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<
         let (before, rest) = (&template[..at], &template[at..piece.end]);
         match named_here(before, rest, arguments) {
             Some((name, length, argument)) => {
-                // `#{#id}`, as Spring nests them.
+                // `#{#id}`, the nested form of Spring.
                 let nested = (before.ends_with("#{") || before.ends_with("${"))
                     && rest[length..].starts_with('}');
                 let range = if nested {
@@ -127,7 +128,7 @@ fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<
     found
 }
 
-/// What names an argument at the head of `rest`: how it goes on, its length, and the argument.
+/// A placeholder at the head of `rest`: its text for `<…>`, its length, and the argument that it names.
 fn named_here(
     before: &str,
     rest: &str,
@@ -160,9 +161,9 @@ fn named_here(
     })
 }
 
-/// The argument of that name, also in another language's spelling.
+/// The argument with this name, also if it is spelt in camel case.
 fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
-    // `Self` is a type, and other names that begin so are, too.
+    // A name with a capital first letter is a type, as `Self` is.
     let snake = name
         .starts_with(char::is_lowercase)
         .then(|| suggest::snake(name));
@@ -170,7 +171,7 @@ fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
     spellings.into_iter().find(|name| (arguments.has)(name))
 }
 
-/// A name and what follows it: `.field` and `.method()`.
+/// A name, and the `.field`s and `.method()`s after it.
 fn chain(text: &str) -> Option<&str> {
     let mut length = word(text)?.len();
     while let Some(next) = text[length..].strip_prefix('.').and_then(word) {
@@ -193,8 +194,7 @@ fn ends_in_word(text: &str) -> bool {
     text.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
 }
 
-/// `%s`, `%1$s`, `{0}`, `$1`, `#p0`, and `?` between separators. Which argument is meant is found
-/// out later.
+/// Finds `%s`, `%1$s`, `{0}`, `$1`, `#p0`, and `?` between separators. [`number`] assigns the arguments.
 fn counted(template: &str, piece: Range<usize>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = piece.start;
@@ -213,6 +213,7 @@ fn counted(template: &str, piece: Range<usize>) -> Vec<Found> {
     found
 }
 
+/// The length of a placeholder that counts arguments, at the head of `rest`.
 fn counted_here(before: &str, rest: &str) -> Option<usize> {
     let digits = |text: &str| {
         text.find(|letter: char| !letter.is_ascii_digit())
@@ -247,7 +248,7 @@ fn counted_here(before: &str, rest: &str) -> Option<usize> {
         .then_some(length)
 }
 
-/// Gives each the argument of its place, as far as there are any.
+/// Assigns the arguments in order, and the last argument to all further placeholders.
 fn number(found: &mut Vec<Found>, names: &[String]) {
     if names.is_empty() {
         found.clear();
@@ -262,146 +263,4 @@ fn number(found: &mut Vec<Found>, names: &[String]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::scan::scan;
-    use super::*;
-
-    fn flaws(template: &str) -> Vec<(&str, String)> {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws);
-        let names = ["id", "order_id", "order"].map(str::to_owned);
-        let arguments = Arguments {
-            has: &|name| names.iter().any(|known| known == name) || name == "self",
-            names: &names,
-        };
-        placeholders(template, &pieces, &arguments, &mut flaws);
-        flaws
-            .into_iter()
-            .map(|flaw| (&template[flaw.range], flaw.message))
-            .collect()
-    }
-
-    /// What is told, and what is proposed.
-    fn proposed(template: &str) -> (&str, String) {
-        let found = flaws(template);
-        assert_eq!(found.len(), 1, "{template}: {found:?}");
-        let (_, rest) = found[0].1.split_once("; write `").expect("a proposal");
-        let (proposed, _) = rest.split_once('`').expect("it ends");
-        (found[0].0, proposed.to_owned())
-    }
-
-    #[test]
-    fn a_flaw_says_what_to_write() {
-        assert_eq!(
-            flaws("order:#id")[0].1,
-            "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if the text is meant"
-        );
-        assert_eq!(
-            flaws("order:%s")[0].1,
-            "`%s` is literal text here, and nothing in this key tells one call from another; write `order:<id>`, or `key = String::from(\"order:%s\")` if the text is meant"
-        );
-        assert_eq!(
-            flaws("<<id>>")[0].1,
-            "`<<id>>` is literal text here, but `id` is an argument; write `<id>`, or `key = String::from(KEY)` if the text is meant"
-        );
-    }
-
-    #[test]
-    fn what_names_an_argument_is_told() {
-        for (template, part, ours) in [
-            ("#id", "#id", "<id>"),
-            ("order:#id:x", "#id", "order:<id>:x"),
-            ("order:$id", "$id", "order:<id>"),
-            ("order::id", ":id", "order:<id>"),
-            ("orders/:id/lines", ":id", "orders/<id>/lines"),
-            (":id", ":id", "<id>"),
-            ("order:@id", "@id", "order:<id>"),
-            ("order:%id%", "%id%", "order:<id>"),
-            ("order:%(id)s", "%(id)s", "order:<id>"),
-            ("a<<b<<id>>", "<<id>>", "a<<b<id>"),
-            ("#order.id", "#order.id", "<order.id>"),
-            ("x#order.getId()#", "#order.getId()", "x<order.getId()>#"),
-            ("#orderId", "#orderId", "<order_id>"),
-            ("#self.name", "#self.name", "<self.name>"),
-            ("'order:' + #id", "#id", "order:<id>"),
-            ("'a+b:' + #id", "#id", "'a+b:' + <id>"),
-            ("#order.id + ':' + #id", "#order.id", "<order.id>:<id>"),
-            ("order:#{#id}", "#{#id}", "order:<id>"),
-            ("<order>:#id", "#id", "<order>:<id>"),
-            ("é:#id", "#id", "é:<id>"),
-        ] {
-            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
-        }
-    }
-
-    #[test]
-    fn what_counts_arguments_is_told_where_it_is_all_there_is() {
-        for (template, part, ours) in [
-            ("order:%s", "%s", "order:<id>"),
-            ("%d:%s", "%d", "<id>:<order_id>"),
-            ("a:%1$s", "%1$s", "a:<id>"),
-            ("order:{0}", "{0}", "order:<id>"),
-            ("{0}:{1}:{2}:{3}", "{0}", "<id>:<order_id>:<order>:<order>"),
-            ("order:$1", "$1", "order:<id>"),
-            ("order:#p0", "#p0", "order:<id>"),
-            ("order:?", "?", "order:<id>"),
-            ("?:x", "?", "<id>:x"),
-        ] {
-            assert_eq!(proposed(template), (part, ours.to_owned()), "{template}");
-        }
-    }
-
-    #[test]
-    fn other_text_is_text() {
-        for template in [
-            "order:#ids",
-            "issue#1",
-            "c#",
-            "#",
-            "$",
-            "a:$",
-            "order:id",
-            "a::b",
-            "user@id",
-            "100%",
-            "100%sure",
-            "%(id",
-            "%id",
-            "<<b>>",
-            "Arc<<Self>>",
-            "Order#Id",
-            "<<<id>>>",
-            "Class#method",
-            "{0}:<id>",
-            "%s:<id>",
-            "<id>:?",
-            "why?",
-            "a?:b",
-            "$1x",
-            "{0",
-            "{a0}",
-            "#px",
-            "#result",
-            "",
-        ] {
-            assert_eq!(flaws(template), [], "{template}");
-        }
-    }
-
-    #[test]
-    fn a_function_without_arguments_counts_none() {
-        let template = "order:%s";
-        let mut flaws = Vec::new();
-        let arguments = Arguments {
-            has: &|_| false,
-            names: &[],
-        };
-        placeholders(
-            template,
-            &scan(template, &mut flaws),
-            &arguments,
-            &mut flaws,
-        );
-        assert_eq!(flaws, []);
-    }
-}
+mod tests;

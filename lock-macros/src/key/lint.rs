@@ -1,52 +1,52 @@
-//! What is wrong with a template as a whole: keys that different values could share, and braces
-//! that do not mean what they seem to.
+//! Mistakes in a template as a whole: keys that different values could share, and braces that make
+//! no hash tag.
 
 use std::ops::Range;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 use super::foreign::{self, Arguments};
 use super::scan::{Kind, Piece};
 
 /// The longest key that can be locked, in bytes.
 const LONGEST: usize = 512;
 
-/// Looks at a template and its pieces.
+/// Checks a template and its pieces.
 pub(crate) fn lint(
     template: &str,
     pieces: &[Piece],
     arguments: &Arguments<'_>,
-    flaws: &mut Vec<Flaw>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
-    if pieces.is_empty() && flaws.is_empty() {
-        flaws.push(Flaw::new(0..0, "the key is empty"));
+    if pieces.is_empty() && diagnostics.is_empty() {
+        diagnostics.push(Diagnostic::new(0..0, "the key is empty"));
     }
-    length(pieces, flaws);
-    separators(pieces, flaws);
-    let before = flaws.len();
-    literal_arguments(pieces, arguments.has, flaws);
-    // What is meant for a placeholder is told once.
-    if flaws.len() == before {
-        foreign::placeholders(template, pieces, arguments, flaws);
+    length(pieces, diagnostics);
+    separators(pieces, diagnostics);
+    let before = diagnostics.len();
+    literal_arguments(pieces, arguments.has, diagnostics);
+    // Text that was meant as a placeholder is reported once.
+    if diagnostics.len() == before {
+        foreign::placeholders(template, pieces, arguments, diagnostics);
     }
-    if flaws.len() == before {
-        braces(pieces, flaws);
+    if diagnostics.len() == before {
+        braces(pieces, diagnostics);
     }
 }
 
-fn length(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+fn length(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let text: usize = pieces.iter().map(|piece| text(piece).len()).sum();
     if text > LONGEST {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             0..0,
             format_args!("the key is at least {text} bytes long, and {LONGEST} are allowed"),
         ));
     }
 }
 
-/// Between two values there must be a byte that no value can contain. `%` is one that starts an
-/// escaped byte, so it does not count.
-fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
-    let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_kept(byte);
+/// Requires a byte between two values that no value can contain. `%` does not count, since it starts
+/// an escaped byte of a value.
+fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
+    let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_unescaped(byte);
     let mut last: Option<usize> = None;
     let mut separated = true;
     for piece in pieces {
@@ -56,7 +56,7 @@ fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
                 if let Some(start) = last
                     && !separated
                 {
-                    flaws.push(Flaw::new(
+                    diagnostics.push(Diagnostic::new(
                         start..piece.range.end,
                         "different arguments could give the same key; separate them with `:` or `/`",
                     ));
@@ -68,13 +68,17 @@ fn separators(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
     }
 }
 
-/// Must agree with what the runtime leaves as it is. Tests on both sides hold the same list.
-fn is_kept(byte: u8) -> bool {
+/// Whether the runtime writes a byte of a value unescaped. Tests of both crates contain the same list.
+fn is_unescaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte)
 }
 
-/// `{id}`, as `format!` would have it.
-fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws: &mut Vec<Flaw>) {
+/// Reports `{id}`, the syntax of `format!`, if `id` is an argument.
+fn literal_arguments(
+    pieces: &[Piece],
+    is_argument: &dyn Fn(&str) -> bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for piece in pieces {
         let text = text(piece);
         for (open, _) in text.match_indices('{') {
@@ -85,7 +89,7 @@ fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws
             let root = inside.split(['.', ':', '[', '(']).next().unwrap_or(inside);
             if is_argument(root) {
                 let range = within(piece, open..open + length + 2);
-                flaws.push(Flaw::new(
+                diagnostics.push(Diagnostic::new(
                     range,
                     format_args!(
                         "`{{{inside}}}` is literal text here, but `{root}` is an argument; write `<{inside}>`, or `{{<{inside}>}}` for a hash tag"
@@ -96,9 +100,9 @@ fn literal_arguments(pieces: &[Piece], is_argument: &dyn Fn(&str) -> bool, flaws
     }
 }
 
-/// Redis Cluster takes the text from the first `{` to the first `}` after it for the hash tag, if
-/// there is any.
-fn braces(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+/// Checks the hash tag: Redis Cluster takes the text between the first `{` and the first `}` after it,
+/// unless it is empty.
+fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let mut stray = None;
     let mut open = false;
     let mut tag_is_empty = true;
@@ -115,32 +119,33 @@ fn braces(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
                 }
                 '}' if !open => stray = stray.or(Some(within(piece, at..at + 1))),
                 '}' if tag_is_empty => {
-                    flaws.push(Flaw::new(
+                    diagnostics.push(Diagnostic::new(
                         within(piece, at - 1..at + 1),
                         "`{}` is an empty hash tag, which Redis Cluster ignores; put between the braces what decides the slot, or leave them out",
                     ));
                     return;
                 }
-                '}' => return reserved_suffix(pieces, flaws),
+                '}' => return reserved_suffix(pieces, diagnostics),
                 _ => tag_is_empty = false,
             }
         }
     }
     if let Some(range) = stray {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             range,
             "`}` closes no hash tag: Redis Cluster would hash the key as a whole, and the records beside it differently; write `{tag}`, or leave the brace out",
         ));
     }
 }
 
-fn reserved_suffix(pieces: &[Piece], flaws: &mut Vec<Flaw>) {
+/// Reports a tagged key that ends like the name of a fence or a queue record.
+fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let Some(last) = pieces.last() else {
         return;
     };
     let text = text(last);
     if let Some(suffix) = [":f", ":w"].iter().find(|suffix| text.ends_with(**suffix)) {
-        flaws.push(Flaw::new(
+        diagnostics.push(Diagnostic::new(
             last.range.end - suffix.len()..last.range.end,
             format_args!(
                 "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
@@ -156,8 +161,8 @@ fn text(piece: &Piece) -> &str {
     }
 }
 
-/// Where a part of a piece's text was written. Doubled brackets make the text shorter than its
-/// source; then it is the whole piece.
+/// The bytes of the template for a part of a piece's text. Doubled brackets make the text shorter than
+/// its source. In that case the result is the whole piece.
 fn within(piece: &Piece, part: Range<usize>) -> Range<usize> {
     if text(piece).len() == piece.range.len() {
         piece.range.start + part.start..piece.range.start + part.end
@@ -171,22 +176,22 @@ mod tests {
     use super::super::scan::scan;
     use super::*;
 
-    fn flaws(template: &str) -> Vec<(&str, String)> {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws);
+    fn diagnostics(template: &str) -> Vec<(&str, String)> {
+        let mut diagnostics = Vec::new();
+        let pieces = scan(template, &mut diagnostics);
         let arguments = Arguments {
             has: &|name| name == "id" || name == "self",
             names: &["id".to_owned()],
         };
-        lint(template, &pieces, &arguments, &mut flaws);
-        flaws
+        lint(template, &pieces, &arguments, &mut diagnostics);
+        diagnostics
             .into_iter()
-            .map(|flaw| (&template[flaw.range], flaw.message))
+            .map(|diagnostic| (&template[diagnostic.range], diagnostic.message))
             .collect()
     }
 
     #[test]
-    fn sound_templates_pass() {
+    fn correct_template_is_accepted() {
         for template in [
             "order:<id>",
             "<a>:<b>",
@@ -203,12 +208,12 @@ mod tests {
             "{ }",
             "{x}:f:<id>",
         ] {
-            assert_eq!(flaws(template), [], "{template}");
+            assert_eq!(diagnostics(template), [], "{template}");
         }
     }
 
     #[test]
-    fn values_that_could_run_together_are_refused() {
+    fn values_without_separator_are_refused() {
         for template in [
             "<a><b>",
             "<a>-<b>",
@@ -217,7 +222,7 @@ mod tests {
             "<a>%3A<b>",
             "<a>_.@+x9<b>",
         ] {
-            let found = flaws(template);
+            let found = diagnostics(template);
             assert_eq!(found.len(), 1, "{template}");
             assert_eq!(found[0].0, template);
             assert_eq!(
@@ -225,76 +230,84 @@ mod tests {
                 "different arguments could give the same key; separate them with `:` or `/`"
             );
         }
-        assert_eq!(flaws("<a>:<b>-<c>")[0].0, "<b>-<c>");
+        assert_eq!(diagnostics("<a>:<b>-<c>")[0].0, "<b>-<c>");
     }
 
     #[test]
-    fn an_empty_template_is_refused() {
-        assert_eq!(flaws(""), [("", "the key is empty".to_owned())]);
+    fn empty_template_is_refused() {
+        assert_eq!(diagnostics(""), [("", "the key is empty".to_owned())]);
     }
 
     #[test]
-    fn braces_around_an_argument_are_suspicious() {
-        let found = flaws("order:{id}");
+    fn argument_in_braces_is_refused() {
+        let found = diagnostics("order:{id}");
         assert_eq!(found[0].0, "{id}");
         assert_eq!(
             found[0].1,
             "`{id}` is literal text here, but `id` is an argument; write `<id>`, or `{<id>}` for a hash tag"
         );
-        assert_eq!(flaws("{self.id}")[0].0, "{self.id}");
+        assert_eq!(diagnostics("{self.id}")[0].0, "{self.id}");
         assert!(
-            flaws("{id:08}")[0]
+            diagnostics("{id:08}")[0]
                 .1
                 .starts_with("`{id:08}` is literal text")
         );
-        assert_eq!(flaws("<<{id}")[0].0, "<<{id}");
+        assert_eq!(diagnostics("<<{id}")[0].0, "<<{id}");
     }
 
     #[test]
-    fn a_placeholder_of_another_language_is_told_once() {
+    fn foreign_placeholder_is_reported_once() {
         for template in ["order:#id", "order}:#id", "order:{0}", "order:#{id}"] {
-            assert_eq!(flaws(template).len(), 1, "{template}");
+            assert_eq!(diagnostics(template).len(), 1, "{template}");
         }
     }
 
     #[test]
-    fn braces_that_make_no_tag_are_refused() {
-        assert_eq!(flaws("order}:<id>")[0].0, "}");
-        assert_eq!(flaws("order:{}")[0].0, "{}");
+    fn braces_without_hash_tag_are_refused() {
+        assert_eq!(diagnostics("order}:<id>")[0].0, "}");
+        assert_eq!(diagnostics("order:{}")[0].0, "{}");
         assert!(
-            flaws("order}:<id>")[0]
+            diagnostics("order}:<id>")[0]
                 .1
                 .starts_with("`}` closes no hash tag")
         );
-        assert!(flaws("a}b{c")[0].1.starts_with("`}` closes no hash tag"));
         assert!(
-            flaws("order:{}")[0]
+            diagnostics("a}b{c")[0]
+                .1
+                .starts_with("`}` closes no hash tag")
+        );
+        assert!(
+            diagnostics("order:{}")[0]
                 .1
                 .starts_with("`{}` is an empty hash tag")
         );
-        assert!(flaws("{}{a}")[0].1.starts_with("`{}` is an empty hash tag"));
+        assert!(
+            diagnostics("{}{a}")[0]
+                .1
+                .starts_with("`{}` is an empty hash tag")
+        );
     }
 
     #[test]
-    fn a_tagged_key_keeps_off_the_records_beside_a_lock() {
-        assert_eq!(flaws("{order}:<id>:f")[0].0, ":f");
-        assert_eq!(flaws("{order}:w").len(), 1);
+    fn tagged_key_with_reserved_suffix_is_refused() {
+        assert_eq!(diagnostics("{order}:<id>:f")[0].0, ":f");
+        assert_eq!(diagnostics("{order}:w").len(), 1);
     }
 
     #[test]
-    fn a_key_has_a_longest_length() {
-        assert_eq!(flaws(&"x".repeat(512)), []);
-        assert!(flaws(&"x".repeat(513))[0].1.contains("513 bytes"));
+    fn key_above_512_bytes_is_refused() {
+        assert_eq!(diagnostics(&"x".repeat(512)), []);
+        assert!(diagnostics(&"x".repeat(513))[0].1.contains("513 bytes"));
     }
 
     #[test]
-    fn kept_characters_are_those_of_the_runtime() {
-        let kept: String = (0..=0x7f_u8)
-            .filter(|&byte| is_kept(byte))
+    fn unescaped_bytes_are_those_of_the_runtime() {
+        let unescaped: String = (0..=0x7f_u8)
+            .filter(|&byte| is_unescaped(byte))
             .map(char::from)
             .collect();
         assert_eq!(
-            kept,
+            unescaped,
             "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
         );
     }

@@ -1,6 +1,6 @@
-//! The key: a template, or an expression.
+//! The key of the lock: a template, or an expression.
 
-mod flaw;
+mod diagnostic;
 mod foreign;
 mod lint;
 mod placeholder;
@@ -10,40 +10,40 @@ use proc_macro2::TokenStream;
 use syn::{Expr, LitStr};
 
 use crate::args;
-use crate::diag::Diag;
+use crate::errors::Errors;
 use crate::item::Names;
-use flaw::Flaw;
+use diagnostic::Diagnostic;
 use foreign::Arguments;
 use scan::Kind;
 
-/// What names the lock.
+/// The value of `key`.
 pub(crate) enum Key {
     Template(Template),
     Expr(Expr),
 }
 
-/// A template, cut up and checked.
+/// A template, split into its parts and checked.
 pub(crate) struct Template {
     pub(crate) literal: LitStr,
     pub(crate) segments: Vec<Segment>,
 }
 
 pub(crate) enum Segment {
-    /// Text, verbatim.
+    /// Literal text.
     Text(String),
-    /// A value, and how its placeholder was written.
+    /// A value, with the text of its placeholder.
     Value { source: String, expr: TokenStream },
 }
 
 impl Key {
-    /// Reads the value of `key`; `None` if it was reported as wrong.
-    pub(crate) fn read(value: Expr, names: &Names, diag: &mut Diag) -> Option<Key> {
+    /// Reads the value of `key`. Returns `None` if it reported a mistake.
+    pub(crate) fn read(value: Expr, names: &Names, errors: &mut Errors) -> Option<Key> {
         match args::string(&value) {
-            Some(literal) => Template::read(literal, names, diag).map(Key::Template),
+            Some(literal) => Template::read(literal, names, errors).map(Key::Template),
             None => {
                 let stray = template_inside(&value, names);
                 if let Some((literal, name)) = &stray {
-                    diag.error(
+                    errors.add(
                         literal.span(),
                         format_args!(
                             "`<{name}>` is an argument only in a template, which is the whole value of `key`: write `key = {}`, or `{{{name}}}` inside of `format!`",
@@ -57,20 +57,20 @@ impl Key {
     }
 }
 
-/// A string that is handed on as it is and reads like a template, and the argument that it names.
+/// A string in an expression that reads like a template, and the argument that it names.
 fn template_inside(value: &Expr, names: &Names) -> Option<(LitStr, String)> {
-    let literal = handed_on(value)?;
+    let literal = passed_on(value)?;
     let name = argument_in(&literal.value(), names)?;
     Some((literal, name))
 }
 
 /// The string that becomes the key, as in `String::from("…")`, `"…".to_owned()` and `format!("…")`.
-/// Any other may be there to be looked for or replaced.
-fn handed_on(value: &Expr) -> Option<LitStr> {
+/// A string elsewhere may serve another purpose, such as a pattern to replace.
+fn passed_on(value: &Expr) -> Option<LitStr> {
     match args::ungrouped(value) {
-        Expr::Reference(reference) => handed_on(&reference.expr),
-        Expr::Call(call) if call.args.len() == 1 => handed_on(call.args.first()?),
-        Expr::MethodCall(call) if call.args.is_empty() => handed_on(&call.receiver),
+        Expr::Reference(reference) => passed_on(&reference.expr),
+        Expr::Call(call) if call.args.len() == 1 => passed_on(call.args.first()?),
+        Expr::MethodCall(call) if call.args.is_empty() => passed_on(&call.receiver),
         Expr::Macro(call) => {
             let first = call.mac.tokens.clone().into_iter().next()?;
             syn::parse2(first.into()).ok()
@@ -79,6 +79,7 @@ fn handed_on(value: &Expr) -> Option<LitStr> {
     }
 }
 
+/// The first argument that a template of this text would name.
 fn argument_in(text: &str, names: &Names) -> Option<String> {
     let pieces = scan::scan(text, &mut Vec::new());
     pieces.into_iter().find_map(|piece| match piece.kind {
@@ -88,10 +89,10 @@ fn argument_in(text: &str, names: &Names) -> Option<String> {
 }
 
 impl Template {
-    fn read(literal: LitStr, names: &Names, diag: &mut Diag) -> Option<Template> {
+    fn read(literal: LitStr, names: &Names, errors: &mut Errors) -> Option<Template> {
         let template = literal.value();
-        let mut flaws = Vec::new();
-        let pieces = scan::scan(&template, &mut flaws);
+        let mut diagnostics = Vec::new();
+        let pieces = scan::scan(&template, &mut diagnostics);
         let arguments: Vec<String> = names
             .bindings
             .iter()
@@ -101,21 +102,23 @@ impl Template {
             has: &|name| names.find(name).is_some() || (name == "self" && names.receiver.is_some()),
             names: &arguments,
         };
-        lint::lint(&template, &pieces, &arguments, &mut flaws);
+        lint::lint(&template, &pieces, &arguments, &mut diagnostics);
         let mut segments = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece.kind {
                 Kind::Text(text) => segments.push(Segment::Text(text)),
                 Kind::Value(source) => match placeholder::read(&source, literal.span(), names) {
                     Ok(expr) => segments.push(Segment::Value { source, expr }),
-                    Err(message) => flaws.push(Flaw::new(piece.range, message)),
+                    Err(message) => diagnostics.push(Diagnostic::new(piece.range, message)),
                 },
             }
         }
-        for flaw in &flaws {
-            diag.error(literal.span(), flaw.drawn(&template));
+        for diagnostic in &diagnostics {
+            errors.add(literal.span(), diagnostic.rendered(&template));
         }
-        flaws.is_empty().then_some(Template { literal, segments })
+        diagnostics
+            .is_empty()
+            .then_some(Template { literal, segments })
     }
 }
 
@@ -124,14 +127,14 @@ mod tests {
     use super::*;
 
     fn read(value: &str) -> (Option<Key>, Vec<String>) {
-        let mut diag = Diag::default();
+        let mut errors = Errors::default();
         let names = Names::of(&syn::parse_str("fn f(id: u64, tenant: &str)").unwrap());
-        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut diag);
-        (key, diag.messages())
+        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut errors);
+        (key, errors.messages())
     }
 
     #[test]
-    fn a_template_becomes_segments() {
+    fn template_becomes_segments() {
         let (key, messages) = read(r#""order:<tenant>:<id>""#);
         assert_eq!(messages, Vec::<String>::new());
         let Some(Key::Template(template)) = key else {
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_and_escaped_literals_are_templates_too() {
+    fn raw_or_escaped_literal_is_a_template() {
         assert!(matches!(
             read(r##"r#"order:<id>"#"##).0,
             Some(Key::Template(_))
@@ -161,18 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_an_expression() {
+    fn other_value_is_an_expression() {
         assert!(matches!(read("format!(\"a:{id}\")").0, Some(Key::Expr(_))));
         assert!(matches!(read("ORDER_KEY").0, Some(Key::Expr(_))));
     }
 
     #[test]
-    fn parentheses_do_not_hide_a_template() {
+    fn template_in_parentheses_is_recognised() {
         assert!(matches!(read("(\"a:<id>\")").0, Some(Key::Template(_))));
     }
 
     #[test]
-    fn a_template_inside_of_an_expression_is_refused() {
+    fn template_inside_an_expression_is_refused() {
         let (key, messages) = read("format!(\"a:<id>\")");
         assert!(key.is_none());
         assert_eq!(
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn all_flaws_of_a_template_are_drawn() {
+    fn several_mistakes_in_a_template_are_all_reported() {
         let (key, messages) = read(r#""o}:<idd><tenat>""#);
         assert!(key.is_none());
         assert_eq!(messages.len(), 4);

@@ -1,4 +1,4 @@
-//! One placeholder: from its text to a Rust expression.
+//! A placeholder: parses its text into a Rust expression.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,10 +10,10 @@ use crate::tokens;
 
 use super::scan::format_specification;
 
-/// Turns a placeholder into an expression, or says what is wrong with it.
+/// Turns a placeholder into an expression, or returns a message about its mistake.
 ///
-/// Names of arguments get the hygiene of the argument and the place of the literal: the function
-/// may come from a `macro_rules!` macro, with the names from either side of it.
+/// The names of arguments get the hygiene of the argument and the place of the literal. The function
+/// may come from a `macro_rules!` macro, and a name from the macro or from its caller.
 pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenStream, String> {
     if source.trim().is_empty() {
         return Err(
@@ -27,8 +27,8 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
             source[..at].trim()
         ));
     }
-    // With the macro's hygiene, or the compiler would offer to replace the whole literal by a field
-    // of a similar name.
+    // The macro's hygiene prevents a suggestion of the compiler to replace the whole literal by a
+    // field of a similar name.
     let parsed = LitStr::new(source, Span::mixed_site().located_at(literal)).parse::<Expr>();
     let not_a_value = || {
         format!(
@@ -43,7 +43,7 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
     Ok(adopt(stream, literal, names))
 }
 
-/// An argument `r#type` cannot be called `type`.
+/// The message about `type`, where the argument is `r#type`.
 fn keyword(source: &str, names: &Names) -> Option<String> {
     let end = source
         .find(|letter: char| letter != '_' && !letter.is_alphanumeric())
@@ -70,7 +70,7 @@ fn refuse_await_and_try(stream: &TokenStream) -> Result<(), String> {
     Ok(())
 }
 
-/// What the chain of fields, calls and indices starts with; a `*` may stand before it.
+/// The path at the start of a chain of fields, calls and indices. A `*` may precede it.
 fn root(expr: &Expr) -> Option<&Path> {
     let mut expr = match expr {
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => &*unary.expr,
@@ -133,6 +133,7 @@ fn no_such_argument(name: &str, names: &Names) -> String {
     }
 }
 
+/// Gives the names of arguments their hygiene: see [`read`].
 fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
     tokens::map_names(stream, &mut |ident| {
         let original = if ident == "self" {
@@ -146,7 +147,8 @@ fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
                 adopted.set_span(original.span().located_at(literal));
                 adopted
             }
-            // It may be one of a pattern that a macro makes, which resolves where the user wrote.
+            // The name may come from a pattern that a macro makes. Such a name resolves with the
+            // hygiene of the literal.
             None if names.incomplete => {
                 let mut adopted = ident;
                 adopted.set_span(literal);
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_are_passed_on_as_they_are() {
+    fn chain_is_passed_on_unchanged() {
         for source in [
             "order_id",
             "*order_id",
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_must_be_an_argument() {
+    fn unknown_name_is_refused() {
         assert_eq!(
             refused("oid"),
             "no argument named `oid`; did you mean `order_id`?"
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_is_no_name() {
+    fn keyword_is_refused_with_its_raw_form() {
         let names = names("fn f(r#type: Kind)");
         let read = |source| read(source, Span::call_site(), &names);
         assert_eq!(
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_must_be_one_arguments() {
+    fn ambiguous_name_is_refused() {
         let names = names("fn f(id: u8, id: u8)");
         assert_eq!(
             read("id", Span::call_site(), &names).unwrap_err(),
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_cannot_do_is_named() {
+    fn unsupported_expression_is_refused() {
         assert_eq!(
             refused("order_id:08"),
             "a key takes no format specification; write `<order_id>`"

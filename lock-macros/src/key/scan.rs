@@ -1,10 +1,11 @@
-//! Cuts a template into text and placeholders. Knows nothing of Rust beyond brackets and quotes.
+//! Splits a template into text and placeholders. The only Rust syntax it knows is brackets and
+//! literals.
 
 use std::ops::Range;
 
-use super::flaw::Flaw;
+use super::diagnostic::Diagnostic;
 
-/// A part of a template, and the bytes that it was written with.
+/// A part of a template, and its bytes in the source.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
@@ -13,14 +14,14 @@ pub(crate) struct Piece {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Text as it will stand in the key: `<<` is one `<`.
+    /// The text of the key: `<<` is one `<`.
     Text(String),
-    /// What stands between `<` and `>`.
+    /// The text between `<` and `>`.
     Value(String),
 }
 
-/// Cuts the template up, as far as its brackets let it.
-pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
+/// Splits the template, up to the first `<` that is not closed.
+pub(crate) fn scan(template: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < template.len() {
@@ -30,7 +31,7 @@ pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
             at += 2;
         } else if let Some(after) = rest.strip_prefix('<') {
             let Some(length) = placeholder_length(after) else {
-                flaws.push(Flaw::new(
+                diagnostics.push(Diagnostic::new(
                     at..template.len(),
                     "`<` is never closed; write `<<` for a literal one",
                 ));
@@ -43,7 +44,7 @@ pub(crate) fn scan(template: &str, flaws: &mut Vec<Flaw>) -> Vec<Piece> {
             });
             at = end;
         } else if rest.starts_with('>') {
-            flaws.push(Flaw::new(
+            diagnostics.push(Diagnostic::new(
                 at..at + 1,
                 "`>` closes nothing; write `>>` for a literal one",
             ));
@@ -73,11 +74,11 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str, range: Range<usize>) {
     }
 }
 
-/// The length of a placeholder up to its `>`, which is not one inside brackets, literals or a
-/// turbofish.
+/// The length of a placeholder up to its `>`. A `>` inside brackets, literals or a turbofish does not
+/// end it.
 ///
-/// Candidates are not tried with the compiler's own lexer: what it cannot read it reports at once,
-/// also to a macro that would try something else.
+/// The compiler's lexer cannot be used to try candidates: it reports an error at once, even if the
+/// macro then tries something else.
 fn placeholder_length(text: &str) -> Option<usize> {
     let mut brackets = 0_usize;
     let mut angles = 0_usize;
@@ -101,12 +102,12 @@ fn placeholder_length(text: &str) -> Option<usize> {
     None
 }
 
-/// The length of the string or character literal that starts here; an unclosed one has none.
+/// The length of the string or character literal that starts at `at`, if there is one and it is closed.
 fn literal_length(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     match rest.chars().next()? {
         '"' => quoted_length(rest, '"'),
-        // `'a'` and `'\''` are characters, `'a` alone is a lifetime.
+        // `'a'` and `'\''` are characters; `'a` alone is a lifetime.
         '\'' if rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'') => {
             quoted_length(rest, '\'')
         }
@@ -127,7 +128,7 @@ fn quoted_length(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// `r"…"`, `r#"…"#` and so on.
+/// The length of `r"…"`, `r#"…"#` and so on.
 fn raw_length(text: &str) -> Option<usize> {
     let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
     let content = text[1 + hashes..].strip_prefix('"')?;
@@ -140,7 +141,7 @@ fn ends_in_word(text: &str) -> bool {
     text.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
 }
 
-/// Where a format specification begins in a placeholder: a lone `:` outside brackets.
+/// The start of a format specification in a placeholder: a single `:` outside brackets.
 pub(crate) fn format_specification(placeholder: &str) -> Option<usize> {
     let mut brackets = 0_usize;
     placeholder.char_indices().find_map(|(at, letter)| {
@@ -164,26 +165,29 @@ mod tests {
     use super::*;
 
     fn scanned(template: &str) -> (Vec<String>, Vec<String>) {
-        let mut flaws = Vec::new();
-        let pieces = scan(template, &mut flaws)
+        let mut diagnostics = Vec::new();
+        let pieces = scan(template, &mut diagnostics)
             .into_iter()
             .map(|piece| match piece.kind {
                 Kind::Text(text) => text,
                 Kind::Value(source) => format!("<{source}>"),
             })
             .collect();
-        let flaws = flaws.into_iter().map(|flaw| flaw.message).collect();
-        (pieces, flaws)
+        let diagnostics = diagnostics
+            .into_iter()
+            .map(|diagnostic| diagnostic.message)
+            .collect();
+        (pieces, diagnostics)
     }
 
     fn pieces(template: &str) -> Vec<String> {
-        let (pieces, flaws) = scanned(template);
-        assert_eq!(flaws, Vec::<String>::new(), "{template}");
+        let (pieces, diagnostics) = scanned(template);
+        assert_eq!(diagnostics, Vec::<String>::new(), "{template}");
         pieces
     }
 
     #[test]
-    fn text_and_placeholders_alternate() {
+    fn template_is_split_into_text_and_placeholders() {
         assert_eq!(pieces("order:<id>:x"), ["order:", "<id>", ":x"]);
         assert_eq!(pieces("<a>:<b.0>"), ["<a>", ":", "<b.0>"]);
         assert_eq!(pieces("plain"), ["plain"]);
@@ -192,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn doubled_brackets_are_literal() {
+    fn doubled_bracket_is_literal() {
         assert_eq!(pieces("a<<b>>c"), ["a<b>c"]);
         assert_eq!(pieces("<<<id>>>"), ["<", "<id>", ">"]);
     }
 
     #[test]
-    fn brackets_quotes_and_turbofish_hide_the_end() {
+    fn bracket_in_nested_code_does_not_end_a_placeholder() {
         assert_eq!(pieces("<m.get(a > b)>"), ["<m.get(a > b)>"]);
         assert_eq!(pieces("<m[a >> 2]>:"), ["<m[a >> 2]>", ":"]);
         assert_eq!(pieces("<a.to::<Vec<u8>>()>:"), ["<a.to::<Vec<u8>>()>", ":"]);
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_hide_what_they_hold() {
+    fn bracket_in_a_literal_does_not_end_a_placeholder() {
         for placeholder in [
             "<m.strip('(')>",
             "<m.strip('\\'', ')')>",
@@ -221,13 +225,13 @@ mod tests {
             let template = format!("a:{placeholder}:b");
             assert_eq!(pieces(&template), ["a:", placeholder, ":b"]);
         }
-        // No literal at all: the compiler will say what is wrong with them.
+        // These are not literals. The compiler reports them.
         assert_eq!(pieces("<m.a'>"), ["<m.a'>"]);
         assert_eq!(pieces("<m.a\">:"), ["<m.a\">", ":"]);
     }
 
     #[test]
-    fn unpaired_brackets_are_flaws() {
+    fn unpaired_bracket_is_reported() {
         assert_eq!(
             scanned("a<id").1,
             ["`<` is never closed; write `<<` for a literal one"]
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_specification_is_a_lone_colon() {
+    fn single_colon_starts_a_format_specification() {
         assert_eq!(format_specification("id:08"), Some(2));
         assert_eq!(format_specification("id:?"), Some(2));
         assert_eq!(format_specification("Self::ID"), None);

@@ -1,33 +1,33 @@
-//! The quickstart as the compiler sees it, for people: an example that is kept true here.
+//! Compares the example `quickstart-expanded` with the actual expansion of `quickstart`.
 //!
-//! `EXPANDED=write cargo test -p lock-macros` writes it anew.
+//! `EXPANDED=write cargo test -p lock-macros` rewrites the example.
 
 use std::fs;
 use std::path::Path;
 
 use syn::{Item, Meta};
 
-/// What stands above the program instead of its own introduction.
+/// The introduction of the expanded example, in place of the quickstart's own.
 const HEADER: &str = r#"//! The quickstart with its attribute expanded: this is all that `#[distributed_lock]` does.
 //!
 //! ```text
 //! cargo run -p lock-examples --example quickstart-expanded
 //! ```
 //!
-//! `ship` builds its key from its arguments and asks the installed client for the lock. If it is had,
-//! the body is driven under it: `drive` polls the body inside its call tree and drops it when the
-//! lock is lost, and `settled` gives the lock back and says whether it was held throughout. If it is
-//! not had, or was lost, the return type says how to tell. Nothing else happens here; how locks
-//! work is ordinary code in lock-runtime.
+//! `ship` builds its key from its arguments and asks the installed client for the lock. Once it is
+//! acquired, `drive` polls the body inside its call tree, and drops the body if the lock is lost.
+//! `settled` releases the lock and reports whether it was held throughout. If the lock was not
+//! acquired, or was lost, the return type decides how the caller learns of it. The expansion does
+//! nothing more: the locking itself is ordinary code in lock-runtime.
 //!
-//! A program names none of this: everything called `__` may change with any version. This file is
-//! written by a test of lock-macros, which shortens the paths of std.
+//! Do not use these names in a program: every name with `__` may change with any version. A test of
+//! lock-macros writes this file, and shortens the paths of std.
 
-#![allow(clippy::all, unused_imports, reason = "generated code is as it is")]
+#![allow(clippy::all, unused_imports, reason = "generated code")]
 "#;
 
 #[test]
-fn the_expanded_quickstart_is_what_the_attribute_makes_of_it() {
+fn expanded_quickstart_matches_the_expansion() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let source = examples.join("examples/quickstart.rs");
     let found = expand(&fs::read_to_string(source).expect("the example is there"));
@@ -57,7 +57,7 @@ fn expand(source: &str) -> String {
     format!("{HEADER}\nuse {before}#[rustfmt::skip]\n{expansion}{after}")
 }
 
-/// What the attribute of `function` makes of it.
+/// The expansion of `function` by its attribute.
 fn expansion(function: &str) -> String {
     let Ok(Item::Fn(mut function)) = syn::parse_str(function) else {
         panic!("it is a function: {function}");
@@ -74,8 +74,8 @@ fn expansion(function: &str) -> String {
     prettyplease::unparse(&file).replace(PIN, "std::pin::pin!")
 }
 
-/// Paths that are spelt out in an expansion, so that nothing of the program's can shadow them, and
-/// that would be in a reader's way.
+/// Paths that an expansion spells out, so that no name of the program can shadow them, with the shorter
+/// form for readers.
 const SHORT: [(&str, &str); 4] = [
     (":: core :: result :: Result :: ", ""),
     (":: core :: option :: Option :: ", ""),
@@ -83,5 +83,5 @@ const SHORT: [(&str, &str); 4] = [
     (":: core :: pin :: pin !", PIN),
 ];
 
-/// Stands for the macro while the text is laid out: what is inside a macro would not be.
+/// A name in place of `pin!` during formatting: prettyplease does not format the inside of a macro call.
 const PIN: &str = "pin_macro";

@@ -1,6 +1,6 @@
-//! Whole expansions, to be read: a change of the expansion shows in these files.
+//! Compares whole expansions with files, so that a change of the expansion shows in a diff.
 //!
-//! `EXPANDED=write cargo test -p lock-macros` writes them anew.
+//! `EXPANDED=write cargo test -p lock-macros` rewrites the files.
 
 use std::fs;
 use std::path::Path;
@@ -22,9 +22,9 @@ fn compare(name: &str, args: &str, item: &str) {
 }
 
 #[test]
-fn asynchronous() {
+fn async_fn_expands_as_recorded() {
     compare(
-        "asynchronous",
+        "async_fn",
         r#"key = "order:<id>", ttl = "10s", wait = "2s""#,
         r#"pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
             let carrier = pick(&order)?;
@@ -34,9 +34,9 @@ fn asynchronous() {
 }
 
 #[test]
-fn blocking() {
+fn blocking_fn_expands_as_recorded() {
     compare(
-        "blocking",
+        "blocking_fn",
         r#"key = format!("stock-{sku}"), guard = lock, client = self.locks, on_lost = "finish""#,
         r#"fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             self.stock.take(sku, lock.fencing_token())
@@ -45,18 +45,18 @@ fn blocking() {
 }
 
 #[test]
-fn skipping() {
+fn skip_when_busy_expands_as_recorded() {
     compare(
-        "skipping",
+        "skip_when_busy",
         r#"key = "nightly", wait = Duration::ZERO, on_busy = "skip", or_else = |error| warn(error)"#,
         "async fn nightly() { clean_up().await }",
     );
 }
 
 #[test]
-fn a_block_at_the_end() {
+fn tail_block_expands_as_recorded() {
     compare(
-        "a_block_at_the_end",
+        "tail_block",
         r#"key = "order:<id>", crate = platform::locks"#,
         "fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
             let carrier = pick(id);
@@ -66,9 +66,9 @@ fn a_block_at_the_end() {
 }
 
 #[test]
-fn a_method_of_async_trait() {
+fn async_trait_method_expands_as_recorded() {
     compare(
-        "a_method_of_async_trait",
+        "async_trait_method",
         r#"key = "<self.name>:<from>/<note>", client = self.locks"#,
         "fn post<'life0, 'life1, 'async_trait>(&'life0 self, note: &'life1 str, __arg2: (u8, u8))
             -> Pin<Box<dyn Future<Output = Result<(), LedgerError>> + Send + 'async_trait>>

@@ -1,4 +1,4 @@
-//! Who may begin, and who has not ended: what a shutdown closes and waits for.
+//! Admission of calls, and a count of those in flight, for shutdown.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,38 +8,37 @@ use std::task::{Context, Poll};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::background::in_flight::{Counted, Tally};
-use crate::background::panics::shielded;
+use crate::background::in_flight::{Counted, InFlight};
+use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 
-/// The way into a client.
+/// Admits calls to a client until it is closed.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct Admission {
     closed: AtomicBool,
     closing: Notify,
-    inside: Tally,
+    in_flight: InFlight,
 }
 
-impl Gate {
-    /// Lets one in, until what is returned is dropped.
+impl Admission {
+    /// Admits a call, which is counted until the returned value is dropped.
     pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
-        // Counted before the gate is looked at, so that a close that runs meanwhile either sees
-        // this one inside or is seen by it.
-        let inside = self.inside.one();
+        // Counted before `closed` is read: a close that runs meanwhile either waits for this call or refuses it.
+        let in_flight = self.in_flight.one();
         if self.closed.load(Ordering::SeqCst) {
             return Err(refused(key));
         }
-        Ok(inside)
+        Ok(in_flight)
     }
 
-    /// Runs `acquire` unless the gate closes meanwhile.
+    /// Runs `acquire` unless the client is closed meanwhile.
     pub(crate) fn unless_closed<'a, F>(
         &'a self,
         key: &'a LockKey,
         acquire: F,
     ) -> UnlessClosed<'a, F> {
-        // Made before the gate is looked at: from then on it misses no close.
+        // Made before `closed` is read, so that it misses no close.
         let closing = self.closing.notified();
         UnlessClosed {
             key,
@@ -49,19 +48,20 @@ impl Gate {
         }
     }
 
+    /// Refuses calls from now on, also those that wait for a lock.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        shielded(|| self.closing.notify_waiters());
+        catch_panics(|| self.closing.notify_waiters());
     }
 
-    /// Completes when nobody is inside.
+    /// Completes when no call is in flight.
     pub(crate) async fn empty(&self) {
-        self.inside.zero().await;
+        self.in_flight.zero().await;
     }
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Gate::unless_closed`]. By hand, since an async function would have room for
+    /// The future of [`Admission::unless_closed`]. By hand, since an async function would have room for
     /// `acquire` twice, and be moved with it.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct UnlessClosed<'a, F> {

@@ -1,53 +1,60 @@
-//! The backends behind one face.
+//! The backend of a client, of whatever kind.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::admission::Gate;
+use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{self, Server};
-use crate::backend::remote::Remote;
-use crate::backend::{Backend, Delivery, Released, Request};
+use crate::backend::redis::{self, CLOCK, RedisWire, Target};
+use crate::backend::remote::{self, Remote};
+use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
-use crate::background::{Keeper, block_on};
+use crate::background::{Background, block_on};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::lease::Hold;
+use crate::lease::{Lease, Mode};
 
 /// The backend of one client.
 #[derive(Clone)]
-pub(crate) enum Engine {
+pub(crate) enum AnyBackend {
     Memory(Arc<Memory>),
-    Redis(Arc<Remote<Server>>),
+    Redis(Arc<Remote<RedisWire>>),
 }
 
 macro_rules! each {
-    ($engine:expr, $backend:ident => $call:expr) => {
-        match $engine {
-            Engine::Memory($backend) => $call,
-            Engine::Redis($backend) => $call,
+    ($any:expr, $backend:ident => $call:expr) => {
+        match $any {
+            AnyBackend::Memory($backend) => $call,
+            AnyBackend::Redis($backend) => $call,
         }
     };
 }
 
-impl Engine {
+impl AnyBackend {
     /// The backend that `url` names.
-    pub(crate) fn open(url: &str, options: &Options) -> Result<Engine, LockError> {
+    pub(crate) fn open(url: &str, options: &Options) -> Result<AnyBackend, LockError> {
         match url.split_once("://") {
-            Some(("memory", "")) => Ok(Engine::Memory(Memory::new())),
+            Some(("memory", "")) => Ok(AnyBackend::Memory(Memory::new())),
             Some(("memory", _)) => Err(LockError::invalid_options(
                 "a memory client takes nothing after `memory://`",
             )),
-            _ => Ok(Engine::Redis(Remote::open(url, options)?)),
+            _ => {
+                let target = Target::parse(url, options)?;
+                let remote = remote::open(options, CLOCK, |background, events| {
+                    RedisWire::new(target, options, background, events)
+                })?;
+                Ok(AnyBackend::Redis(remote))
+            }
         }
     }
 
-    /// Makes sure that the store answers.
+    /// Checks that the store answers.
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
         match self {
-            Engine::Memory(_) => Ok(()),
-            Engine::Redis(remote) => remote.clone().ping().await,
+            AnyBackend::Memory(_) => Ok(()),
+            AnyBackend::Redis(remote) => remote.clone().ping().await,
         }
     }
 
@@ -55,69 +62,72 @@ impl Engine {
         each!(self, backend => backend.clock())
     }
 
-    /// The clock of callers that block their thread: time that is paused would not go on meanwhile.
+    /// The clock of callers that block their thread: paused time would not go on while they block.
     pub(crate) fn blocking_clock(&self) -> Clock {
         match self {
-            Engine::Memory(_) => Clock::Real,
-            Engine::Redis(remote) => remote.clock(),
+            AnyBackend::Memory(_) => Clock::Real,
+            AnyBackend::Redis(remote) => remote.clock(),
         }
     }
 
-    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Hold>, LockError> {
-        each!(self, backend => backend.clone().acquire(request).await.map(Delivery::unpack))
+    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
+        // No backend knows another mode: a second one does not compile before they do.
+        let Mode::Exclusive = request.mode;
+        each!(self, backend => backend.clone().acquire(request).await.map(Undelivered::deliver))
     }
 
     pub(crate) fn acquire_blocking(
         &self,
-        gate: &Gate,
+        admission: &Admission,
         request: Request,
-    ) -> Result<Arc<Hold>, LockError> {
-        let key = request.key.clone();
+    ) -> Result<Arc<Lease>, LockError> {
+        let Mode::Exclusive = request.mode;
+        let key = request.locks.first().key.clone();
         match self {
-            Engine::Memory(memory) => {
+            AnyBackend::Memory(memory) => {
                 let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
-                block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+                block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
             }
-            Engine::Redis(remote) => {
+            AnyBackend::Redis(remote) => {
                 let acquire = remote.clone().acquire(request);
-                redis::block_on(gate.unless_closed(&key, acquire)).map(Delivery::unpack)
+                redis::block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
             }
         }
     }
 
-    pub(crate) fn handed_over(&self, hold: &Hold) {
-        each!(self, backend => backend.handed_over(hold));
+    pub(crate) fn delivered(&self, lease: &Lease) {
+        each!(self, backend => backend.delivered(lease));
     }
 
-    pub(crate) async fn renew(&self, hold: Arc<Hold>) -> Result<(), LockError> {
-        each!(self, backend => backend.clone().renew(hold).await)
+    pub(crate) async fn renew(&self, lease: Arc<Lease>) -> Result<(), LockError> {
+        each!(self, backend => backend.clone().renew(lease).await)
     }
 
-    pub(crate) async fn release(&self, hold: Arc<Hold>) -> Released {
-        each!(self, backend => backend.clone().release(hold).await)
+    pub(crate) async fn release(&self, lease: Arc<Lease>) -> ReleaseOutcome {
+        each!(self, backend => backend.clone().release(lease).await)
     }
 
-    /// As [`release`](Engine::release), for callers that block their thread.
-    pub(crate) fn release_blocking(&self, hold: Arc<Hold>) -> Released {
+    /// As [`release`](AnyBackend::release), for callers that block their thread.
+    pub(crate) fn release_blocking(&self, lease: Arc<Lease>) -> ReleaseOutcome {
         match self {
-            Engine::Memory(memory) => block_on(memory.clone().release(hold)),
-            Engine::Redis(remote) => redis::block_on(remote.clone().release(hold)),
+            AnyBackend::Memory(memory) => block_on(memory.clone().release(lease)),
+            AnyBackend::Redis(remote) => redis::block_on(remote.clone().release(lease)),
         }
     }
 
-    pub(crate) fn abandon(&self, hold: Arc<Hold>) {
-        each!(self, backend => backend.clone().abandon(hold));
+    pub(crate) fn abandon(&self, lease: Arc<Lease>) {
+        each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// No lease outlives its holder from now on, and those that do are given back.
+    /// Retains no lease any more, and releases those that are retained.
     pub(crate) fn stop_retaining(&self) {
         match self {
-            Engine::Memory(_) => {}
-            Engine::Redis(remote) => remote.stop_retaining(),
+            AnyBackend::Memory(_) => {}
+            AnyBackend::Redis(remote) => remote.stop_retaining(),
         }
     }
 
-    pub(crate) fn live(&self) -> Vec<Arc<Hold>> {
+    pub(crate) fn live(&self) -> Vec<Arc<Lease>> {
         each!(self, backend => backend.live())
     }
 
@@ -128,32 +138,31 @@ impl Engine {
     /// Whether this is still the process that the backend works in.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         match self {
-            Engine::Memory(_) => Ok(()),
-            Engine::Redis(remote) => remote.check_process(),
+            AnyBackend::Memory(_) => Ok(()),
+            AnyBackend::Redis(remote) => remote.check_process(),
         }
     }
 
-    /// Sleeps by the clock that this backend's callers go by. Not at all where nobody keeps time, as
-    /// in a forked child: what is waited for there will not come either.
+    /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
-            Engine::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {
+            AnyBackend::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {
                 tokio::time::sleep(span).await;
             }
             _ => {
-                if let Ok(keeper) = Keeper::get() {
-                    keeper.sleep(span).await;
+                if let Ok(background) = Background::get() {
+                    background.sleep(span).await;
                 }
             }
         }
     }
 }
 
-impl fmt::Debug for Engine {
+impl fmt::Debug for AnyBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Engine::Memory(_) => "Memory",
-            Engine::Redis(_) => "Redis",
+            AnyBackend::Memory(_) => "Memory",
+            AnyBackend::Redis(_) => "Redis",
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Where locks are kept.
 //!
-//! A [`Backend`] speaks of holds. [`memory`] is one: it keeps locks in this process. Servers are
-//! reached through a [`wire::Wire`], which speaks of commands. What makes a backend of a wire, waiting and
-//! renewing and settling what went unanswered, is [`remote`].
+//! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
+//! renews and settles by the commands of a [`wire`], which [`redis`] sends. [`any`] chooses between the two, and an
+//! [`owned_lease`] is the duty to release what one of them has granted.
 
 pub(crate) mod admission;
 pub(crate) mod any;
@@ -10,111 +10,64 @@ pub(crate) mod memory;
 pub(crate) mod owned_lease;
 pub(crate) mod redis;
 pub(crate) mod remote;
+pub(crate) mod undelivered;
 pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
+use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
-use crate::key::{LockKey, RecordNames};
-use crate::lease::Hold;
-use crate::lease::schedule::Terms;
+use crate::lease::{Lease, Request};
 
-/// One outermost acquisition, with every default filled in.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) key: LockKey,
-    pub(crate) names: RecordNames,
-    pub(crate) terms: Terms,
-    /// Zero: one attempt, and no place in the queue.
-    pub(crate) wait: Duration,
-    /// Who asks, as others will read it.
-    pub(crate) label: Arc<str>,
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
-}
-
-/// How a release ended.
+/// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Released {
-    /// The server confirmed it.
+pub(crate) enum ReleaseOutcome {
+    /// The server has confirmed it.
     Freed,
-    /// The lease went to another caller of this client, and the server was not asked.
-    Passed,
-    /// The lease stays with this client for its next caller, and the server was not asked.
+    /// The lease went to another caller of this client, without a command.
+    HandedOver,
+    /// The lease stays with this client for its next caller, without a command.
     Retained,
-    /// The server says that the lock was not ours any more.
+    /// The owner did not hold the lock any more.
     NotOurs,
-    /// No answer in time: the deadline decides, and the release goes on in the background.
+    /// There was no answer in time: the deadline decides, and the release goes on in the background.
     Unconfirmed,
-    /// The release was sent, and nobody waits for the answer.
-    Unheard,
+    /// The release was sent, and its answer is not awaited.
+    NotAwaited,
 }
 
-/// What a backend does, in the terms of a holder.
+/// A store of locks.
 ///
-/// There are two kinds: one keeps its locks in this process, the others speak to servers. They are
-/// told apart here and nowhere above.
-pub(crate) trait Backend: Send + Sync + Sized + 'static {
+/// There are two kinds: one keeps its locks in this process, the other speaks to servers. The layers above do not tell
+/// them apart.
+pub(crate) trait Backend: Abandon + Sized {
     /// The clock that its leases are measured by.
     fn clock(&self) -> Clock;
 
-    /// Acquires, waiting as the request says. Dropped at any await it leaves nothing behind.
+    /// Acquires a lock, waiting as the request says. Dropped at any await, it leaves nothing behind.
     fn acquire(
         self: Arc<Self>,
         request: Request,
-    ) -> impl Future<Output = Result<Delivery<Self>, LockError>> + Send;
+    ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
 
-    /// The caller has the hold from now on. Before, its lease is not extended: nobody may ever come for it.
-    fn handed_over(&self, hold: &Hold);
+    /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
+    /// again.
+    fn delivered(&self, lease: &Lease);
 
-    /// Confirms the lease against the store and extends it.
+    /// Confirms the lease with the store and extends it.
     fn renew(
         self: Arc<Self>,
-        hold: Arc<Hold>,
+        lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
-    /// Gives the lock back and says how that went.
-    fn release(self: Arc<Self>, hold: Arc<Hold>) -> impl Future<Output = Released> + Send;
+    /// Releases the lock.
+    fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 
-    /// Gives the lock back without anybody waiting for the answer. Never blocks.
-    fn abandon(self: Arc<Self>, hold: Arc<Hold>);
+    /// Every lease that is not released yet.
+    fn live(&self) -> Vec<Arc<Lease>>;
 
-    /// Every hold that was not given back yet.
-    fn live(&self) -> Vec<Arc<Hold>>;
-
-    /// Completes when what was abandoned before has been given back.
+    /// Completes when all leases that were abandoned before are released.
     fn settled(&self) -> impl Future<Output = ()> + Send;
-}
-
-/// A hold on its way to the caller; given back if it does not arrive.
-#[derive(Debug)]
-pub(crate) struct Delivery<B: Backend> {
-    /// `Some` until it has arrived.
-    hold: Option<Arc<Hold>>,
-    backend: Arc<B>,
-}
-
-impl<B: Backend> Delivery<B> {
-    pub(crate) fn new(backend: &Arc<B>, hold: Arc<Hold>) -> Delivery<B> {
-        Delivery {
-            hold: Some(hold),
-            backend: backend.clone(),
-        }
-    }
-
-    /// It has arrived: giving it back is the caller's from now on.
-    pub(crate) fn unpack(mut self) -> Arc<Hold> {
-        self.hold.take().expect("it is unpacked once")
-    }
-}
-
-impl<B: Backend> Drop for Delivery<B> {
-    fn drop(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            self.backend.clone().abandon(hold);
-        }
-    }
 }

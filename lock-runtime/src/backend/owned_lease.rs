@@ -1,154 +1,158 @@
-//! The ownership of what a backend granted.
+//! The duty to release a lease.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::backend::Released;
-use crate::backend::Request;
-use crate::backend::admission::Gate;
-use crate::backend::any::Engine;
+use crate::backend::ReleaseOutcome;
+use crate::backend::admission::Admission;
+use crate::backend::any::AnyBackend;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
-use crate::lease::{Hold, Loss};
-use crate::telemetry::Holding;
+use crate::lease::{Lease, LossReason, Request};
+use crate::telemetry::LeaseSpan;
 
-/// The duty to give a lock back: whoever drops the last of it, releases.
+/// A lease and the duty to release it: dropping this releases.
 #[derive(Debug)]
-pub(crate) struct Held {
-    /// `Some` until it is given back.
-    hold: Option<Arc<Hold>>,
-    engine: Engine,
-    /// `Some` from the hand-over to the end.
-    holding: Option<Holding>,
-    _inside: Counted,
+pub(crate) struct OwnedLease {
+    /// `Some` until it is released.
+    lease: Option<Arc<Lease>>,
+    backend: AnyBackend,
+    /// `Some` from the delivery to the end.
+    span: Option<LeaseSpan>,
+    _in_flight: Counted,
 }
 
-impl Held {
+impl OwnedLease {
     pub(crate) async fn acquire(
-        engine: &Engine,
-        gate: &Arc<Gate>,
+        backend: &AnyBackend,
+        admission: &Arc<Admission>,
         request: Request,
-    ) -> Result<Held, LockError> {
-        let inside = gate.enter(&request.key)?;
-        let key = request.key.clone();
-        let hold = gate.unless_closed(&key, engine.acquire(request)).await?;
-        Ok(Held::new(engine, inside, hold))
+    ) -> Result<OwnedLease, LockError> {
+        let in_flight = admission.enter(&request.locks.first().key)?;
+        let key = request.locks.first().key.clone();
+        let lease = admission
+            .unless_closed(&key, backend.acquire(request))
+            .await?;
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    /// For callers that block their thread; they may stand inside a runtime or not.
+    /// For callers that block their thread, inside or outside a runtime.
     pub(crate) fn acquire_blocking(
-        engine: &Engine,
-        gate: &Arc<Gate>,
+        backend: &AnyBackend,
+        admission: &Arc<Admission>,
         request: Request,
-    ) -> Result<Held, LockError> {
-        let inside = gate.enter(&request.key)?;
-        let hold = engine.acquire_blocking(gate, request)?;
-        Ok(Held::new(engine, inside, hold))
+    ) -> Result<OwnedLease, LockError> {
+        let in_flight = admission.enter(&request.locks.first().key)?;
+        let lease = backend.acquire_blocking(admission, request)?;
+        Ok(OwnedLease::new(backend, in_flight, lease))
     }
 
-    fn new(engine: &Engine, inside: Counted, hold: Arc<Hold>) -> Held {
-        Held {
-            hold: Some(hold),
-            engine: engine.clone(),
-            holding: None,
-            _inside: inside,
+    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
+        OwnedLease {
+            lease: Some(lease),
+            backend: backend.clone(),
+            span: None,
+            _in_flight: in_flight,
         }
     }
 
-    /// The caller has it from now on.
-    pub(crate) fn handed_over(&mut self, now: Moment) {
-        self.engine.handed_over(self);
-        self.holding = Some(Holding::begin(self, now));
+    /// The caller has the lease from now on.
+    pub(crate) fn delivered(&mut self, now: Moment) {
+        self.backend.delivered(self);
+        self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
     pub(crate) async fn renew(&self) -> Result<(), LockError> {
-        self.engine.renew(self.shared()).await
+        self.backend.renew(self.shared()).await
     }
 
-    /// Gives the lock back. `Ok` if it was held until `ended`, and nothing disproved it.
+    /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
-    /// Dropped half-way, the release goes on in the background.
+    /// Dropped before its end, the release goes on in the background.
     pub(crate) async fn release(self, ended: Moment) -> Result<(), LockError> {
-        let parting = Parting::of(self.shared(), ended);
-        let released = self.engine.release(parting.hold.clone()).await;
-        self.part(parting, released)
+        let report = ReleaseReport::of(self.shared(), ended);
+        let released = self.backend.release(report.lease.clone()).await;
+        self.finish(report, released)
     }
 
-    /// As [`release`](Held::release), blocking the thread.
+    /// As [`release`](OwnedLease::release), blocking the thread.
     pub(crate) fn release_blocking(self, ended: Moment) -> Result<(), LockError> {
-        let parting = Parting::of(self.shared(), ended);
-        let released = self.engine.release_blocking(parting.hold.clone());
-        self.part(parting, released)
+        let report = ReleaseReport::of(self.shared(), ended);
+        let released = self.backend.release_blocking(report.lease.clone());
+        self.finish(report, released)
     }
 
-    fn part(mut self, parting: Parting, released: Released) -> Result<(), LockError> {
-        self.hold = None;
-        let outcome = parting.outcome(released);
-        let Parting { hold, ended, .. } = parting;
-        if let Some(holding) = self.holding.take() {
-            holding.end(&hold, outcome.unwrap_or("lost"), ended);
+    fn finish(mut self, report: ReleaseReport, released: ReleaseOutcome) -> Result<(), LockError> {
+        self.lease = None;
+        let outcome = report.outcome(released);
+        let ReleaseReport { lease, ended, .. } = report;
+        if let Some(span) = self.span.take() {
+            span.end(&lease.trace, outcome.unwrap_or("lost"), ended);
         }
-        outcome.map(drop).map_err(|loss| hold.lost_error(loss))
+        outcome.map(drop).map_err(|loss| lease.lost_error(loss))
     }
 
-    pub(crate) fn shared(&self) -> Arc<Hold> {
-        self.hold
+    pub(crate) fn shared(&self) -> Arc<Lease> {
+        self.lease
             .clone()
-            .expect("it is taken only when this is given back")
+            .expect("a lease is taken only when it is released")
     }
 }
 
-/// What was known of a hold when its holder was done.
-struct Parting {
-    hold: Arc<Hold>,
+/// What was known of a lease when its holder was done.
+struct ReleaseReport {
+    lease: Arc<Lease>,
     ended: Moment,
     in_time: bool,
-    loss: Option<Loss>,
+    loss: Option<LossReason>,
 }
 
-impl Parting {
-    fn of(hold: Arc<Hold>, ended: Moment) -> Parting {
-        Parting {
-            in_time: ended < hold.deadline(),
-            loss: hold.loss_at(ended),
-            hold,
+impl ReleaseReport {
+    fn of(lease: Arc<Lease>, ended: Moment) -> ReleaseReport {
+        ReleaseReport {
+            in_time: ended < lease.deadline(),
+            loss: lease.loss_at(ended),
+            lease,
             ended,
         }
     }
 
-    /// How the hold ended, in the word of metrics.
-    fn outcome(&self, released: Released) -> Result<&'static str, Loss> {
+    /// The end of the lease, as a label of metrics.
+    fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
         match (released, self.loss) {
             (_, Some(loss)) => Err(loss),
-            (Released::NotOurs, None) => Err(self.hold.lose(Loss::NotOurs)),
-            (_, None) if !self.in_time => Err(Loss::Expired),
-            (Released::Freed, None) => Ok("released"),
-            (Released::Passed, None) => Ok("passed"),
-            (Released::Retained, None) => Ok("retained"),
-            (Released::Unheard, None) => Ok("unheard"),
-            (Released::Unconfirmed, None) => Ok("unconfirmed"),
+            (ReleaseOutcome::NotOurs, None) => Err(self.lease.lose(LossReason::NotOurs)),
+            (_, None) if !self.in_time => Err(LossReason::Expired),
+            (ReleaseOutcome::Freed, None) => Ok("released"),
+            (ReleaseOutcome::HandedOver, None) => Ok("passed"),
+            (ReleaseOutcome::Retained, None) => Ok("retained"),
+            (ReleaseOutcome::NotAwaited, None) => Ok("unheard"),
+            (ReleaseOutcome::Unconfirmed, None) => Ok("unconfirmed"),
         }
     }
 }
 
-impl Deref for Held {
-    type Target = Hold;
+impl Deref for OwnedLease {
+    type Target = Lease;
 
-    fn deref(&self) -> &Hold {
-        self.hold
+    fn deref(&self) -> &Lease {
+        self.lease
             .as_deref()
-            .expect("it is taken only when this is given back")
+            .expect("a lease is taken only when it is released")
     }
 }
 
-impl Drop for Held {
+impl Drop for OwnedLease {
     fn drop(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            // First: what is told of it is heard by somebody else's code.
-            self.engine.abandon(hold.clone());
-            if let Some(holding) = self.holding.take() {
-                holding.dropped(&hold);
+        if let Some(lease) = self.lease.take() {
+            // First: subscribers run in what follows, and may block.
+            self.backend.abandon(lease.clone());
+            if let Some(span) = self.span.take() {
+                span.dropped(&lease.trace, || {
+                    let outcome = lease.loss().map_or("dropped", |_| "lost");
+                    (outcome, lease.now())
+                });
             }
         }
     }

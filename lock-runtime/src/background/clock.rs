@@ -3,17 +3,19 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+
 use crate::background::moment::Moment;
 
 /// Which clock a backend measures leases by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Runs on while the machine sleeps, as the server's clock does: without that, a laptop that
-    /// was shut for an hour would believe in an hour-old lease.
+    /// Runs on while the machine sleeps, as the server's clock does. Otherwise a laptop that was shut for
+    /// an hour would rely on an hour-old lease.
     Boot,
-    /// tokio's, which tests can pause. Outside a runtime it is the real one.
+    /// tokio's clock, which tests can pause. Outside a runtime it is the real one.
     Tokio,
-    /// The real one, also inside a runtime whose time is paused; it has the zero of tokio's.
+    /// The real clock, also inside a runtime whose time is paused. It has the zero of tokio's.
     Real,
 }
 
@@ -21,15 +23,24 @@ impl Clock {
     pub(crate) fn now(self) -> Moment {
         match self {
             Clock::Boot => boot_now(),
-            Clock::Tokio => since_zero(tokio::time::Instant::now().into_std()),
+            Clock::Tokio => since_zero(tokio_now()),
             Clock::Real => since_zero(Instant::now()),
         }
     }
 }
 
+/// Once a test has paused time, tokio's clock panics on a thread that drops its locals. A guard may be among
+/// them: it goes by the real clock.
+fn tokio_now() -> Instant {
+    match Handle::try_current() {
+        Err(error) if error.is_thread_local_destroyed() => Instant::now(),
+        _ => tokio::time::Instant::now().into_std(),
+    }
+}
+
 fn since_zero(now: Instant) -> Moment {
-    // A clock that was paused before this is first read stands a little behind the real one, so zero
-    // lies well before now.
+    // A clock that was paused before this is first read is a little behind the real one, so zero lies well
+    // before now.
     static ZERO: LazyLock<Instant> = LazyLock::new(|| {
         let now = Instant::now();
         now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
@@ -45,8 +56,8 @@ fn boot_now() -> Moment {
     Moment::from_nanos(0) + Duration::new(seconds, nanos)
 }
 
-/// Elsewhere the standard library's clock is the best that can be had without unsafe code. It
-/// counts suspend on Windows; on macOS it stands still while the machine sleeps.
+/// On other systems the standard library's clock is the best without unsafe code. It counts suspend on
+/// Windows; on macOS it stands still while the machine sleeps.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn boot_now() -> Moment {
     static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -58,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neither_clock_runs_backwards() {
+    fn clocks_never_run_backwards() {
         for clock in [Clock::Boot, Clock::Tokio, Clock::Real] {
             let first = clock.now();
             assert!(clock.now() >= first);
@@ -66,21 +77,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_tokio_clock_follows_paused_time() {
+    async fn tokio_clock_follows_paused_time() {
         let before = Clock::Tokio.now();
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(Clock::Tokio.now().since(before), Duration::from_secs(3600));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_real_clock_does_not() {
+    async fn real_clock_ignores_paused_time() {
         let before = Clock::Real.now();
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert!(Clock::Real.now().since(before) < Duration::from_secs(3600));
     }
 
     #[test]
-    fn outside_a_runtime_both_are_the_same() {
+    fn tokio_clock_is_the_real_one_outside_a_runtime() {
         let moments = [Clock::Real, Clock::Tokio, Clock::Real].map(Clock::now);
         assert!(moments.is_sorted(), "{moments:?}");
     }

@@ -1,15 +1,15 @@
-//! How much is under way, for those who wait until nothing is.
+//! A count of what has begun and not ended, for shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::background::panics::shielded;
+use crate::background::panics::catch_panics;
 
-/// Counts what has begun and not ended.
+/// Counts what has begun and not ended. Clones share one count.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(Arc<Count>);
+pub(crate) struct InFlight(Arc<Count>);
 
 #[derive(Debug, Default)]
 struct Count {
@@ -17,8 +17,8 @@ struct Count {
     zero: Notify,
 }
 
-impl Tally {
-    /// Counts one, until what is returned is dropped.
+impl InFlight {
+    /// Counts one, until the returned value is dropped.
     pub(crate) fn one(&self) -> Counted {
         self.0.number.fetch_add(1, Ordering::SeqCst);
         Counted(self.0.clone())
@@ -41,14 +41,14 @@ impl Tally {
     }
 }
 
-/// One that is counted.
+/// One call or ending that is in flight until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<Count>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
         if self.0.number.fetch_sub(1, Ordering::SeqCst) == 1 {
-            shielded(|| self.0.zero.notify_waiters());
+            catch_panics(|| self.0.zero.notify_waiters());
         }
     }
 }

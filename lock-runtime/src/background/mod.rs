@@ -1,10 +1,11 @@
-//! One thread a process that owns what must outlive the caller's runtime.
+//! One thread per process, for work that must outlive the caller's runtime.
 //!
-//! Renewals, the release of dropped guards and answers that arrive after their caller is gone live
-//! here, and it reads from connections while nobody else does: a body that blocks its own runtime is still
-//! renewed, a guard dropped while a runtime shuts down is still released, and one client serves a new
+//! The thread renews leases, releases the locks of dropped guards, awaits answers whose caller is gone, and
+//! reads from connections that have no other reader. So a lease is renewed while its body blocks the
+//! runtime, and a guard dropped while its runtime shuts down is still released. One client serves a new
 //! runtime in every test.
-//! The thread only ever runs short, non-blocking steps, so callers may rely on its timers.
+//!
+//! The thread only runs short, non-blocking steps, so callers may rely on its timers.
 
 pub(crate) mod clock;
 pub(crate) mod fork;
@@ -13,6 +14,7 @@ pub(crate) mod moment;
 pub(crate) mod offload;
 pub(crate) mod panics;
 pub(crate) mod random;
+pub(crate) mod sync;
 pub(crate) mod timers;
 
 use std::future::{Future, pending};
@@ -23,68 +25,67 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
-use crate::background::offload::Errands;
-use crate::background::timers::Alarms;
+use crate::background::fork::is_forked_from;
+use crate::background::timers::Timers;
 use crate::error::{LockError, LockErrorKind};
 
-/// The keeper of this process.
+/// The background thread of this process.
 #[derive(Clone, Debug)]
-pub(crate) struct Keeper(&'static Inner);
+pub(crate) struct Background(&'static Inner);
 
 #[derive(Debug)]
 struct Inner {
     handle: Handle,
-    alarms: Arc<Alarms>,
-    errands: Errands,
+    timers: Arc<Timers>,
     process: u32,
 }
 
-/// The one of this process, or, in a forked child, of its parent.
-static KEEPER: OnceCell<Inner> = OnceCell::new();
+/// In a forked child it is that of the parent.
+static BACKGROUND: OnceCell<Inner> = OnceCell::new();
 
-impl Keeper {
-    /// Whether this is the process that the keeper was started in, if it was: what needs no keeper fails in
-    /// a forked child as all else does.
+impl Background {
+    /// Refuses a forked child if its parent had started the background. So calls that need no background
+    /// fail there as all others do.
     pub(crate) fn refuse_forked() -> Result<(), LockError> {
-        KEEPER
+        BACKGROUND
             .get()
-            .map_or(Ok(()), |inner| Keeper(inner).check_process())
+            .map_or(Ok(()), |inner| Background(inner).check_process())
     }
 
-    /// The keeper, started at the first call that can: a process that has no file descriptor or thread
+    /// The background, started by the first call that can: a process that has no file descriptor or thread
     /// left now may have one later.
     ///
     /// # Errors
     ///
     /// `Unavailable` when the thread cannot be started now, `Shutdown` in a forked child: a thread
     /// does not survive a fork, and a connection must not be shared by two processes.
-    pub(crate) fn get() -> Result<Keeper, LockError> {
-        let inner = KEEPER.get_or_try_init(start).map_err(|error| {
+    pub(crate) fn get() -> Result<Background, LockError> {
+        let inner = BACKGROUND.get_or_try_init(start).map_err(|error| {
             LockError::new(LockErrorKind::Unavailable).with_detail(format!(
                 "the background thread could not be started: {error}"
             ))
         })?;
-        let keeper = Keeper(inner);
-        keeper.check_process()?;
-        Ok(keeper)
+        let background = Background(inner);
+        background.check_process()?;
+        Ok(background)
     }
 
-    /// Whether this is still the process that the keeper runs in.
+    /// Refuses a forked child, in which the thread does not run.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
-        if std::process::id() == self.0.process {
-            return Ok(());
+        if is_forked_from(self.0.process) {
+            return Err(LockError::new(LockErrorKind::Shutdown).with_detail(
+                "this process was forked after its parent had made a client; fork first, then connect",
+            ));
         }
-        Err(LockError::new(LockErrorKind::Shutdown).with_detail(
-            "this process was forked after its parent had made a client; fork first, then connect",
-        ))
+        Ok(())
     }
 
-    /// The process that the keeper runs in.
+    /// The process that the thread runs in.
     pub(crate) fn process(&self) -> u32 {
         self.0.process
     }
 
-    /// Runs a task on the keeper. In a forked child it is dropped: nobody would run it.
+    /// Runs a task on the thread. In a forked child the task is dropped, as no thread would run it.
     pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
@@ -94,25 +95,20 @@ impl Keeper {
         Some(self.0.handle.spawn(task))
     }
 
-    /// Which runtime it is.
+    /// The id of the thread's runtime.
     pub(crate) fn id(&self) -> Id {
         self.0.handle.id()
     }
 
-    /// Timers for callers that may have none. Nothing rings in a forked child.
-    pub(crate) fn alarms(&self) -> &'static Alarms {
-        &self.0.alarms
+    /// Timers for callers whose runtime may have none. None fires in a forked child.
+    pub(crate) fn timers(&self) -> &'static Timers {
+        &self.0.timers
     }
 
-    /// What callers do for it.
-    pub(crate) fn errands(&self) -> &Errands {
-        &self.0.errands
-    }
-
-    /// Sleeps, wherever this is called. For ever in a forked child, where nobody keeps time.
+    /// Sleeps, on any runtime or none. In a forked child it never completes: no timer fires there.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self.check_process() {
-            Ok(()) => self.0.alarms.sleep_until(Instant::now() + span).await,
+            Ok(()) => self.0.timers.sleep_until(Instant::now() + span).await,
             Err(_) => pending().await,
         }
     }
@@ -123,29 +119,29 @@ fn start() -> std::io::Result<Inner> {
         .enable_all()
         .build()?;
     let handle = runtime.handle().clone();
-    let alarms = Arc::new(Alarms::new());
-    let ringing = alarms.clone();
+    let timers = Arc::new(Timers::new());
+    let firing = timers.clone();
     std::thread::Builder::new()
-        .name("lock-keeper".to_owned())
-        .spawn(move || runtime.block_on(ringing.run()))?;
+        .name("lock-background".to_owned())
+        .spawn(move || runtime.block_on(firing.run()))?;
     Ok(Inner {
         handle,
-        alarms,
-        errands: Errands::default(),
+        timers,
         process: std::process::id(),
     })
 }
 
-/// How many tasks the keeper has at this moment: for tests that look for what is left behind.
-#[doc(hidden)]
+/// How many tasks the background has at this moment, for tests that look for tasks left behind.
 pub fn background_tasks() -> usize {
-    Keeper::get().map_or(0, |keeper| keeper.0.handle.metrics().num_alive_tasks())
+    Background::get().map_or(0, |background| {
+        background.0.handle.metrics().num_alive_tasks()
+    })
 }
 
 /// Waits for `future` on this thread, inside or outside a runtime.
 ///
-/// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used
-/// up its cooperative budget would spin here for ever: nothing renews the budget while it blocks.
+/// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used up its
+/// cooperative budget would spin here for ever: the budget is not renewed while the task blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     pollster::block_on(tokio::task::coop::unconstrained(future))
 }

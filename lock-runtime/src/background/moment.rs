@@ -8,10 +8,10 @@ use std::time::Duration;
 pub(crate) struct Moment(u64);
 
 impl Moment {
-    /// Later than everything: a lease that its holder alone can end.
+    /// Later than every other moment: the end of a lease without `max_hold`.
     pub(crate) const NEVER: Moment = Moment(u64::MAX);
 
-    /// Not later than anything.
+    /// Not later than any other moment.
     pub(crate) const FIRST: Moment = Moment(0);
 
     pub(crate) const fn from_nanos(nanos: u64) -> Moment {
@@ -22,7 +22,7 @@ impl Moment {
         self.0
     }
 
-    /// The time from `earlier` to this moment; zero if it is already past.
+    /// The time from `earlier` to this moment; zero if this moment is the earlier one.
     pub(crate) fn since(self, earlier: Moment) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -42,12 +42,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_too_long_to_count_ends_never() {
+    fn span_too_long_to_count_ends_never() {
         assert_eq!(Moment::from_nanos(5) + Duration::MAX, Moment::NEVER);
     }
 
     #[test]
-    fn the_time_since_a_later_moment_is_zero() {
+    fn time_since_a_later_moment_is_zero() {
         let earlier = Moment::from_nanos(10);
         let later = earlier + Duration::from_nanos(7);
         assert_eq!(later.since(earlier), Duration::from_nanos(7));

@@ -1,16 +1,14 @@
-//! Work of the background's that a caller does itself while it waits for it.
+//! Background tasks polled inline by the caller that awaits their result.
 //!
-//! It is polled in the caller's task, so that its commands and their answers cross no threads. But it
-//! is not the caller's: others wait for what it does. So the keeper takes it over when the caller goes
-//! away, and also when it was called and has not been polled for a while, because something blocks
-//! its runtime or nobody polls the caller's future.
+//! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on
+//! them too. So the background takes a task over when its caller is dropped, and when the task was woken and
+//! not polled for a while: the caller's runtime may be blocked, or its future left unpolled.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
@@ -18,427 +16,262 @@ use foldhash::HashMap;
 use tokio::sync::oneshot;
 use tokio::task::coop::unconstrained;
 
-use crate::background::Keeper;
-use crate::background::panics::shielded;
+use crate::background::Background;
+use crate::background::panics::wake_all;
+use crate::background::sync::Mutex;
 
-/// The time between two looks at what callers do. One that was called before the last look and is not
-/// polled by the next is relieved: soon enough to keep a place in a queue, and the hold on a lock.
-const LOOK: Duration = Duration::from_millis(100);
+/// The time between two checks of the offloaded tasks. A task that was woken before one check and is not
+/// polled by the next is taken over: soon enough to keep its queue entry and its lease.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// After so many looks at nothing there are none until something is to be looked after.
-const IDLE_LOOKS: u32 = 10;
+/// After so many checks without any task there are no more, until the next task is assigned.
+const IDLE_CHECKS: u32 = 10;
 
-/// Boxed where it is made: it may take kilobytes, and is not moved on its way to whoever does it.
+/// Boxed where it is made: it may take kilobytes, and is not moved on its way to the caller or the
+/// background.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Something to do, or a place for it.
-pub(crate) struct Errand {
+/// A slot for a task that its caller polls while it waits.
+pub(crate) struct OffloadedTask {
     number: u64,
-    work: Mutex<Work>,
+    slot: Mutex<Slot>,
     caller: Mutex<Option<Waker>>,
-    /// It was called and has not been polled since.
-    called: AtomicBool,
-    /// The same, at the last look.
-    was_called: AtomicBool,
-    /// Nothing of it is left to anybody.
-    done: AtomicBool,
+    /// Whether the task was woken and has not been polled since.
+    is_woken: AtomicBool,
+    /// The same, at the last check.
+    was_woken: AtomicBool,
+    /// Whether neither the caller nor the background has anything left to do here.
+    is_done: AtomicBool,
 }
 
-enum Work {
-    /// None yet.
-    Awaited,
-    ToDo(Task),
-    /// It is polled at this moment.
-    UnderWay,
-    /// It was done, or is done by the keeper, as all is that comes.
-    Over,
+enum Slot {
+    /// No task was assigned yet.
+    Empty,
+    Ready(Task),
+    /// The task is being polled at this moment.
+    Polling,
+    /// The task has ended, or the background has it, as it has every task that is assigned from now on.
+    Closed,
 }
 
-impl Errand {
-    fn new() -> Arc<Errand> {
+impl OffloadedTask {
+    fn new() -> Arc<OffloadedTask> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Errand {
+        Arc::new(OffloadedTask {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            work: Mutex::new(Work::Awaited),
+            slot: Mutex::new(Slot::Empty),
             caller: Mutex::default(),
-            called: AtomicBool::new(false),
-            was_called: AtomicBool::new(false),
-            done: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
+            was_woken: AtomicBool::new(false),
+            is_done: AtomicBool::new(false),
         })
     }
 
-    /// Has `task` done, by the caller if it is still there.
-    pub(crate) fn give(self: &Arc<Errand>, keeper: &Keeper, task: Task) {
-        let mut work = self.work();
-        if !matches!(*work, Work::Awaited) {
-            drop(work);
-            keeper.spawn(task);
+    /// Has `task` run, by the caller if it is still there.
+    pub(crate) fn assign(self: &Arc<OffloadedTask>, background: &Background, task: Task) {
+        let mut slot = self.slot.lock();
+        if !matches!(*slot, Slot::Empty) {
+            drop(slot);
+            background.spawn(task);
             return;
         }
-        // Before anybody can do it, who would then say that it need not be looked after.
-        keeper.errands().watch(keeper, self);
-        *work = Work::ToDo(task);
-        drop(work);
+        // Watched before it can be polled: a poll that ends it also ends the watch.
+        WATCHED_TASKS.watch(background, self);
+        *slot = Slot::Ready(task);
+        drop(slot);
         self.wake_by_ref();
     }
 
-    /// Goes on with what there is to do.
-    fn poll(self: &Arc<Errand>, keeper: &Keeper, cx: &Context<'_>) {
+    /// Polls the task, if there is one and no thread is polling it.
+    fn poll(self: &Arc<OffloadedTask>, cx: &Context<'_>) {
         let caller = cx.waker().clone();
-        let before = self.caller().replace(caller);
-        drop(before);
-        let mut work = self.work();
-        let mut task = match mem::replace(&mut *work, Work::UnderWay) {
-            Work::ToDo(task) => task,
+        let previous = self.caller.lock().replace(caller);
+        drop(previous);
+        let mut slot = self.slot.lock();
+        let mut task = match mem::replace(&mut *slot, Slot::Polling) {
+            Slot::Ready(task) => task,
             other => {
-                *work = other;
+                *slot = other;
                 return;
             }
         };
-        drop(work);
-        self.called.store(false, Ordering::Release);
-        self.was_called.store(false, Ordering::Relaxed);
+        drop(slot);
+        self.is_woken.store(false, Ordering::Release);
+        self.was_woken.store(false, Ordering::Relaxed);
         let waker = Waker::from(self.clone());
-        // Without the mutex: what it calls may call this one. Should it panic, it is over.
-        let over = OverWhenDropped(self, keeper);
+        // Polled without the mutex, since the task may wake itself. If it panics, it is done.
+        let close = CloseOnDrop(self);
         if task
             .as_mut()
             .poll(&mut Context::from_waker(&waker))
             .is_pending()
         {
-            mem::forget(over);
-            *self.work() = Work::ToDo(task);
+            mem::forget(close);
+            *self.slot.lock() = Slot::Ready(task);
         }
     }
 
-    /// Has the keeper do what there is, and what may still come.
-    fn leave(&self, keeper: &Keeper) {
-        let mut work = self.work();
-        if matches!(*work, Work::UnderWay) {
-            // It is not late after all.
+    /// Moves the task to the background, and any task that may still be assigned.
+    fn move_to(&self, background: &Background) {
+        let mut slot = self.slot.lock();
+        if matches!(*slot, Slot::Polling) {
+            // A task that is being polled right now is not stuck.
             return;
         }
-        let left = mem::replace(&mut *work, Work::Over);
-        drop(work);
-        self.over(keeper);
-        if let Work::ToDo(task) = left {
-            keeper.spawn(task);
+        let left = mem::replace(&mut *slot, Slot::Closed);
+        drop(slot);
+        self.done();
+        if let Slot::Ready(task) = left {
+            background.spawn(task);
         }
     }
 
-    /// Nobody has to look after it any longer.
-    fn over(&self, keeper: &Keeper) {
-        self.done.store(true, Ordering::Relaxed);
-        keeper.errands().forget(self);
-    }
-
-    fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn caller(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.caller.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the watch.
+    fn done(&self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        WATCHED_TASKS.forget(self);
     }
 }
 
-/// What remains of an errand when its poll does not come back, or was the last one.
-struct OverWhenDropped<'a>(&'a Errand, &'a Keeper);
+/// Closes the slot of a task whose poll was its last one, or panicked.
+struct CloseOnDrop<'a>(&'a OffloadedTask);
 
-impl Drop for OverWhenDropped<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
-        let OverWhenDropped(errand, keeper) = self;
-        *errand.work() = Work::Over;
-        errand.over(keeper);
+        *self.0.slot.lock() = Slot::Closed;
+        self.0.done();
     }
 }
 
-impl Wake for Errand {
-    fn wake(self: Arc<Errand>) {
+impl Wake for OffloadedTask {
+    fn wake(self: Arc<OffloadedTask>) {
         self.wake_by_ref();
     }
 
-    fn wake_by_ref(self: &Arc<Errand>) {
-        self.called.store(true, Ordering::Release);
-        // Taken, and called while the mutex is free: it is somebody else's code. Whoever comes brings
-        // it back.
-        let caller = self.caller().take();
-        if let Some(caller) = caller {
-            shielded(|| caller.wake());
-        }
+    fn wake_by_ref(self: &Arc<OffloadedTask>) {
+        self.is_woken.store(true, Ordering::Release);
+        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
+        let caller = self.caller.lock().take();
+        wake_all(caller);
     }
 }
 
-/// A caller that does an errand while it waits. Dropped, it leaves it to the keeper.
-pub(crate) struct Runner {
-    keeper: Keeper,
-    errand: Arc<Errand>,
+/// A caller that polls a task while it waits for its result. Dropped, it leaves the task to the background.
+pub(crate) struct InlineRunner {
+    background: Background,
+    offloaded: Arc<OffloadedTask>,
 }
 
-impl Runner {
-    /// Somebody for whom there is nothing to do so far.
-    pub(crate) fn new(keeper: &Keeper) -> Runner {
-        Runner {
-            keeper: keeper.clone(),
-            errand: Errand::new(),
+impl InlineRunner {
+    /// A caller without a task so far.
+    pub(crate) fn new(background: &Background) -> InlineRunner {
+        InlineRunner {
+            background: background.clone(),
+            offloaded: OffloadedTask::new(),
         }
     }
 
-    /// Where work for it can be left.
-    pub(crate) fn errand(&self) -> &Arc<Errand> {
-        &self.errand
+    /// The slot in which the caller's task is put.
+    pub(crate) fn offloaded(&self) -> &Arc<OffloadedTask> {
+        &self.offloaded
     }
 
-    /// Waits for `answer`, and does what there is to do meanwhile. `None` if there will be none.
+    /// Waits for `answer`, and polls the task meanwhile. `None` if the answer's sender is gone.
     ///
-    /// It is polled outside the budget of its task. Where that is used up, tokio wakes a task when its
-    /// poll is over, and so never if a caller waits for this inside a poll, with another executor.
+    /// The answer is polled outside the budget of the caller's task. When that is used up, tokio wakes the
+    /// task after its poll has ended, and so never if an executor inside the poll waits for this.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
         unconstrained(poll_fn(|cx| {
-            self.errand.poll(&self.keeper, cx);
+            self.offloaded.poll(cx);
             Pin::new(&mut *answer).poll(cx).map(Result::ok)
         }))
         .await
     }
 
-    /// Nothing will come that has not come by now.
+    /// Closes the slot, if it is empty: no task will be assigned any more.
     pub(crate) fn expects_nothing(&self) {
-        let mut work = self.errand.work();
-        if matches!(*work, Work::Awaited) {
-            *work = Work::Over;
-            self.errand.done.store(true, Ordering::Relaxed);
+        let mut slot = self.offloaded.slot.lock();
+        if matches!(*slot, Slot::Empty) {
+            *slot = Slot::Closed;
+            self.offloaded.is_done.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Runner {
+impl Drop for InlineRunner {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
-        if !self.errand.done.load(Ordering::Relaxed) && self.keeper.check_process().is_ok() {
-            self.errand.leave(&self.keeper);
+        let is_done = self.offloaded.is_done.load(Ordering::Relaxed);
+        if !is_done && self.background.check_process().is_ok() {
+            self.offloaded.move_to(&self.background);
         }
     }
 }
 
-impl fmt::Debug for Errands {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Errands").finish_non_exhaustive()
-    }
-}
+/// The tasks that callers of this process poll, so that the background can take over those that are stuck.
+static WATCHED_TASKS: LazyLock<WatchedTasks> = LazyLock::new(WatchedTasks::default);
 
-/// What callers of this process do, so that the keeper can look after it.
 #[derive(Default)]
-pub(crate) struct Errands(Mutex<Watched>);
+struct WatchedTasks(Mutex<Watched>);
 
 #[derive(Default)]
 struct Watched {
-    errands: HashMap<u64, Arc<Errand>>,
+    by_number: HashMap<u64, Arc<OffloadedTask>>,
+    /// Whether a task of the background checks them.
     is_watching: bool,
 }
 
-impl Errands {
-    fn watch(&self, keeper: &Keeper, errand: &Arc<Errand>) {
-        let mut watched = self.watched();
-        watched.errands.insert(errand.number, errand.clone());
+impl WatchedTasks {
+    fn watch(&self, background: &Background, offloaded: &Arc<OffloadedTask>) {
+        let mut watched = self.0.lock();
+        let number = offloaded.number;
+        watched.by_number.insert(number, offloaded.clone());
         if !mem::replace(&mut watched.is_watching, true) {
             drop(watched);
-            let keeper_too = keeper.clone();
-            keeper.spawn(async move { keeper_too.errands().look_after(&keeper_too).await });
+            let taking_over = background.clone();
+            background.spawn(async move { WATCHED_TASKS.check(&taking_over).await });
         }
     }
 
-    fn forget(&self, errand: &Errand) {
-        let forgotten = self.watched().errands.remove(&errand.number);
+    fn forget(&self, offloaded: &OffloadedTask) {
+        let forgotten = self.0.lock().by_number.remove(&offloaded.number);
+        // Outside the mutex: it may be the last reference to a task.
         drop(forgotten);
     }
 
-    /// Takes over what is not done, until there is nothing to look after.
-    async fn look_after(&self, keeper: &Keeper) {
+    /// Takes stuck tasks over, until there are none to watch.
+    async fn check(&self, background: &Background) {
         let mut idle = 0;
-        while idle < IDLE_LOOKS || !self.rest() {
-            tokio::time::sleep(LOOK).await;
-            let late = self.late();
-            idle = if late.is_none() { idle + 1 } else { 0 };
-            for errand in late.into_iter().flatten() {
-                errand.leave(keeper);
+        while idle < IDLE_CHECKS || !self.stop_watching() {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            let stuck = self.stuck();
+            idle = if stuck.is_none() { idle + 1 } else { 0 };
+            for offloaded in stuck.into_iter().flatten() {
+                offloaded.move_to(background);
             }
         }
     }
 
-    /// What was called before the last look and has not been polled since; `None` if nothing is done
-    /// at all.
-    fn late(&self) -> Option<Vec<Arc<Errand>>> {
-        let watched = self.watched();
-        let is_late = |errand: &&Arc<Errand>| {
-            let called = errand.called.load(Ordering::Acquire);
-            errand.was_called.swap(called, Ordering::Relaxed) && called
+    /// The tasks that were woken before the last check and have not been polled since; `None` if there are
+    /// no tasks at all.
+    fn stuck(&self) -> Option<Vec<Arc<OffloadedTask>>> {
+        let watched = self.0.lock();
+        let is_stuck = |offloaded: &&Arc<OffloadedTask>| {
+            let is_woken = offloaded.is_woken.load(Ordering::Acquire);
+            offloaded.was_woken.swap(is_woken, Ordering::Relaxed) && is_woken
         };
-        let late = watched.errands.values().filter(is_late).cloned().collect();
-        (!watched.errands.is_empty()).then_some(late)
+        let stuck = watched.by_number.values().filter(is_stuck).cloned();
+        let stuck = stuck.collect();
+        (!watched.by_number.is_empty()).then_some(stuck)
     }
 
-    /// Stops looking, if there is nothing to look after.
-    fn rest(&self) -> bool {
-        let mut watched = self.watched();
-        watched.is_watching = !watched.errands.is_empty();
+    /// Ends the checks, if there is no task to watch.
+    fn stop_watching(&self) -> bool {
+        let mut watched = self.0.lock();
+        watched.is_watching = !watched.by_number.is_empty();
         !watched.is_watching
-    }
-
-    fn watched(&self) -> MutexGuard<'_, Watched> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::thread::ThreadId;
-    use tokio::sync::Notify;
-    use tokio::time::timeout;
-
-    /// A bound that only a failing test sees the end of.
-    const LONG: Duration = Duration::from_secs(20);
-
-    fn keeper() -> Keeper {
-        Keeper::get().expect("there is one")
-    }
-
-    fn here() -> ThreadId {
-        std::thread::current().id()
-    }
-
-    /// Leaves something to do that says on which threads it was done, before and after it was called.
-    fn give(errand: &Arc<Errand>) -> (Arc<Notify>, oneshot::Receiver<[ThreadId; 2]>) {
-        let (reply, answer) = oneshot::channel();
-        let call = Arc::new(Notify::new());
-        let called = call.clone();
-        let task = Box::pin(async move {
-            let first = here();
-            called.notified().await;
-            let _ = reply.send([first, here()]);
-        });
-        errand.give(&keeper(), task);
-        (call, answer)
-    }
-
-    fn watched() -> usize {
-        keeper().errands().watched().errands.len()
-    }
-
-    async fn soon<T>(future: impl Future<Output = T>) -> T {
-        timeout(LONG, future).await.expect("it is done")
-    }
-
-    async fn poll_once(runner: &mut Runner, answer: &mut oneshot::Receiver<[ThreadId; 2]>) -> bool {
-        let mut waiting = Box::pin(runner.wait_for(answer));
-        poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx).is_ready())).await
-    }
-
-    #[tokio::test]
-    async fn a_caller_that_waits_does_it_itself() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
-        // Called again and again, and always there: it is not late.
-        let calling = tokio::spawn(async move {
-            for _ in 0..4 {
-                tokio::time::sleep(LOOK).await;
-            }
-            call.notify_one();
-        });
-        let threads = soon(runner.wait_for(&mut answer)).await;
-        assert_eq!(threads, Some([here(), here()]));
-        calling.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn the_keeper_goes_on_where_a_caller_leaves() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
-        assert!(!poll_once(&mut runner, &mut answer).await);
-        drop(runner);
-        call.notify_one();
-        let [first, last] = soon(answer).await.unwrap();
-        assert_eq!(first, here());
-        assert_ne!(last, here());
-    }
-
-    #[tokio::test]
-    async fn what_comes_after_the_caller_has_left_is_the_keepers() {
-        let runner = Runner::new(&keeper());
-        let errand = runner.errand().clone();
-        drop(runner);
-        let (call, answer) = give(&errand);
-        call.notify_one();
-        assert!(!soon(answer).await.unwrap().contains(&here()));
-    }
-
-    /// Its runtime is blocked, or nobody polls its future.
-    #[tokio::test]
-    async fn a_caller_that_is_called_and_does_not_come_is_relieved() {
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
-        assert!(!poll_once(&mut runner, &mut answer).await);
-        call.notify_one();
-        let [first, last] = soon(&mut answer).await.unwrap();
-        assert_eq!(first, here());
-        assert_ne!(last, here(), "the keeper has taken it over");
-    }
-
-    /// Given, and not even looked at.
-    #[tokio::test]
-    async fn a_caller_that_never_comes_is_relieved() {
-        let runner = Runner::new(&keeper());
-        let (call, answer) = give(runner.errand());
-        call.notify_one();
-        assert!(!soon(answer).await.unwrap().contains(&here()));
-        drop(runner);
-    }
-
-    /// It may never be polled again if it is not answered now: another executor polls it inside a poll.
-    #[tokio::test]
-    async fn a_caller_whose_task_has_used_up_its_budget_is_answered() {
-        while tokio::task::coop::has_budget_remaining() {
-            tokio::task::coop::consume_budget().await;
-        }
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
-        call.notify_one();
-        let mut waiting = Box::pin(runner.wait_for(&mut answer));
-        let polled = waiting
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()));
-        assert!(polled.is_ready());
-    }
-
-    #[tokio::test]
-    async fn a_task_that_panics_is_gone_and_takes_nobody_with_it() {
-        let caller = tokio::spawn(async {
-            let mut runner = Runner::new(&keeper());
-            let (_reply, mut answer) = oneshot::channel::<()>();
-            let task = Box::pin(async { panic!("on purpose") });
-            runner.errand().give(&keeper(), task);
-            runner.wait_for(&mut answer).await
-        });
-        assert!(soon(caller).await.unwrap_err().is_panic());
-        let mut runner = Runner::new(&keeper());
-        let (call, mut answer) = give(runner.errand());
-        call.notify_one();
-        assert!(soon(runner.wait_for(&mut answer)).await.is_some());
-    }
-
-    #[tokio::test]
-    async fn nothing_is_looked_after_that_is_done() {
-        for _ in 0..100 {
-            let mut runner = Runner::new(&keeper());
-            let (call, mut answer) = give(runner.errand());
-            call.notify_one();
-            soon(runner.wait_for(&mut answer)).await.unwrap();
-        }
-        // Those of the other tests aside, which end as well.
-        soon(async {
-            while watched() > 0 {
-                tokio::time::sleep(LOOK).await;
-            }
-        })
-        .await;
-    }
-}
+mod tests;

@@ -1,11 +1,54 @@
-//! Somebody else's code, in the midst of ours.
+//! Calls of code that is not this crate's.
 //!
-//! Wakers, subscribers and recorders are made by others, and may panic. That is no reason for a lock
-//! to stay, or for a lease not to be renewed.
+//! Wakers, subscribers and recorders are made by the application and its runtime, and may panic. That is no
+//! reason for a lock to stay, or for a lease not to be renewed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Waker;
 
-/// Calls what may panic. `None` if it did: the panic's message was printed, and that is all.
-pub(crate) fn shielded<T>(call: impl FnOnce() -> T) -> Option<T> {
+/// Calls code that may panic. `None` if it did: the panic's message was printed, and nothing else follows.
+pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
+}
+
+/// Wakes all of `wakers`, also after one of them has panicked.
+///
+/// Must not be called with a mutex held: a waker may poll its task at once, or lock what it likes.
+pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    for waker in wakers {
+        catch_panics(|| waker.wake());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    struct Panicking;
+
+    impl Wake for Panicking {
+        fn wake(self: Arc<Self>) {
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }
+    }
+
+    #[derive(Default)]
+    struct Counting(AtomicU32);
+
+    impl Wake for Counting {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn panicking_waker_does_not_keep_the_next_one_from_being_woken() {
+        let count = Arc::new(Counting::default());
+        wake_all([Waker::from(Arc::new(Panicking)), Waker::from(count.clone())]);
+        assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    }
 }

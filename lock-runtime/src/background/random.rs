@@ -1,23 +1,16 @@
 //! The operating system's random source.
 
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::owner_id::ProcessId;
 
-/// A name for one client of this process.
-pub(crate) fn process_id() -> Result<ProcessId, LockError> {
-    Ok(ProcessId::from_random(bytes()?))
-}
-
-/// The bits of an owner that nobody had before and nobody can guess.
+/// The bits of an owner id: never drawn before, and impossible to guess.
 ///
-/// It is drawn when it is needed and never ahead: what is kept in store is copied with the process, by
-/// a fork and by the snapshot of a virtual machine, and of two holders with one owner each would be
-/// told that it has the lock.
+/// They are drawn when they are needed and never ahead. A fork and a snapshot of a virtual machine copy bits
+/// that are in store. The server would then confirm the lock to both holders.
 pub(crate) fn acquisition() -> Result<[u8; 11], LockError> {
     bytes()
 }
 
-/// A number from 0 to 1, for delays that should not fall together.
+/// A number from 0 to 1, for delays that should not coincide.
 ///
 /// Without random bytes it is 0.5: delays may then coincide, which costs time and nothing else.
 pub(crate) fn jitter() -> f64 {
@@ -26,7 +19,8 @@ pub(crate) fn jitter() -> f64 {
     })
 }
 
-fn bytes<const N: usize>() -> Result<[u8; N], LockError> {
+/// Random bytes of the operating system.
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], LockError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
         LockError::new(LockErrorKind::Unavailable).with_detail(format!(

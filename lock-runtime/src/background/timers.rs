@@ -1,171 +1,165 @@
 //! Timers for futures that may be polled anywhere: on a runtime without timers, under a paused
 //! clock, or on a plain thread.
 //!
-//! The keeper rings them. Most are for commands that are answered long before: setting and dropping
-//! one is a step in a map, and the keeper is only woken for one that is earlier than all it plans to
-//! look at. Since deadlines rise, that is rare: it finds out by itself what has become of the rest.
+//! The background fires them. Most are for commands that are answered long before: setting and dropping one
+//! is a step in a map. The background is only woken for a timer that is earlier than its next check. Since
+//! deadlines rise, that is rare: it finds at that check which timers were dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use tokio::sync::Notify;
 use tokio::task::coop::{Unconstrained, unconstrained};
 
-use crate::background::fork::lock_unless_forked;
-use crate::background::panics::shielded;
+use crate::background::panics::wake_all;
+use crate::background::sync::Mutex;
 
-/// All alarms of this process.
-pub(crate) struct Alarms {
-    board: Mutex<Board>,
-    sooner: Notify,
+/// All timers of this process.
+pub(crate) struct Timers {
+    heap: Mutex<TimerHeap>,
+    earlier: Notify,
     process: u32,
 }
 
 #[derive(Default)]
-struct Board {
-    /// By time and, since several may have one, a number.
+struct TimerHeap {
+    /// By time and, since several timers may have the same time, a number.
     set: BTreeMap<(Instant, u64), Waker>,
     next_number: u64,
-    /// When the keeper looks at the board by itself; `None` if it waits to be told.
-    next_look: Option<Instant>,
+    /// When the background checks the heap next; `None` if it waits to be woken.
+    next_check: Option<Instant>,
 }
 
-/// The time was up.
+/// The timer fired first.
 #[derive(Debug)]
 pub(crate) struct Elapsed;
 
-impl Alarms {
-    /// None yet. Nothing rings unless [`run`](Alarms::run) is polled.
-    pub(crate) fn new() -> Alarms {
-        Alarms {
-            board: Mutex::default(),
-            sooner: Notify::new(),
+impl Timers {
+    /// No timers yet. None fires unless [`run`](Timers::run) is polled.
+    pub(crate) fn new() -> Timers {
+        Timers {
+            heap: Mutex::default(),
+            earlier: Notify::new(),
             process: std::process::id(),
         }
     }
 
-    /// Rings what is due, for ever.
+    /// Fires timers as they fall due, for ever.
     pub(crate) async fn run(&self) {
         loop {
-            match self.ring(Instant::now()) {
+            match self.fire(Instant::now()) {
                 Some(next) => tokio::select! {
                     biased;
                     () = tokio::time::sleep_until(next.into()) => {}
-                    () = self.sooner.notified() => {}
+                    () = self.earlier.notified() => {}
                 },
-                None => self.sooner.notified().await,
+                None => self.earlier.notified().await,
             }
         }
     }
 
-    /// Waits for `future`, but not after `until`. What it has brought counts however late it is
-    /// asked: a caller whose runtime was blocked finds its answer and not that the time is over. For
-    /// that it is polled outside the budget of its task, which would have it wait for another turn.
+    /// Waits for `future`, but not after `until`. A ready result wins even after the deadline.
+    ///
+    /// So a caller whose runtime was blocked gets its answer instead of a timeout. For the same reason the
+    /// future is polled outside the budget of its task: a task without budget would not see the result.
     pub(crate) fn timeout_at<F: Future>(&self, until: Instant, future: F) -> Timeout<'_, F> {
         Timeout {
             future: unconstrained(future),
-            alarm: self.sleep_until(until),
+            timer: self.sleep_until(until),
         }
     }
 
     /// Completes at `until`, or up to two milliseconds after.
-    pub(crate) fn sleep_until(&self, until: Instant) -> Alarm<'_> {
-        Alarm {
-            alarms: self,
+    pub(crate) fn sleep_until(&self, until: Instant) -> Timer<'_> {
+        Timer {
+            timers: self,
             until,
             set: None,
         }
     }
 
-    /// Wakes `waker` at `until`, or up to two milliseconds after, unless what this returns is dropped
-    /// before; it need not be polled.
-    pub(crate) fn wake_at(&self, until: Instant, waker: &Waker) -> Alarm<'_> {
-        Alarm {
-            alarms: self,
+    /// Wakes `waker` at `until`, or up to two milliseconds after, unless the timer is dropped before. The
+    /// timer need not be polled.
+    pub(crate) fn timer_at(&self, until: Instant, waker: &Waker) -> Timer<'_> {
+        Timer {
+            timers: self,
             until,
             set: Some(self.set(until, waker)),
         }
     }
 
-    /// Rings all alarms until `now`, and says when to look again.
-    fn ring(&self, now: Instant) -> Option<Instant> {
-        let mut board = self.board();
-        let later = board.set.split_off(&(now, u64::MAX));
-        let due = std::mem::replace(&mut board.set, later);
-        board.next_look = board.set.keys().next().map(|&(time, _)| time);
-        let next_look = board.next_look;
-        drop(board);
-        for waker in due.into_values() {
-            shielded(|| waker.wake());
-        }
-        next_look
+    /// Fires all timers until `now`, and returns the time of the next check.
+    fn fire(&self, now: Instant) -> Option<Instant> {
+        let mut heap = self.heap.lock();
+        let later = heap.set.split_off(&(now, u64::MAX));
+        let due = std::mem::replace(&mut heap.set, later);
+        let next_check = heap.set.keys().next().map(|&(time, _)| time);
+        heap.next_check = next_check;
+        drop(heap);
+        wake_all(due.into_values());
+        next_check
     }
 
-    /// Puts an alarm up, and returns its number.
+    /// Sets a timer, and returns its number.
     fn set(&self, until: Instant, waker: &Waker) -> u64 {
         let waker = waker.clone();
-        let mut board = self.board();
-        let number = board.next_number;
-        board.next_number += 1;
-        board.set.insert((until, number), waker);
-        let sooner = board.next_look.is_none_or(|look| until < look);
-        if sooner {
-            board.next_look = Some(until);
+        let mut heap = self.heap.lock();
+        let number = heap.next_number;
+        heap.next_number += 1;
+        heap.set.insert((until, number), waker);
+        let is_earlier = heap.next_check.is_none_or(|check| until < check);
+        if is_earlier {
+            heap.next_check = Some(until);
         }
-        drop(board);
-        if sooner {
-            self.sooner.notify_one();
+        drop(heap);
+        if is_earlier {
+            self.earlier.notify_one();
         }
         number
     }
 
-    /// Has an alarm wake `waker` from now on. `false` if it has rung.
+    /// Replaces the waker of a timer. `false` if the timer has fired.
     fn reset(&self, until: Instant, number: u64, waker: &Waker) -> bool {
-        // Cloned before and dropped after the mutex is held: it may be of somebody's own making.
+        // Cloned before and dropped after the mutex is held, since a waker may run any code.
         let mut waker = waker.clone();
-        let mut board = self.board();
-        let set = board.set.get_mut(&(until, number));
+        let mut heap = self.heap.lock();
+        let set = heap.set.get_mut(&(until, number));
         let is_set = set.map(|set| std::mem::swap(set, &mut waker)).is_some();
-        drop(board);
+        drop(heap);
         drop(waker);
         is_set
     }
 
-    /// Takes an alarm down.
+    /// Removes a timer.
     fn unset(&self, until: Instant, number: u64) {
-        let Some(mut board) = lock_unless_forked(&self.board, self.process) else {
+        let Some(mut heap) = self.heap.lock_unless_forked(self.process) else {
             return;
         };
-        let waker = board.set.remove(&(until, number));
-        drop(board);
+        let waker = heap.set.remove(&(until, number));
+        drop(heap);
         drop(waker);
-    }
-
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Alarms {
+impl fmt::Debug for Timers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Alarms").finish_non_exhaustive()
+        f.debug_struct("Timers").finish_non_exhaustive()
     }
 }
 
 pin_project_lite::pin_project! {
-    /// A future with an alarm. By hand, since an async function would have room for the future twice,
-    /// and the client library's take a kilobyte.
+    /// A future with a timer. Written by hand, since an async function would store the future twice, and
+    /// that of a command takes a kilobyte.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct Timeout<'a, F> {
         #[pin]
         future: Unconstrained<F>,
         #[pin]
-        alarm: Alarm<'a>,
+        timer: Timer<'a>,
     }
 }
 
@@ -176,204 +170,41 @@ impl<F: Future> Future for Timeout<'_, F> {
         let this = self.project();
         match this.future.poll(cx) {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
-            Poll::Pending => this.alarm.poll(cx).map(|()| Err(Elapsed)),
+            Poll::Pending => this.timer.poll(cx).map(|()| Err(Elapsed)),
         }
     }
 }
 
-/// One alarm, put up when it is first polled and taken down when it is dropped.
+/// One timer, set when it is first polled and removed when it is dropped.
 #[derive(Debug)]
-#[must_use = "an alarm does nothing unless it is polled"]
-pub(crate) struct Alarm<'a> {
-    alarms: &'a Alarms,
+#[must_use = "a timer does nothing unless it is polled"]
+pub(crate) struct Timer<'a> {
+    timers: &'a Timers,
     until: Instant,
     set: Option<u64>,
 }
 
-impl Future for Alarm<'_> {
+impl Future for Timer<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // No look at the clock: most are never rung, and the keeper rings at once what is late.
+        // The clock is not read: most timers never fire, and the background fires a late one at once.
         match self.set {
-            None => self.set = Some(self.alarms.set(self.until, cx.waker())),
-            Some(number) if self.alarms.reset(self.until, number, cx.waker()) => {}
+            None => self.set = Some(self.timers.set(self.until, cx.waker())),
+            Some(number) if self.timers.reset(self.until, number, cx.waker()) => {}
             Some(_) => return Poll::Ready(()),
         }
         Poll::Pending
     }
 }
 
-impl Drop for Alarm<'_> {
+impl Drop for Timer<'_> {
     fn drop(&mut self) {
         if let Some(number) = self.set {
-            self.alarms.unset(self.until, number);
+            self.timers.unset(self.until, number);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering};
-    use std::task::Wake;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::background::Keeper;
-
-    const SHORT: Duration = Duration::from_millis(30);
-    const LONG: Duration = Duration::from_secs(60);
-
-    #[derive(Default)]
-    struct Bell(AtomicU32);
-
-    impl Wake for Bell {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Polls an alarm once, and says how often it has woken anybody since.
-    fn poll(alarm: Pin<&mut Alarm<'_>>, bell: &Arc<Bell>) -> Poll<()> {
-        let waker = Waker::from(bell.clone());
-        alarm.poll(&mut Context::from_waker(&waker))
-    }
-
-    fn rung(bell: &Arc<Bell>) -> u32 {
-        bell.0.load(Ordering::SeqCst)
-    }
-
-    #[test]
-    fn alarms_ring_in_time_for_callers_without_a_runtime() {
-        let keeper = Keeper::get().unwrap();
-        let alarms = keeper.alarms();
-        let begun = Instant::now();
-        pollster::block_on(alarms.sleep_until(begun + SHORT));
-        assert!(begun.elapsed() >= SHORT);
-
-        let never = alarms.timeout_at(begun + 2 * SHORT, std::future::pending::<()>());
-        assert!(pollster::block_on(never).is_err());
-        assert!(begun.elapsed() >= 2 * SHORT);
-        assert!(begun.elapsed() < LONG);
-    }
-
-    #[test]
-    fn an_earlier_alarm_rings_before_one_that_the_keeper_sleeps_for() {
-        let keeper = Keeper::get().unwrap();
-        let alarms = keeper.alarms();
-        let begun = Instant::now();
-        let mut late = pin!(alarms.sleep_until(begun + LONG));
-        let bell = Arc::new(Bell::default());
-        assert!(poll(late.as_mut(), &bell).is_pending());
-        pollster::block_on(alarms.sleep_until(begun + SHORT));
-        assert!(begun.elapsed() < LONG);
-        assert_eq!(rung(&bell), 0, "its time has not come");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn alarms_go_by_the_real_clock() {
-        let keeper = Keeper::get().unwrap();
-        let begun = Instant::now();
-        keeper.alarms().sleep_until(begun + SHORT).await;
-        assert!(begun.elapsed() >= SHORT);
-    }
-
-    #[test]
-    fn what_has_come_counts_however_late() {
-        let alarms = Alarms::new();
-        let over = Instant::now();
-        let answer = pollster::block_on(alarms.timeout_at(over, async { 42 }));
-        assert_eq!(answer.unwrap(), 42);
-    }
-
-    #[tokio::test]
-    async fn what_has_come_counts_when_the_budget_of_a_task_is_used_up() {
-        let alarms = Alarms::new();
-        let over = Instant::now();
-        while tokio::task::coop::has_budget_remaining() {
-            tokio::task::coop::consume_budget().await;
-        }
-        let (sender, answer) = tokio::sync::oneshot::channel();
-        sender.send(42).unwrap();
-        let mut late = pin!(alarms.timeout_at(over, answer));
-        let waker = Waker::noop();
-        let Poll::Ready(answer) = late.as_mut().poll(&mut Context::from_waker(waker)) else {
-            panic!("it has come");
-        };
-        assert_eq!(answer.unwrap(), Ok(42));
-    }
-
-    #[test]
-    fn the_keeper_is_told_of_earlier_alarms_alone() {
-        let alarms = Alarms::new();
-        let now = Instant::now();
-        let told = || {
-            let mut told = pin!(alarms.sooner.notified());
-            told.as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_ready()
-        };
-        let bell = Arc::new(Bell::default());
-        let mut first = Box::pin(alarms.sleep_until(now + LONG));
-        assert!(poll(first.as_mut(), &bell).is_pending());
-        assert!(told(), "it planned nothing");
-        for seconds in 0..100 {
-            let until = now + LONG + Duration::from_secs(seconds);
-            let mut later = pin!(alarms.sleep_until(until));
-            assert!(poll(later.as_mut(), &bell).is_pending());
-        }
-        assert!(!told(), "it looks before that");
-        drop(first);
-        let mut after = pin!(alarms.sleep_until(now + 2 * LONG));
-        assert!(poll(after.as_mut(), &bell).is_pending());
-        assert!(!told(), "it finds out by itself that the first is gone");
-        assert_eq!(alarms.ring(now + LONG), Some(now + 2 * LONG));
-        let mut sooner = pin!(alarms.sleep_until(now + SHORT));
-        assert!(poll(sooner.as_mut(), &bell).is_pending());
-        assert!(told());
-        assert_eq!(rung(&bell), 0);
-    }
-
-    #[test]
-    fn an_alarm_wakes_whoever_polled_it_last_and_nobody_once_it_is_dropped() {
-        let alarms = Alarms::new();
-        let now = Instant::now();
-        let (first, last, gone) = <(Arc<Bell>, Arc<Bell>, Arc<Bell>)>::default();
-        let mut alarm = pin!(alarms.sleep_until(now + LONG));
-        assert!(poll(alarm.as_mut(), &first).is_pending());
-        assert!(poll(alarm.as_mut(), &last).is_pending());
-        {
-            let mut dropped = pin!(alarms.sleep_until(now + LONG));
-            assert!(poll(dropped.as_mut(), &gone).is_pending());
-        }
-        assert_eq!(alarms.ring(now + LONG - SHORT), Some(now + LONG));
-        assert_eq!(alarms.ring(now + LONG), None);
-        assert_eq!((rung(&first), rung(&last), rung(&gone)), (0, 1, 0));
-        assert!(alarms.board().set.is_empty());
-    }
-
-    #[test]
-    fn a_waker_that_panics_keeps_nobody_asleep() {
-        struct Angry;
-        impl Wake for Angry {
-            fn wake(self: Arc<Self>) {
-                std::panic::resume_unwind(Box::new("somebody's own waker"));
-            }
-        }
-        let alarms = Alarms::new();
-        let until = Instant::now() + LONG;
-        let angry = Waker::from(Arc::new(Angry));
-        let bell = Arc::new(Bell::default());
-        let (mut first, mut second) = (
-            pin!(alarms.sleep_until(until)),
-            pin!(alarms.sleep_until(until)),
-        );
-        let polled = first.as_mut().poll(&mut Context::from_waker(&angry));
-        assert!(polled.is_pending());
-        assert!(poll(second.as_mut(), &bell).is_pending());
-        alarms.ring(until);
-        assert_eq!(rung(&bell), 1);
-    }
-}
+mod tests;

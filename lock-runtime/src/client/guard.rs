@@ -5,45 +5,38 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::call_tree::Frame;
-use crate::client::LockClient;
+use crate::backend::owned_lease::OwnedLease;
+use crate::call_tree::body::{self, BodyDriver};
+use crate::call_tree::{Frame, OnLost};
+use crate::client::core::Core;
 use crate::error::LockError;
 use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
-use crate::macro_support::body::{self, OnLost};
 
 /// A share in a lock that this process holds.
 ///
-/// The lock is given back when the last guard, body and carried future that share it are gone. A
-/// guard that is dropped gives it back in the background, at once and without blocking, also while
-/// it unwinds from a panic or its runtime shuts down; [`release`](LockGuard::release) does so
-/// too and says how that went. A process that exits right after a drop leaves the lock to its ttl.
+/// The lock is released when the last guard, body and carried future that share it are gone. A dropped guard
+/// releases it in the background, at once and without blocking, also while it unwinds from a panic or its
+/// runtime shuts down. [`release`](LockGuard::release) waits for that and returns its result. A process that
+/// exits right after a drop leaves the lock to its ttl.
 ///
 /// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid),
-/// [`lost`](LockGuard::lost) and the result of `release` tell; the
+/// [`lost`](LockGuard::lost) and the result of `release` report that. The
 /// [fencing token](LockGuard::fencing_token) protects the resource where they come too late.
 /// [`run`](LockGuard::run) stops a body by itself.
-#[must_use = "the lock is given back as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct LockGuard {
-    client: LockClient,
-    /// Goes before the frame, so that whoever sees the lock free sees no sharer.
+    core: Arc<Core>,
+    /// Dropped before the frame: once the lock is free, no sharer is counted any more.
     share: Share,
     frame: Arc<Frame>,
 }
 
 impl LockGuard {
-    pub(crate) fn new(client: LockClient, frame: Arc<Frame>) -> LockGuard {
+    pub(super) fn new(core: Arc<Core>, frame: Arc<Frame>) -> LockGuard {
         let share = frame.share();
-        LockGuard {
-            client,
-            share,
-            frame,
-        }
-    }
-
-    pub(crate) fn client(&self) -> &LockClient {
-        &self.client
+        LockGuard { core, share, frame }
     }
 
     pub(crate) fn frame(&self) -> &Arc<Frame> {
@@ -52,41 +45,41 @@ impl LockGuard {
 
     /// The key, without the client's prefix.
     pub fn key(&self) -> &str {
-        self.frame.held().key.as_str()
+        self.frame.lease().keys.first().as_str()
     }
 
-    /// The number to send along with every write; see [`FencingToken`]. A nested guard has the
-    /// token of the outermost one.
+    /// The number to send along with every write; see [`FencingToken`]. A nested guard has the token of the
+    /// outermost guard.
     pub fn fencing_token(&self) -> FencingToken {
-        self.frame.held().token
+        self.frame.lease().token
     }
 
     /// How long the lock may still be relied on without another renewal; zero once it is lost.
     ///
-    /// It is measured from before the request that the server confirmed, less a margin for the
-    /// difference of the two clocks, so it is shorter than the ttl that Redis shows.
+    /// The time counts from before the request that the server confirmed, less a margin for the difference of
+    /// the two clocks. So it is shorter than the ttl that Redis shows.
     pub fn remaining(&self) -> Duration {
-        self.frame.held().remaining()
+        self.frame.lease().remaining()
     }
 
-    /// Whether the lock may still be relied on: nothing disproved it and its deadline has not
-    /// passed. It asks a clock, not the server; for that see [`renew`](LockGuard::renew).
+    /// Whether the lock may still be relied on: nothing disproved it and its deadline has not passed. Only a
+    /// clock is read; to ask the server see [`renew`](LockGuard::renew).
     pub fn is_valid(&self) -> bool {
-        self.frame.held().loss().is_none()
+        self.frame.lease().loss().is_none()
     }
 
     /// Completes when the lock is lost, and never if it is not.
     ///
     /// # Cancel safety
     ///
-    /// May be dropped and asked for again at any time.
+    /// The future may be dropped and created again at any time.
     pub async fn lost(&self) {
-        self.frame.held().lost().await;
+        self.frame.lease().lost().await;
     }
 
     /// How many guards, bodies and carried futures share this hold.
     pub fn hold_count(&self) -> usize {
-        self.frame.held().sharers()
+        self.frame.lease().sharers()
     }
 
     /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to
@@ -94,14 +87,14 @@ impl LockGuard {
     ///
     /// # Errors
     ///
-    /// `Lost` if it is not ours any more; `Unavailable` if the server did not answer, and `Rejected` if
-    /// it refused to: the lease then runs on as it was. `Shutdown` in a forked child.
+    /// `Lost` if the lock is not ours any more. `Unavailable` if the server did not answer, and `Rejected` if
+    /// it refused: the lease then runs on as it was. `Shutdown` in a forked child.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future leaves the lease extended or as it was.
     pub async fn renew(&self) -> Result<(), LockError> {
-        self.frame.held().renew().await
+        self.frame.lease().renew().await
     }
 
     /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the
@@ -117,27 +110,27 @@ impl LockGuard {
     /// Dropping the returned future drops `future`.
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
         let future = pin!(Some(future));
-        let output = body::drive(self, OnLost::Cancel, future).await?;
-        match self.frame.held().loss() {
+        let output = self.driver(OnLost::Cancel).drive(future).await?;
+        match self.frame.lease().loss() {
             None => Ok(output),
-            Some(loss) => Err(self.frame.held().lost_error(loss)),
+            Some(loss) => Err(self.frame.lease().lost_error(loss)),
         }
     }
 
-    /// Gives the lock back, and says whether it was held until now.
+    /// Releases the lock, and reports whether it was held until now.
     ///
-    /// If others share the hold, it lives on until the last of them has gone, and `Ok` only means
-    /// that it was not lost so far.
+    /// If other guards, bodies or carried futures share the hold, it lives on until the last of them is gone.
+    /// `Ok` then only means that it was not lost so far.
     ///
     /// # Errors
     ///
-    /// `Lost` if the deadline has passed or the server says that the lock was not ours any more. A
-    /// release that is not answered in time is not an error: the lock was held until this call,
-    /// and the release goes on in the background.
+    /// `Lost` if the deadline has passed or the server answers that the lock was not ours any more. A release
+    /// that is not answered in time is not an error: the lock was held until this call, and the release goes
+    /// on in the background.
     ///
     /// # Cancel safety
     ///
-    /// Once polled, the lock is given back even if the future is dropped.
+    /// Once polled, the lock is released even if the future is dropped.
     pub async fn release(self) -> Result<(), LockError> {
         match self.ending() {
             Ending::Last(held) => {
@@ -163,11 +156,21 @@ impl LockGuard {
         }
     }
 
+    /// Drives a body that runs under this lock.
+    pub(crate) fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
+        BodyDriver::new(self.core.number, &self.frame, on_lost)
+    }
+
+    /// Runs a synchronous body in a call tree that holds this lock.
+    pub(crate) fn run_body_blocking<R>(&self, body: impl FnOnce() -> R) -> R {
+        body::run_blocking(self.core.number, &self.frame, body)
+    }
+
     fn ending(self) -> Ending {
         let shared = self.frame.clone();
-        let valid = || match shared.held().loss() {
+        let valid = || match shared.lease().loss() {
             None => Ok(()),
-            Some(loss) => Err(shared.held().lost_error(loss)),
+            Some(loss) => Err(shared.lease().lost_error(loss)),
         };
         let outcome = valid();
         drop((shared, self.share));
@@ -178,9 +181,9 @@ impl LockGuard {
     }
 }
 
-/// What is left to do when a guard ends.
+/// The work that is left when a guard ends.
 enum Ending {
-    Last(crate::backend::owned_lease::Held),
+    Last(OwnedLease),
     Shared(Result<(), LockError>),
 }
 
@@ -192,5 +195,31 @@ impl fmt::Debug for LockGuard {
             .field("remaining", &self.remaining())
             .field("is_valid", &self.is_valid())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::client::LockClient;
+
+    /// A lease can end between its delivery and the first poll of the body.
+    #[tokio::test(start_paused = true)]
+    async fn body_whose_lock_is_lost_already_does_not_start() {
+        let client = LockClient::memory();
+        let lock = client.lock("order:42").ttl(Duration::from_millis(60));
+        let guard = lock.renew(false).acquire().await.unwrap();
+        guard.lost().await;
+        for on_lost in [OnLost::Finish, OnLost::Cancel] {
+            let has_run = Cell::new(false);
+            let body = pin!(Some(async { has_run.set(true) }));
+            let error = guard.driver(on_lost).drive(body).await.unwrap_err();
+            assert!(error.is_lost(), "{error}");
+            assert!(!has_run.get(), "{on_lost:?}");
+        }
     }
 }

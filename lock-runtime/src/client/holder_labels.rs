@@ -1,15 +1,17 @@
-//! What the records of a client say of their holders.
+//! The labels of holders in the records of a client.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-/// The labels of one client: who holds a lock, in words. Each is put together once and not for every
+use crate::background::sync::Mutex;
+
+/// The labels of one client: the holder of a lock, in words. Each is built once, and not for every
 /// acquisition.
 #[derive(Debug)]
 pub(crate) struct Labels {
-    /// Service and process; empty if nothing is to be said.
+    /// Service and process; empty if the client has no label.
     client: Arc<str>,
-    /// The same and a function. There are no more of them than functions in the program.
+    /// The same with a function, at most one for each function of the program.
     functions: Mutex<HashMap<&'static str, Arc<str>>>,
 }
 
@@ -26,21 +28,18 @@ impl Labels {
         }
     }
 
-    /// The label of a record of `function`'s; it is empty where a lock is taken by hand.
+    /// The label for a lock that `function` acquires; `function` is empty without the attribute.
     pub(crate) fn of(&self, function: &'static str) -> Arc<str> {
         if self.client.is_empty() || function.is_empty() {
             return self.client.clone();
         }
-        let put_together = || [&*self.client, " ", function].concat().into();
-        // Not waited for: it takes as long to do the work, and in a forked child the mutex may be locked
-        // for ever.
-        let Ok(mut functions) = self.functions.try_lock() else {
-            return put_together();
+        let build = || [&*self.client, " ", function].concat().into();
+        // A locked mutex is not waited for: to build the label takes as long, and in a forked child the mutex
+        // may be locked for ever.
+        let Some(mut functions) = self.functions.try_lock() else {
+            return build();
         };
-        functions
-            .entry(function)
-            .or_insert_with(put_together)
-            .clone()
+        functions.entry(function).or_insert_with(build).clone()
     }
 }
 
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_names_service_process_and_function() {
+    fn label_names_service_process_and_function() {
         let labels = Labels::new(Some("api-7"));
         let pid = std::process::id();
         assert_eq!(*labels.of("ship"), format!("api-7 (pid {pid}) ship"));
@@ -64,19 +63,19 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_label() {
+    fn label_is_built_while_the_mutex_is_locked() {
         let labels = Arc::new(Labels::new(Some("api-7")));
-        // As it is in a child that was forked while one was put together.
-        let _locked = labels.functions.lock().unwrap();
-        let (told, label) = mpsc::channel();
+        // As in a child that was forked while a label was built.
+        let _locked = labels.functions.lock();
+        let (sender, label) = mpsc::channel();
         let child = labels.clone();
-        thread::spawn(move || told.send(child.of("ship")));
+        thread::spawn(move || sender.send(child.of("ship")));
         let label = label.recv_timeout(Duration::from_secs(30)).unwrap();
         assert!(label.ends_with(" ship"), "{label}");
     }
 
     #[test]
-    fn a_label_is_put_together_once() {
+    fn label_is_built_once() {
         let labels = Labels::new(Some("api-7"));
         for function in ["ship", ""] {
             assert!(Arc::ptr_eq(&labels.of(function), &labels.of(function)));

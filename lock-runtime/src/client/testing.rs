@@ -1,21 +1,21 @@
 //! Busy and lost locks on purpose, for tests of functions that take locks.
 //!
-//! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients
-//! alone: no lock on a server can be taken or lost by it, hence it needs no feature. In a program of
-//! one process that keeps its locks in memory for good, [`lose`] does break a lock, for whoever has
-//! the client in hand; it belongs in tests there too. Nothing here does I/O or waits, so it works with
-//! and without a runtime, and with paused time.
+//! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients alone: no
+//! lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may keep
+//! its locks in memory for good; there too, [`lose`] breaks a lock and belongs in tests. Nothing here does
+//! I/O or waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::any::Engine;
-use crate::backend::memory::{Memory, Stranger};
-use crate::client::LockClient;
+use crate::backend::any::AnyBackend;
+use crate::backend::memory::Memory;
+use crate::backend::memory::test_holder::TestHolder;
+use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 
-/// Has somebody else hold a lock: calls that want it wait, or find it busy and held by `holder`.
+/// Occupies a lock for `holder`: calls for it wait, or find it busy and held by `holder`.
 ///
 /// # Errors
 ///
@@ -49,24 +49,24 @@ pub fn occupy(
 ) -> Result<Occupied, LockError> {
     let key = key.into();
     let memory = memory_of(client, &key)?;
-    let stranger = memory
-        .admit(key.as_str(), holder)
+    let test_holder = memory
+        .occupy(key.as_str(), holder)
         .map_err(|error| error.with_key(&key))?;
     Ok(Occupied {
         key,
         memory: memory.clone(),
-        stranger,
+        test_holder,
     })
 }
 
-/// Has the holder of a lock lose it, as when a server forgets it or somebody deletes it: an async
-/// body is dropped at its current await, its call fails with
-/// [`Lost`](LockErrorKind::Lost), and whoever is next in line has the lock.
+/// Makes the holder of a lock lose it, as when a server forgets the lock or its record is deleted. An async
+/// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next
+/// waiter has the lock.
 ///
 /// # Errors
 ///
-/// `InvalidOptions` if nobody holds the lock who could lose it, or unless `client` is a memory
-/// client; `InvalidKey`.
+/// `InvalidOptions` if the lock has no holder that could lose it, or unless `client` is a memory client;
+/// `InvalidKey`.
 ///
 /// # Examples
 ///
@@ -86,23 +86,23 @@ pub fn occupy(
 /// ```
 pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockError> {
     let key = key.into();
-    if memory_of(client, &key)?.dispossess(key.as_str()) {
+    if memory_of(client, &key)?.revoke(key.as_str()) {
         return Ok(());
     }
-    Err(LockError::invalid_options("nobody holds it who could lose it").with_key(&key))
+    Err(LockError::invalid_options("it has no holder that could lose it").with_key(&key))
 }
 
-/// A lock that somebody else holds until this is dropped; made by [`occupy`].
+/// A lock that is occupied until this is dropped; made by [`occupy`].
 #[must_use = "the lock is free again as soon as this is dropped"]
 pub struct Occupied {
     key: LockKey,
     memory: Arc<Memory>,
-    stranger: Stranger,
+    test_holder: TestHolder,
 }
 
 impl Drop for Occupied {
     fn drop(&mut self) {
-        self.memory.dismiss(self.key.as_str(), self.stranger);
+        self.memory.vacate(self.key.as_str(), self.test_holder);
     }
 }
 
@@ -113,14 +113,14 @@ impl fmt::Debug for Occupied {
 }
 
 fn memory_of<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory>, LockError> {
-    RecordNames::new(&client.options().prefix, key).map_err(|problem| {
+    RecordNames::new(&client.core().options.prefix, key).map_err(|problem| {
         LockError::new(LockErrorKind::InvalidKey)
             .with_key(key)
             .with_detail(problem.to_string())
     })?;
-    match client.engine() {
-        Engine::Memory(memory) => Ok(memory),
-        Engine::Redis(_) => {
+    match &client.core().backend {
+        AnyBackend::Memory(memory) => Ok(memory),
+        AnyBackend::Redis(_) => {
             Err(LockError::invalid_options("this works on memory clients alone").with_key(key))
         }
     }

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use super::LockClientBuilder;
+use crate::client::builder::LockClientBuilder;
 use crate::config::certificates::{Identity, Pem};
 
 /// # TLS
 ///
 /// For `rediss://`. Every connection verifies the server's certificate, against its CA, its time and
 /// the host in the URL; nothing switches that off. With a `rediss://` URL,
-/// [`build`](LockClientBuilder::build) reads and checks what these methods are given; together with a
-/// `redis://` URL it refuses it. With a unix socket or `memory://` it is neither used nor looked at.
+/// [`build`](LockClientBuilder::build) reads and checks the certificates that these methods set; with a
+/// `redis://` URL it refuses them. With a unix socket or `memory://` they are not even read.
 ///
 /// The keys of certificates may be RSA of 2048 bits or more, ECDSA on P-256 or P-384, or Ed25519.
 ///
-/// What is read from files is read again for every new connection, so that renewed certificates
-/// need no restart. If files cannot be used then, what was read last stays in use.
+/// Files are read again for every new connection, so that renewed certificates need no restart. If they
+/// cannot be used then, their last usable contents stay in use.
 ///
 /// ```no_run
 /// use lock_runtime::LockClient;
@@ -33,9 +33,9 @@ use crate::config::certificates::{Identity, Pem};
 impl LockClientBuilder {
     /// Trusts servers with certificates of this CA, in place of those that the system trusts.
     ///
-    /// PEM with one certificate or several. May be called again to trust another CA as well.
-    /// Without any, the system's store decides; or, where the environment variables `SSL_CERT_FILE`
-    /// or `SSL_CERT_DIR` are set, the file and the directories that they name.
+    /// PEM with one certificate or several. A second call adds another CA. By default the system's store
+    /// decides; where the environment variables `SSL_CERT_FILE` or `SSL_CERT_DIR` are set, the file and the
+    /// directories that they name.
     pub fn ca_certificate(mut self, pem: impl AsRef<[u8]>) -> LockClientBuilder {
         let authorities = &mut self.options.certificates.authorities;
         authorities.push(Pem::text(pem));
@@ -51,9 +51,8 @@ impl LockClientBuilder {
 
     /// Shows this certificate to a server that asks for one.
     ///
-    /// PEM: the certificate, followed by those between it and the server's CA if there are any;
-    /// and its private key in PKCS#8, PKCS#1 or SEC1, not encrypted. An RSA key of ours has 4096 bits
-    /// at most.
+    /// PEM: the certificate, followed by those between it and the server's CA, if there are any; and its
+    /// private key in PKCS#8, PKCS#1 or SEC1, not encrypted. An RSA key may have 4096 bits at most.
     pub fn client_certificate(
         mut self,
         certificate_pem: impl AsRef<[u8]>,

@@ -1,4 +1,4 @@
-//! The certificates that a user gives for `rediss://`, as they were given.
+//! The certificates for `rediss://`, as the application set them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Whom to trust, and who we are to the server.
+/// The CAs to trust, and the certificate to show.
 #[derive(Clone, Default)]
 pub(crate) struct Certificates {
-    /// In place of the system's, if there are any.
+    /// Instead of the system's, if there are any.
     pub(crate) authorities: Vec<Pem>,
     pub(crate) client: Option<Identity>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Identity {
     pub(crate) key: Pem,
 }
 
-/// PEM, or where it is.
+/// PEM, or the file that it is in.
 #[derive(Clone)]
 pub(crate) enum Pem {
     Text(Arc<[u8]>),
@@ -33,8 +33,8 @@ impl Certificates {
         self.authorities.is_empty() && self.client.is_none()
     }
 
-    /// Whether what they say may change while the process runs.
-    pub(crate) fn have_files(&self) -> bool {
+    /// Whether any is in a file, whose contents may change while the process runs.
+    pub(crate) fn has_files(&self) -> bool {
         let client = self.client.iter();
         let client = client.flat_map(|client| [&client.certificate, &client.key]);
         let mut all = self.authorities.iter().chain(client);
@@ -66,7 +66,7 @@ impl fmt::Display for Pem {
 
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A key is among them.
+        // A private key may be among them.
         f.debug_struct("Certificates")
             .field("authorities", &self.authorities.len())
             .field("client", &self.client.is_some())

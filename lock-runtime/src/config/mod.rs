@@ -9,44 +9,44 @@ use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::schedule::{MAX_TTL, MIN_TTL};
 
-/// How long a lease lasts where nothing else is said.
+/// How long a lease lasts by default.
 pub(crate) const DEFAULT_TTL: Duration = Duration::from_secs(30);
 
-/// How long an acquisition waits where nothing else is said.
+/// How long an acquisition waits by default.
 pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
 /// How long one attempt to reach the server may take.
 pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The callers that one grant of the server can serve: it owns so many tokens.
+/// The callers that one grant of the server can serve: a grant has so many tokens.
 pub(crate) const TURNS: u32 = FencingToken::STEP;
 
-/// The shortest time for which a lease is retained: timers know nothing shorter.
+/// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
-/// Longer waits than this are as good as this: it keeps sums of times within range.
+/// Longer waits are shortened to this, so that sums of times stay within range.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What a client falls back to, and what it says of itself.
+/// The settings of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) prefix: String,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
-    /// The service's name in the eyes of others; `None` for no label at all.
+    /// The service's name in holder labels; `None` for no label at all.
     pub(crate) label: Option<String>,
     pub(crate) command_timeout: Duration,
     pub(crate) require_tls: bool,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::config::certificates::Certificates,
     pub(crate) shutdown_grace: Duration,
-    /// How many callers in a row may have one grant of the server; 1 to [`TURNS`].
+    /// How many callers in a row may use one grant of the server; 1 to [`TURNS`].
     pub(crate) local_turns: u32,
-    /// For how long a lease that nobody else wants stays after the body; zero is not at all.
+    /// How long a lease that no other client waits for stays after the body; zero is not at all.
     pub(crate) retain: Duration,
     /// Whether a release waits for its answer.
     pub(crate) await_release: bool,
-    /// Whether the connection never leaves the background thread.
+    /// Whether the background thread alone reads from the connection.
     pub(crate) background_only: bool,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn check_ttl(ttl: Duration) -> Result<(), LockError> {
     )))
 }
 
-/// Refuses a max_hold that no lease fits in.
+/// Refuses a max_hold that is shorter than the shortest lease.
 pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
     if max_hold >= MIN_TTL {
         return Ok(());
@@ -119,8 +119,8 @@ pub(crate) fn check_max_hold(max_hold: Duration) -> Result<(), LockError> {
     )))
 }
 
-/// Refuses to retain a lease for less than 1 ms, or for more than the third of its ttl after which no
-/// caller may have it.
+/// Refuses to retain a lease for less than 1 ms, or for more than a third of its ttl: after that no caller
+/// may take it over.
 pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockError> {
     if retain.is_zero() || (MIN_RETAIN..=ttl / 3).contains(&retain) {
         return Ok(());
@@ -145,7 +145,7 @@ pub(crate) fn clean_label(label: &str) -> String {
         .collect()
 }
 
-/// `program@host`, as far as they are known.
+/// `program@host`, or what is known of the two.
 fn default_label() -> String {
     let program = std::env::current_exe().ok();
     let program = program
@@ -168,7 +168,7 @@ mod tests {
     use crate::error::LockErrorKind;
 
     #[test]
-    fn the_defaults_pass_their_own_check() {
+    fn defaults_pass_their_own_check() {
         Options::default().check().unwrap();
     }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_retained_for_a_third_of_its_ttl_at_most() {
+    fn lease_is_retained_for_a_third_of_its_ttl_at_most() {
         let ttl = Duration::from_secs(3);
         for retain in [0, 1, 1000].map(Duration::from_millis) {
             check_retain(retain, ttl).unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_has_no_control_characters_and_is_short() {
+    fn label_is_short_and_without_control_characters() {
         assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
         assert_eq!(clean_label(&"é".repeat(65)), "é".repeat(64));
     }

@@ -1,16 +1,16 @@
 //! The guide, one page a topic. There is nothing to call here.
 //!
-//! | page | for whom |
+//! | page | read it if |
 //! |---|---|
-//! | [`cookbook`] | who has a job, a handler, a transaction, a queue, and wants to see how it is done |
-//! | [`testing`] | who tests functions that take locks, without a server |
-//! | [`observability`] | who wants to see in logs, traces and dashboards what locks do |
-//! | [`faults`] | who wants to know what becomes of a lock on the worst day, and which test shows it |
-//! | [`security`] | who decides what a client is allowed, and what may be logged |
-//! | [`coming_from`] | who knows another lock, and wants to know what differs |
+//! | [`cookbook`] | you have a job, a handler, a transaction or a queue and want a recipe |
+//! | [`testing`] | you test functions that take locks, without a server |
+//! | [`observability`] | you watch locks in logs, traces and dashboards |
+//! | [`faults`] | you want to know what a fault does to a lock, and which test shows it |
+//! | [`security`] | you decide what a client is allowed, and what may be logged |
+//! | [`coming_from`] | you know another lock and want to know what differs |
 //!
 //! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
-//! [`LockError`](crate::LockError), and what is promised on the [first page](crate).
+//! [`LockError`](crate::LockError), and the contract on the [first page](crate).
 
 pub mod cookbook {
     #![doc = include_str!("cookbook.md")]
@@ -33,11 +33,11 @@ pub mod security {
 }
 
 pub mod coming_from {
-    //! What to write in place of what you know, and what differs.
+    //! What to write instead of another lock, and what differs.
     //!
     //! | from | the greatest difference |
     //! |---|---|
-    //! | [`SET NX PX` by hand](self::set_nx_px) | leases are renewed, and who waits stands in line |
+    //! | [`SET NX PX` by hand](self::set_nx_px) | leases are renewed, and waiters queue |
     //! | [`rslock`] | a guard that is dropped is released; `Busy` is not an outage |
     //! | [Redisson](self::redisson) | an explicit ttl does not stop renewal; a lock belongs to a call tree |
     //! | [ShedLock](self::shedlock) | one expiry for a dead node, another for work that hangs |

@@ -1,23 +1,23 @@
-//! The kinds of failure, kept apart because each wants another answer.
+//! The kinds of failure: callers respond to each in another way.
 
-/// What went wrong with a lock.
+/// The kind of a lock's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LockErrorKind {
-    /// Somebody else holds the lock, and did so when it was asked for the last time. Try later.
+    /// Another holder had the lock at the last attempt. Try later.
     Busy,
-    /// The lock was held, and is not held any more or cannot be proved to be: its lease ran out,
-    /// somebody deleted it, or `max_hold` was reached. What the body wrote may have raced.
+    /// The lock was held, and is not held any more or cannot be proved to be: its lease ran out, its record
+    /// was deleted, or `max_hold` was reached. The body's writes may have raced with another holder's.
     Lost,
-    /// The server could not be reached or did not answer in time, or it is a replica. It says nothing
-    /// about who holds the lock.
+    /// The server could not be reached or did not answer in time, or it is a replica. Whether the lock is held
+    /// is unknown.
     Unavailable,
     /// The server answered and refused: the key has another type, the user lacks a permission, the
-    /// password is wrong, memory is full. Or it is none that keeps locks: a Sentinel, a node of a
-    /// cluster, too old. Or its certificate cannot be verified, or it does not
-    /// accept ours. Trying again does not help.
+    /// password is wrong, memory is full. Or the server cannot keep locks: it is a Sentinel, a node of a
+    /// cluster, too old. Or its certificate cannot be verified, or it does not accept ours. Trying again does
+    /// not help.
     Rejected,
-    /// This call tree holds the lock already and the call may not join in: it said
+    /// This call tree holds the lock already and the call may not enter it: the call says
     /// `reentrant = false`, or it is synchronous and a sibling is inside.
     Reentered,
     /// The key cannot be used: empty, longer than 512 bytes, or a bad hash tag.
@@ -33,7 +33,7 @@ pub enum LockErrorKind {
 }
 
 impl LockErrorKind {
-    /// The predicate of a sentence that begins with the lock.
+    /// The predicate of a sentence whose subject is the lock.
     pub(crate) fn of_a_lock(self) -> &'static str {
         match self {
             LockErrorKind::Busy => "is busy",

@@ -1,4 +1,4 @@
-//! Why a lock was not had, or was lost.
+//! Why a lock was not acquired, or was lost.
 
 mod kind;
 
@@ -13,8 +13,8 @@ use crate::key::LockKey;
 
 /// A failure of a lock, and never of the function that runs under it.
 ///
-/// Match on [`kind`](LockError::kind), or ask [`is_busy`](LockError::is_busy) and its like:
-/// contention, outage, loss and misuse call for different answers.
+/// Match on [`kind`](LockError::kind), or use [`is_busy`](LockError::is_busy) and the methods like it:
+/// contention, outage, loss and misuse need different responses.
 ///
 /// # Examples
 ///
@@ -89,24 +89,24 @@ impl LockError {
         self.0.kind
     }
 
-    /// The key in question, without the client's prefix; `None` where none was involved yet.
+    /// The key of the lock that failed, without the client's prefix; `None` if no lock was involved yet.
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_ref().map(LockKey::as_str)
     }
 
-    /// Who held the lock when it was last asked for, in words: `api-7 (pid 4121) ship`. The function is
-    /// that of the caller who asked the server: the lease may have passed to others of its client
+    /// The holder of the lock at the last attempt, in words: `api-7 (pid 4121) ship`. The function is that of
+    /// the caller that acquired it from the server: the lease may have been handed over inside its client
     /// since.
     pub fn holder(&self) -> Option<&str> {
         self.0.holder.as_deref()
     }
 
-    /// How long the caller waited before it got this error; `None` where nothing was waited for.
+    /// How long the caller waited before it got this error; `None` if it did not wait.
     pub fn waited(&self) -> Option<Duration> {
         self.0.waited
     }
 
-    /// Somebody else holds the lock.
+    /// Another holder has the lock.
     pub fn is_busy(&self) -> bool {
         self.kind() == LockErrorKind::Busy
     }
@@ -121,8 +121,8 @@ impl LockError {
         self.kind() == LockErrorKind::Unavailable
     }
 
-    /// The server answered, and refused: wrong type, no permission, wrong password, out of memory.
-    /// Or there is no TLS session with it: a certificate cannot be verified.
+    /// The server answered and refused: wrong type, no permission, wrong password, out of memory. Or there is
+    /// no TLS session with it: a certificate cannot be verified.
     pub fn is_rejected(&self) -> bool {
         self.kind() == LockErrorKind::Rejected
     }
@@ -167,8 +167,8 @@ impl fmt::Debug for LockError {
     }
 }
 
-/// A TLS handshake that failed has a source, what the TLS library said, for a log. Its type is not
-/// part of this crate's interface.
+/// A failed TLS handshake has a source for logs: the error of the TLS library. Its type is not part of this
+/// crate's interface.
 impl Error for LockError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let cause = self.0.cause.as_deref()?;
@@ -176,7 +176,7 @@ impl Error for LockError {
     }
 }
 
-/// So that functions that return [`std::io::Result`] need no error type of their own.
+/// Functions that return [`std::io::Result`] need no error type of their own.
 impl From<LockError> for std::io::Error {
     fn from(error: LockError) -> std::io::Error {
         use std::io::ErrorKind;
@@ -191,7 +191,7 @@ impl From<LockError> for std::io::Error {
     }
 }
 
-/// A wait as people read it: whole milliseconds, or seconds from ten of them on.
+/// A wait for readers: whole milliseconds, and seconds from 10 s on.
 struct Waited(Duration);
 
 impl fmt::Display for Waited {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn busy_says_who_and_how_long() {
+    fn busy_error_names_the_holder_and_the_wait() {
         let error = LockError::new(LockErrorKind::Busy)
             .with_key(&LockKey::from("order:42"))
             .with_holder("api-7 (pid 4121) ship")
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_kinds_read_as_one_sentence() {
+    fn other_kinds_read_as_one_sentence() {
         let key = LockKey::from("order:42");
         let lost = LockError::new(LockErrorKind::Lost)
             .with_key(&key)
@@ -246,14 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn an_io_error_keeps_the_lock_error_inside() {
+    fn io_error_contains_the_lock_error() {
         let error = std::io::Error::from(LockError::new(LockErrorKind::Busy));
         assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
         assert!(error.get_ref().unwrap().is::<LockError>());
     }
 
     #[test]
-    fn it_is_small_and_crosses_threads() {
+    fn error_is_small_and_crosses_threads() {
         fn crosses<T: Send + Sync + 'static>() {}
         crosses::<LockError>();
         assert_eq!(size_of::<LockError>(), size_of::<usize>());

@@ -1,8 +1,9 @@
-//! What makes a key unusable.
+//! Reasons to refuse a key.
 
 use std::fmt;
 
-use super::record_names::LONGEST;
+/// The longest key, in bytes, without the client's prefix.
+pub(crate) const MAX_KEY_LEN: usize = 512;
 
 /// Why a key cannot be locked. Each reads as the end of a sentence that starts with the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +21,7 @@ pub(crate) enum KeyProblem {
     EmptyTag,
     CloseWithoutTag,
     ReservedSuffix(&'static str),
-    /// Text, not a template, that holds this `<placeholder>`.
+    /// Text, not a template, that contains this `<placeholder>`.
     Template(Box<str>),
 }
 
@@ -30,7 +31,7 @@ impl fmt::Display for KeyProblem {
             KeyProblem::Empty => f.write_str("the key is empty"),
             KeyProblem::TooLong { bytes } => write!(
                 f,
-                "the key is {bytes} bytes long, and {LONGEST} are allowed; lock on a shorter identifier or on a hash"
+                "the key is {bytes} bytes long, and {MAX_KEY_LEN} are allowed; lock on a shorter identifier or on a hash"
             ),
             KeyProblem::EmptyValue {
                 placeholder: Some(name),

@@ -1,9 +1,49 @@
-//! Puts a key together from text and values.
+//! Builds a key from text and values.
+//!
+//! [`KeyWriter`] and [`KeyPart`] are defined by each other, so both are here.
 
 use std::fmt::{self, Write};
 
+use super::key_problem::KeyProblem;
+use super::lock_key::LockKey;
 use super::record_names::is_reserved;
-use super::{KeyPart, KeyProblem, LockKey, is_kept};
+
+/// A value that a lock's key can be made of.
+///
+/// Implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses, `uuid::Uuid`,
+/// and for references and smart pointers to any of them. Not implemented for every type with `Display`: a
+/// display is for people and may change, and a key that changes during a deployment locks nothing. Floats
+/// and `Option` are left out on purpose, since equal values must give equal keys and a missing value none.
+///
+/// Implement it for your own identifiers. Equal values must write equal text, different values different text.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{KeyPart, KeyWriter};
+///
+/// struct OrderId(u64);
+///
+/// impl KeyPart for OrderId {
+///     fn write_to(&self, key: &mut KeyWriter) {
+///         self.0.write_to(key);
+///     }
+/// }
+///
+/// let mut key = KeyWriter::new();
+/// key.text("order:").part(&OrderId(42));
+/// assert_eq!(key.finish().as_str(), "order:42");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a lock key",
+    label = "this placeholder is a `{Self}`",
+    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or implement `lock_runtime::KeyPart` for `{Self}`",
+    note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
+)]
+pub trait KeyPart {
+    /// Writes the value; see [`KeyWriter::write_str`] and `write!`.
+    fn write_to(&self, key: &mut KeyWriter);
+}
 
 /// Writes values into a key so that different values never give the same text.
 ///
@@ -27,7 +67,7 @@ pub struct KeyWriter {
     problem: Option<KeyProblem>,
     /// The placeholder that is being written, for messages.
     placeholder: Option<&'static str>,
-    /// How many `part` calls are open: inside one, nothing is verbatim.
+    /// How many `part` calls are open: inside one, all text is escaped.
     depth: usize,
     /// Where the last value begins.
     value: usize,
@@ -48,8 +88,8 @@ impl KeyWriter {
 
     /// Writes the author's own text as it is.
     ///
-    /// Inside an implementation of [`KeyPart`] this escapes like [`write_str`](Self::write_str): a
-    /// value must not be able to write a separator.
+    /// Inside an implementation of [`KeyPart`] the text is escaped as by [`write_str`](Self::write_str): a value
+    /// must not be able to write a separator.
     pub fn text(&mut self, text: &str) -> &mut KeyWriter {
         if self.depth == 0 {
             self.text.push_str(text);
@@ -61,15 +101,15 @@ impl KeyWriter {
 
     /// Writes a value, escaped.
     ///
-    /// A value that writes nothing at all is remembered, and acquiring the key fails with
-    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must
-    /// not lock on behalf of all the others.
+    /// If a value writes nothing at all, acquiring the key fails with
+    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must not lock
+    /// for all the others.
     pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
         self.part_dyn(&value);
         self
     }
 
-    /// One copy for all types of values: it would be code in every locked function.
+    /// One copy for all types of values: a copy for each would be code in every locked function.
     fn part_dyn(&mut self, value: &dyn KeyPart) {
         let start = self.text.len();
         self.depth += 1;
@@ -118,7 +158,7 @@ impl KeyWriter {
         }
 
         if Escaping(self).write_fmt(value).is_err() {
-            // Writing into the key cannot fail, so the value's own `Display` gave up half-way.
+            // Writing into the key cannot fail, so the value's own `Display` failed.
             self.problem.get_or_insert(KeyProblem::Unprintable {
                 placeholder: self.placeholder,
             });
@@ -127,13 +167,13 @@ impl KeyWriter {
 
     /// The key. Its problems are reported when a lock is acquired with it.
     ///
-    /// With a hash tag, a key may not end in `:f` or `:w`, where records beside a lock are. If its
-    /// last value makes it end so, that letter is escaped: `{order}:%66`.
+    /// A key with a hash tag must not end in `:f` or `:w`, the suffixes of records beside a lock. If its last
+    /// value makes it end so, that letter is escaped: `{order}:%66`.
     pub fn finish(mut self) -> LockKey {
         let ends_in_value = self.value > 0 && self.value + 1 == self.text.len();
         if ends_in_value && is_reserved(&self.text) {
             let letter = self.text.pop().expect("the value is one letter");
-            // It is ASCII, or the value would be longer.
+            // The letter is ASCII, or the value would be longer.
             self.push_escaped(letter as u8);
         }
         LockKey::new(self.text, self.problem)
@@ -163,154 +203,13 @@ impl fmt::Debug for KeyWriter {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use super::*;
-
-    fn part<P: KeyPart + ?Sized>(value: &P) -> String {
-        let mut key = KeyWriter::new();
-        key.part(value);
-        key.finish().as_str().to_owned()
-    }
-
-    #[test]
-    fn text_is_verbatim_and_values_are_escaped() {
-        let mut key = KeyWriter::new();
-        key.text("a:/%{ ").part("a:/%{ ");
-        assert_eq!(key.finish().as_str(), "a:/%{ a%3A%2F%25%7B%20");
-    }
-
-    #[test]
-    fn no_value_makes_a_key_end_like_a_record_beside_a_lock() {
-        let key = |text: &str, value: &str| {
-            let mut key = KeyWriter::new();
-            key.text(text).part(value);
-            key.finish().as_str().to_owned()
-        };
-        assert_eq!(key("{order}:", "f"), "{order}:%66");
-        assert_eq!(key("{order}:", "w"), "{order}:%77");
-        // Where it cannot be taken for one, it stays.
-        assert_eq!(key("{order}:", "g"), "{order}:g");
-        assert_eq!(key("{order}:", "ff"), "{order}:ff");
-        assert_eq!(key("{order}-", "f"), "{order}-f");
-        assert_eq!(key("user:", "f"), "user:f");
-        let mut text_after = KeyWriter::new();
-        text_after.text("{order}:").part("f").text(":stock");
-        assert_eq!(text_after.finish().as_str(), "{order}:f:stock");
-        let mut text = KeyWriter::new();
-        text.text("{order}:f");
-        assert_eq!(text.finish().as_str(), "{order}:f", "the author's own");
-    }
-
-    #[test]
-    fn kept_bytes_and_everything_beyond_ascii_stay() {
-        let kept = "AZaz09-_.@+é漢🦀";
-        assert_eq!(part(kept), kept);
-        assert_eq!(part("\0\x7f<>"), "%00%7F%3C%3E");
-        assert_eq!(part("é:漢:"), "é%3A漢%3A");
-    }
-
-    #[test]
-    fn every_other_byte_is_escaped_in_upper_case() {
-        // The macro crate's template checks rely on this list, and hold the same one.
-        const KEPT: &str = "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
-        for letter in (0..=0x7f_u8).map(char::from) {
-            let expected = if KEPT.contains(letter) {
-                letter.to_string()
-            } else {
-                format!("%{:02X}", u32::from(letter))
-            };
-            assert_eq!(part(&letter), expected);
-        }
-    }
-
-    /// Values chosen to collide in any encoding that joins carelessly: separators, escapes of
-    /// separators, halves of escapes.
-    const AWKWARD: [&str; 16] = [
-        "a", "b", "ab", ":", "a:", ":b", "a:b", "%", "%3A", "%3a", "3A", "%25", "%253A", "/", "é",
-        "\0",
-    ];
-
-    #[test]
-    fn pairs_of_values_never_meet() {
-        for separators in [
-            ["", ":", ""],
-            ["x", "-:", "y"],
-            ["{", "}:", ""],
-            ["", "/", "-"],
-        ] {
-            let mut seen = HashMap::new();
-            for left in AWKWARD {
-                for right in AWKWARD {
-                    let mut key = KeyWriter::new();
-                    key.text(separators[0])
-                        .part(left)
-                        .text(separators[1])
-                        .part(right)
-                        .text(separators[2]);
-                    let text = key.finish().as_str().to_owned();
-                    if let Some(other) = seen.insert(text.clone(), (left, right)) {
-                        panic!("{other:?} and {:?} are both `{text}`", (left, right));
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_empty_value_is_remembered_by_its_placeholder() {
-        let mut key = KeyWriter::new();
-        key.text("order:");
-        key.placeholder("order.id", &"");
-        assert_eq!(
-            key.finish().problem(),
-            Some(&KeyProblem::EmptyValue {
-                placeholder: Some("order.id")
-            })
-        );
-
-        let mut key = KeyWriter::new();
-        key.placeholder("id", &"42");
-        key.part(&String::new());
-        assert_eq!(
-            key.finish().problem(),
-            Some(&KeyProblem::EmptyValue { placeholder: None })
-        );
-    }
-
-    #[test]
-    fn a_value_cannot_write_a_separator() {
-        struct Forger;
-        impl KeyPart for Forger {
-            fn write_to(&self, key: &mut KeyWriter) {
-                key.text("1:").part(":2");
-            }
-        }
-        assert_eq!(part(&Forger), "1%3A%3A2");
-    }
-
-    #[test]
-    fn formatting_needs_no_import_and_reports_a_broken_display() {
-        mod outside {
-            pub(super) struct Broken;
-            impl std::fmt::Display for Broken {
-                fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    Err(std::fmt::Error)
-                }
-            }
-        }
-        let mut key = KeyWriter::new();
-        let shard = 4;
-        write!(key, "{shard}:{}", shard + 1);
-        assert_eq!(key.finish().as_str(), "4%3A5");
-
-        let mut key = KeyWriter::new();
-        write!(key, "{}", outside::Broken);
-        assert_eq!(
-            key.finish().problem(),
-            Some(&KeyProblem::Unprintable { placeholder: None })
-        );
-    }
+/// Whether a byte of a value stays as it is in a key. Every other ASCII byte becomes `%XX`, so a separator
+/// in a template's own text can never be part of a value.
+const fn is_kept(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')
+        || !byte.is_ascii()
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,20 +3,20 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use super::KeyProblem;
+use super::key_problem::KeyProblem;
 
 /// How much of a key a message shows, in bytes before escaping.
 const SHOWN: usize = 128;
 
 /// The name of a lock, without the client's prefix.
 ///
-/// Building one never fails. The key is checked when a lock is acquired: an empty key, one of more
-/// than 512 bytes, or one whose braces Redis Cluster would read in another way than its author
-/// makes the acquisition fail with [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey).
+/// Building a key never fails. The key is checked when a lock is acquired, which fails with
+/// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if the key is empty or has more than 512
+/// bytes. It also fails if Redis Cluster would read the key's braces in another way than its author.
 ///
-/// A key is taken as it is, down to the letter: nothing is trimmed, folded or normalised. Where it
-/// is put together from values, let the attribute's template do it, or a
-/// [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key for different values.
+/// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
+/// attribute's template or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key
+/// for different values.
 ///
 /// # Examples
 ///
@@ -29,10 +29,10 @@ const SHOWN: usize = 128;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct LockKey {
-    /// Shared by the call, its hold and whatever is said of them.
+    /// Shared by the call, its lease and its errors.
     text: Arc<str>,
-    /// What went wrong while the key was written; reported when somebody acquires it. Boxed, since
-    /// every lock that is held has a key, and none of these a problem.
+    /// The defect found while the key was written; reported when a lock is acquired with it. Boxed, since every
+    /// lock that is held has a key, and none of these a problem.
     problem: Option<Box<KeyProblem>>,
 }
 
@@ -105,8 +105,8 @@ impl AsRef<str> for LockKey {
     }
 }
 
-/// For messages: control characters are escaped and long keys are cut, so that a key from outside
-/// cannot forge a line of a log. Use [`as_str`](LockKey::as_str) for the key itself.
+/// For messages: control characters are escaped and long keys are cut, so that a key from a stranger cannot
+/// forge a line of a log. Use [`as_str`](LockKey::as_str) for the key itself.
 impl fmt::Display for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = boundary_before(&self.text, SHOWN);
@@ -169,7 +169,7 @@ mod tests {
         let long = LockKey::from("é".repeat(100));
         assert_eq!(long.to_string(), format!("{}…", "é".repeat(64)));
 
-        // The cut falls inside a character: the whole character goes.
+        // The cut is inside a character: the whole character is dropped.
         let odd = LockKey::from(format!("x{}", "é".repeat(100)));
         assert_eq!(odd.to_string(), format!("x{}…", "é".repeat(63)));
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_that_reads_like_a_template_is_remembered() {
+    fn literal_that_reads_like_a_template_is_reported() {
         let key = LockKey::literal("order:<id>");
         assert_eq!(
             key.problem(),

@@ -4,13 +4,13 @@ use std::fmt;
 
 /// A number that rises with every outermost acquisition of a key.
 ///
-/// Send it along with each write to the resource that the lock protects, and let the resource
-/// refuse a number lower than the highest it has seen. That closes the gap which no lease can
-/// close: a process that is paused beyond its ttl and writes after it wakes up. See Martin
+/// Send it along with each write to the resource that the lock protects, and let the resource refuse a number
+/// lower than the highest it has seen. That covers the case that no lease can: a process that is paused
+/// beyond its ttl and writes when it resumes. See Martin
 /// Kleppmann, [How to do distributed locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
 ///
-/// Tokens are not consecutive. They are based on the server's clock in microseconds, so they also
-/// rise when the server has forgotten the last one, as long as its clock is not behind it.
+/// Tokens are not consecutive. They are based on the server's clock in microseconds. So they also rise when
+/// the server has lost the last token, as long as its clock is not behind that token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FencingToken(u64);
 
@@ -18,14 +18,14 @@ impl FencingToken {
     /// Digits of a token in Redis.
     pub(crate) const DIGITS: usize = 16;
 
-    /// How far apart the tokens of two grants are; the numbers between belong to the first.
+    /// The distance of the tokens of two grants; the numbers between belong to the first.
     pub(crate) const STEP: u32 = 16;
 
     pub(crate) const fn new(number: u64) -> FencingToken {
         FencingToken(number)
     }
 
-    /// The token of the next caller that has the same grant.
+    /// The token of the next caller in the same grant.
     pub(crate) const fn next(self) -> FencingToken {
         FencingToken(self.0 + 1)
     }

@@ -1,20 +1,27 @@
-//! Who holds a lock: the identity that Redis stores and compares.
+//! The identity of an owner, which the server stores and compares.
 
 use std::fmt;
 
+use crate::background::random;
+use crate::error::LockError;
+
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// 48 random bits that name one client of this process, and a channel on which it is woken. It has others
-/// on its next connections.
+/// 48 random bits that name one client of this process, and the channel on which it is woken. A client draws
+/// new ones for each connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ProcessId([u8; ProcessId::LEN]);
+pub(crate) struct ClientId([u8; ClientId::LEN]);
 
-impl ProcessId {
-    /// Characters of a process id, base64url: 48 bits.
+impl ClientId {
+    /// Characters of a client id, base64url: 48 bits.
     pub(crate) const LEN: usize = 8;
 
-    pub(crate) fn from_random(random: [u8; 6]) -> ProcessId {
-        ProcessId(base64url(&random))
+    pub(crate) fn random() -> Result<ClientId, LockError> {
+        Ok(ClientId::from_random(random::bytes()?))
+    }
+
+    pub(crate) fn from_random(random: [u8; 6]) -> ClientId {
+        ClientId(base64url(&random))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -22,71 +29,72 @@ impl ProcessId {
     }
 }
 
-impl fmt::Debug for ProcessId {
+impl fmt::Debug for ClientId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ProcessId({})", self.as_str())
+        write!(f, "ClientId({})", self.as_str())
     }
 }
 
-/// The identity of one acquisition, 132 bits: the process, then 84 random bits that are never
-/// used twice. Whoever knows it can release the lock, so it is never logged whole.
+/// The identity of one acquisition, 132 bits: the client id, then 84 random bits that are never used twice.
+///
+/// An owner id is never logged whole: any program that knows it can release the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Owner([u8; Owner::LEN]);
+pub(crate) struct OwnerId([u8; OwnerId::LEN]);
 
-/// What tells the owners of one client from each other.
+/// The part of an owner id that distinguishes the owners of one client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Acquisition([u8; Owner::LEN - ProcessId::LEN]);
+pub(crate) struct AcquisitionId([u8; OwnerId::LEN - ClientId::LEN]);
 
-impl fmt::Debug for Acquisition {
+impl fmt::Debug for AcquisitionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Acquisition(…)")
+        f.write_str("AcquisitionId(…)")
     }
 }
 
-impl Owner {
-    /// Characters of an owner, base64url: 132 bits.
+impl OwnerId {
+    /// Characters of an owner id, base64url: 132 bits.
     pub(crate) const LEN: usize = 22;
 
     /// Only the first 84 of the 88 random bits fit the 14 characters that are left.
-    pub(crate) fn from_random(process: ProcessId, random: [u8; 11]) -> Owner {
-        let mut owner = [0; Owner::LEN];
-        owner[..ProcessId::LEN].copy_from_slice(&process.0);
-        let acquisition: [u8; Owner::LEN - ProcessId::LEN] = base64url(&random);
-        owner[ProcessId::LEN..].copy_from_slice(&acquisition);
-        Owner(owner)
+    pub(crate) fn from_random(process: ClientId, random: [u8; 11]) -> OwnerId {
+        let mut owner = [0; OwnerId::LEN];
+        owner[..ClientId::LEN].copy_from_slice(&process.0);
+        let acquisition: [u8; OwnerId::LEN - ClientId::LEN] = base64url(&random);
+        owner[ClientId::LEN..].copy_from_slice(&acquisition);
+        OwnerId(owner)
     }
 
-    /// The owner at the start of `text`, if there is one.
-    pub(crate) fn parse_prefix(text: &[u8]) -> Option<Owner> {
-        let owner: [u8; Owner::LEN] = text.get(..Owner::LEN)?.try_into().ok()?;
+    /// The owner id at the start of `text`, if there is one.
+    pub(crate) fn parse_prefix(text: &[u8]) -> Option<OwnerId> {
+        let owner: [u8; OwnerId::LEN] = text.get(..OwnerId::LEN)?.try_into().ok()?;
         owner
             .iter()
             .all(|c| ALPHABET.contains(c))
-            .then_some(Owner(owner))
+            .then_some(OwnerId(owner))
     }
 
     pub(crate) fn as_str(&self) -> &str {
         ascii(&self.0)
     }
 
-    /// The name of the client that made it.
-    pub(crate) fn process(&self) -> ProcessId {
-        let mut process = [0; ProcessId::LEN];
-        process.copy_from_slice(&self.0[..ProcessId::LEN]);
-        ProcessId(process)
+    /// The client that drew it.
+    pub(crate) fn process(&self) -> ClientId {
+        let mut process = [0; ClientId::LEN];
+        process.copy_from_slice(&self.0[..ClientId::LEN]);
+        ClientId(process)
     }
 
-    /// Without the process: shorter, where there are many of one client's.
-    pub(crate) fn acquisition(&self) -> Acquisition {
-        let mut acquisition = [0; Owner::LEN - ProcessId::LEN];
-        acquisition.copy_from_slice(&self.0[ProcessId::LEN..]);
-        Acquisition(acquisition)
+    /// The owner id without the client: shorter, where a map has those of one client.
+    pub(crate) fn acquisition(&self) -> AcquisitionId {
+        let mut acquisition = [0; OwnerId::LEN - ClientId::LEN];
+        acquisition.copy_from_slice(&self.0[ClientId::LEN..]);
+        AcquisitionId(acquisition)
     }
 }
 
-impl fmt::Debug for Owner {
+impl fmt::Debug for OwnerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Owner({}…)", ascii(&self.0[..ProcessId::LEN]))
+        write!(f, "OwnerId({}…)", ascii(&self.0[..ClientId::LEN]))
     }
 }
 
@@ -119,34 +127,31 @@ mod tests {
     }
 
     #[test]
-    fn every_one_of_the_84_bits_counts() {
-        let process = ProcessId::from_random([0; 6]);
-        let zero = Owner::from_random(process, [0; 11]);
+    fn each_of_the_84_bits_counts() {
+        let process = ClientId::from_random([0; 6]);
+        let zero = OwnerId::from_random(process, [0; 11]);
         for bit in 0..84 {
             let mut random = [0; 11];
             random[bit / 8] = 0x80 >> (bit % 8);
-            assert_ne!(Owner::from_random(process, random), zero, "bit {bit}");
+            assert_ne!(OwnerId::from_random(process, random), zero, "bit {bit}");
         }
     }
 
     #[test]
-    fn an_owner_starts_with_its_process_and_is_found_again() {
-        let process = ProcessId::from_random([1, 2, 3, 4, 5, 6]);
-        let owner = Owner::from_random(process, [7; 11]);
+    fn owner_id_starts_with_its_client_and_is_parsed_again() {
+        let process = ClientId::from_random([1, 2, 3, 4, 5, 6]);
+        let owner = OwnerId::from_random(process, [7; 11]);
         assert!(owner.as_str().starts_with(process.as_str()));
         let push = format!("{}lock:order:42", owner.as_str());
-        assert_eq!(Owner::parse_prefix(push.as_bytes()), Some(owner));
-        assert_eq!(Owner::parse_prefix(b"too short"), None);
-        assert_eq!(Owner::parse_prefix(b"not base64url: ::::::::::"), None);
+        assert_eq!(OwnerId::parse_prefix(push.as_bytes()), Some(owner));
+        assert_eq!(OwnerId::parse_prefix(b"too short"), None);
+        assert_eq!(OwnerId::parse_prefix(b"not base64url: ::::::::::"), None);
     }
 
     #[test]
-    fn debug_shows_the_process_alone() {
-        let owner = Owner::from_random(ProcessId::from_random([9; 6]), [7; 11]);
+    fn debug_shows_the_client_alone() {
+        let owner = OwnerId::from_random(ClientId::from_random([9; 6]), [7; 11]);
         let shown = format!("{owner:?}");
-        assert!(
-            !shown.contains(&owner.as_str()[ProcessId::LEN..]),
-            "{shown}"
-        );
+        assert!(!shown.contains(&owner.as_str()[ClientId::LEN..]), "{shown}");
     }
 }

@@ -1,20 +1,20 @@
-//! What stands in Redis under a lock's key: `owner(22) flag(1) token(16) label`.
+//! The value under a lock's key in Redis: `owner(22) flag(1) token(16) label`.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use super::fencing_token::FencingToken;
-use super::owner_id::Owner;
+use super::owner_id::OwnerId;
 
-/// What the server says to whoever holds the lock: the record's flag and token.
+/// The server's answer to the holder: the record's flag and token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Somebody queues for the lock: it is given back by hand-off.
+    /// Whether waiters queue for the lock, so that its release is a hand-off.
     pub(crate) contended: bool,
     pub(crate) token: FencingToken,
 }
 
 impl Grant {
-    /// Reads `flag(1) token(16)`.
+    /// Parses `flag(1) token(16)`.
     pub(crate) fn parse(text: &[u8]) -> Option<Grant> {
         let (&flag, digits) = text.split_first()?;
         let contended = match flag {
@@ -33,33 +33,33 @@ impl Grant {
     }
 }
 
-/// The record of a lock for which nobody queues.
-pub(crate) fn uncontended(owner: Owner, label: &str, token: FencingToken) -> String {
+/// The record of a lock without waiters.
+pub(crate) fn uncontended(owner: OwnerId, label: &str, token: FencingToken) -> String {
     let (digits, token) = (FencingToken::DIGITS, token.get());
     format!("{} {token:0digits$} {label}", owner.as_str())
 }
 
-/// What is shown of a label, in bytes. Ours are shorter, but anybody may write the record.
+/// The part of a label that is shown, in bytes. Ours are shorter, but other clients may write the record.
 const LONGEST_LABEL: usize = 512;
 
-/// Whoever stands in the way, as far as the record tells.
+/// The holder of a lock, as far as its record shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     /// A client of this crate, with its label, which may be empty.
     Ours(String),
-    /// Something else that locks with `SET NX PX`; the number tells one value from another.
+    /// Another program that locks with `SET NX PX`; the number distinguishes one value from another.
     Foreign(u64),
 }
 
 impl Holder {
-    /// Reads the value found under a lock's key.
+    /// Parses the value under a lock's key.
     pub(crate) fn parse(value: &[u8]) -> Holder {
-        const LABEL: usize = Owner::LEN + 1 + FencingToken::DIGITS;
+        const LABEL: usize = OwnerId::LEN + 1 + FencingToken::DIGITS;
         match value.split_at_checked(LABEL) {
             Some((head, label))
                 if label.first() == Some(&b' ')
-                    && Owner::parse_prefix(head).is_some()
-                    && Grant::parse(&head[Owner::LEN..]).is_some() =>
+                    && OwnerId::parse_prefix(head).is_some()
+                    && Grant::parse(&head[OwnerId::LEN..]).is_some() =>
             {
                 let label = &label[1..];
                 let label = &label[..label.len().min(LONGEST_LABEL)];
@@ -90,7 +90,7 @@ mod tests {
     const RECORD: &str = "abcdefghABCDEFGH012345+0001234567890123 api-7 (pid 4121) ship";
 
     #[test]
-    fn a_grant_is_a_flag_and_sixteen_digits() {
+    fn grant_is_a_flag_and_sixteen_digits() {
         let grant = Grant::parse(b"+0001234567890123").unwrap();
         assert!(grant.contended);
         assert_eq!(grant.token.get(), 1_234_567_890_123);
@@ -107,15 +107,15 @@ mod tests {
     }
 
     #[test]
-    fn an_uncontended_record_is_the_one_that_scripts_write() {
-        let owner = Owner::parse_prefix(RECORD.as_bytes()).unwrap();
+    fn uncontended_record_is_the_one_that_scripts_write() {
+        let owner = OwnerId::parse_prefix(RECORD.as_bytes()).unwrap();
         let label = "api-7 (pid 4121) ship";
         let record = uncontended(owner, label, FencingToken::new(1_234_567_890_123));
         assert_eq!(record, RECORD.replace('+', " "));
     }
 
     #[test]
-    fn the_label_of_our_own_record_is_read() {
+    fn label_of_our_own_record_is_parsed() {
         assert_eq!(
             Holder::parse(RECORD.as_bytes()),
             Holder::Ours("api-7 (pid 4121) ship".to_owned())
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_label_is_shown_in_part() {
+    fn forged_label_is_shown_in_part() {
         let forged = RECORD.to_owned() + &"x".repeat(1 << 20);
         let shown = Holder::parse(forged.as_bytes()).describe();
         assert_eq!(shown.len(), LONGEST_LABEL);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_holders_are_told_from_each_other() {
+    fn foreign_holders_are_distinguished() {
         let [first, again, second] = ["a", "a", "b"].map(|value| Holder::parse(value.as_bytes()));
         assert_eq!(first, again);
         assert_ne!(first, second);

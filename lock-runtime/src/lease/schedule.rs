@@ -1,71 +1,70 @@
 //! The arithmetic of a lease: until when its holder may rely on it, and when to renew it.
 //!
-//! A lease counts from the instant *before* the request that the server confirmed was sent, and
-//! ends a little before the server lets it go, so a holder gives up first even if the two clocks
-//! run at slightly different speeds. The rule is the one of Redlock's validity time, without
-//! which a slow reply would be counted as time that is still held:
+//! A lease counts from *before* the request that the server confirmed was sent, and ends a little before the
+//! server frees the lock. So a holder gives up first, even if the two clocks run at slightly different
+//! speeds. This is Redlock's validity time, without which the time of a slow reply would count as held:
 //! <https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/>.
 
 use std::time::Duration;
 
 use crate::background::moment::Moment;
 
-/// The shortest ttl, below which the margin and one round trip leave nothing to work in.
+/// The shortest ttl: below it the margin and one round trip leave no time to work.
 pub(crate) const MIN_TTL: Duration = Duration::from_millis(20);
 
-/// The longest ttl: what a crashed holder leaves behind is free again within a day.
+/// The longest ttl: a lock of a crashed holder is free again within a day.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// However short a lease, a renewal is given this long before the next one follows it.
+/// The shortest time between two renewals, however short the lease.
 const SHORTEST_REPEAT: Duration = Duration::from_millis(10);
 
-/// What falls due within this time of each other is renewed together.
+/// Leases that fall due within this time are renewed together.
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
-/// How much earlier the holder gives up than the server: 1 % for clocks that differ in speed, and
-/// 2 ms for the server's resolution.
+/// How much earlier than the server the holder gives up: 1 % for clocks that differ in speed, and 2 ms for
+/// the server's resolution.
 pub(crate) fn margin(ttl: Duration) -> Duration {
     ttl / 100 + Duration::from_millis(2)
 }
 
-/// Whether a lease of `ttl` with this deadline goes as far as `end` lets it.
+/// Whether a lease of `ttl` with this deadline lasts as long as `end` allows.
 pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
     end != Moment::NEVER && deadline + margin(ttl) >= end
 }
 
-/// When to renew a lease of `ttl` that was confirmed at `sent`: after a third of the ttl at the
-/// latest, and after a twelfth at the earliest.
+/// When to renew a lease of `ttl` that was confirmed at `sent`: after a third of the ttl at the latest, and
+/// after a twelfth at the earliest.
 ///
-/// In between it is moved to the lease's beat, which is its own: locks that were taken in one burst,
-/// or confirmed together after an outage, are renewed evenly over the third from then on, and not in
-/// a burst each time. A lease that is on its beat is not renewed more often than it would be without.
-fn next_renewal(sent: Moment, ttl: Duration, beat: Beat) -> Moment {
+/// In between, the renewal is moved to the lease's own phase. Leases that were granted in one burst, or
+/// confirmed together after an outage, are therefore renewed evenly over the third, and not in a burst each
+/// time. A lease in its phase is not renewed more often than it would be without.
+fn next_renewal(sent: Moment, ttl: Duration, phase: Phase) -> Moment {
     let third = ttl / 3;
-    // A renewal may be sent by a tick before its beat, and must reach the next beat then as well.
+    // A renewal may be sent a tick before its phase, and must still reach the next one.
     let period = third.saturating_sub(TICK);
-    let due = beat.last_until(sent + third, period);
+    let due = phase.last_until(sent + third, period);
     if due >= sent + third / 4 {
         return due;
     }
-    // Too soon: half a period later it is between two beats, and on the beat the next time.
+    // Too soon: half a period later it is out of phase, and in phase the next time.
     due + period / 2
 }
 
-/// Where a lease's renewals lie in the time that they repeat after, in parts of 2³².
+/// Where a lease's renewals are in their period, in parts of 2³².
 #[derive(Clone, Copy, Debug)]
-struct Beat(u32);
+struct Phase(u32);
 
-impl Beat {
-    /// A beat for a lease that was granted at `at`, by chance: hardly any two are granted in the same
-    /// nanosecond, and these are shuffled (by the last steps of splitmix64).
-    fn of(at: Moment) -> Beat {
+impl Phase {
+    /// A random phase for a lease that was granted at `at`: hardly any two leases are granted in the same
+    /// nanosecond, and the nanoseconds are shuffled (by the last steps of splitmix64).
+    fn of(at: Moment) -> Phase {
         let mut bits = at.as_nanos();
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Beat((bits >> 32) as u32)
+        Phase((bits >> 32) as u32)
     }
 
-    /// The last beat that is not after `until`.
+    /// The last moment in phase that is not after `until`.
     fn last_until(self, until: Moment, period: Duration) -> Moment {
         let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
         let offset = (u128::from(period) * u128::from(self.0)) >> 32;
@@ -75,80 +74,80 @@ impl Beat {
     }
 }
 
-/// How an acquisition wants its lease kept.
+/// The terms on which an acquisition holds its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct LeaseTerms {
     pub(crate) ttl: Duration,
     pub(crate) renew: bool,
     pub(crate) max_hold: Option<Duration>,
-    /// For how long the lease stays with its client after the body, if nobody else wants it; zero is not
+    /// How long the lease stays with its client after the body, if no other client waits for it; zero is not
     /// at all.
     pub(crate) retain: Duration,
 }
 
-impl Terms {
-    /// The ttl to ask for at first: no longer than the lock may be held at all.
+impl LeaseTerms {
+    /// The ttl of the first request: no longer than the lock may be held at all.
     pub(crate) fn first_ttl(&self) -> Duration {
         self.max_hold
             .map_or(self.ttl, |max| max.clamp(MIN_TTL, self.ttl))
     }
 }
 
-/// What a lease needs now.
+/// The next step of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// Nothing before this moment.
     At(Moment),
-    /// A renewal.
+    /// A renewal now.
     Renew(Extension),
     /// The deadline has passed.
     Lost,
 }
 
-/// What a renewal asks for.
+/// The request of a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub(crate) ttl: Duration,
-    /// It carries the lease on; else it restores what the holder counts on, and no more.
+    /// Whether it prolongs the lease; if not, it restores the time on which the holder relies, and no more.
     pub(crate) extends: bool,
 }
 
-/// A lease that was confirmed at least once.
+/// The deadline and the next renewal of a lease that was confirmed at least once.
 ///
-/// Its states are those of a watchdog: *held* and *renewed* while the last answer was good,
-/// *unknown* while renewals go unanswered, *lost* once the deadline has passed.
+/// The lease is *held* while the last renewal was confirmed, *unknown* while renewals are unanswered, and
+/// *lost* once the deadline has passed.
 #[derive(Clone, Debug)]
-pub(crate) struct Lease {
+pub(crate) struct RenewalSchedule {
     ttl: Duration,
     deadline: Moment,
     /// Where `max_hold` ends.
     end: Moment,
-    beat: Beat,
-    /// `None` when no renewal is to come.
+    phase: Phase,
+    /// `None` if no renewal follows.
     renew_at: Option<Moment>,
     renews: bool,
-    /// Renewals that were handed out since the last confirmation.
+    /// Renewals that were sent since the last confirmation.
     unknown: u32,
-    /// While it is to be confirmed: when its next regular renewal is due. Else the beginning of time.
+    /// While the lease has to be confirmed: when its next regular renewal is due. Otherwise `FIRST`.
     quiet_until: Moment,
 }
 
-impl Lease {
-    /// A lease confirmed by an answer to a request that was sent at `sent`.
-    pub(crate) fn granted(sent: Moment, terms: &Terms) -> Lease {
+impl RenewalSchedule {
+    /// The schedule of a lease that was confirmed by the answer to a request sent at `sent`.
+    pub(crate) fn granted(sent: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| sent + max);
-        let mut lease = Lease {
+        let mut schedule = RenewalSchedule {
             ttl: terms.ttl,
             deadline: sent,
             end,
-            beat: Beat::of(sent),
+            phase: Phase::of(sent),
             renew_at: None,
             renews: terms.renew,
             unknown: 0,
             quiet_until: Moment::FIRST,
         };
-        lease.confirmed(sent, terms.first_ttl());
-        lease
+        schedule.confirmed(sent, terms.first_ttl());
+        schedule
     }
 
     /// Until when the holder may rely on the lease.
@@ -161,31 +160,31 @@ impl Lease {
         self.end
     }
 
-    /// Whether `max_hold`, and not the ttl, is what ends this lease.
+    /// Whether `max_hold`, and not the ttl, ends this lease.
     pub(crate) fn ends_by_max_hold(&self) -> bool {
         reaches(self.deadline, self.end, self.ttl)
     }
 
-    /// What is due at `now`. A renewal that is handed out is due again after a while, unless its
-    /// outcome is reported before.
+    /// The step that is due at `now`. A renewal is due again after a while, unless its outcome is reported
+    /// before.
     pub(crate) fn due(&mut self, now: Moment) -> Due {
         if now >= self.deadline {
             return Due::Lost;
         }
         match self.renew_at {
-            Some(at) if now >= at => Due::Renew(self.hand_out(now)),
+            Some(at) if now >= at => Due::Renew(self.request(now)),
             _ => Due::At(self.next_due()),
         }
     }
 
-    /// Puts off a renewal that is due, as nobody has the lease yet.
+    /// Postpones a renewal that is due, since the lease is not delivered yet.
     pub(crate) fn postpone(&mut self, now: Moment) {
         let again = now + self.repeat();
         self.renew_at = self.renew_at.map(|at| if at <= now { again } else { at });
     }
 
-    /// What is known of the lease may not be true any more: until it is confirmed, a renewal that fails is
-    /// no news before one would have been due.
+    /// The server may not have the lease any more. A renewal that fails before a regular one would have been
+    /// due is not reported.
     pub(crate) fn doubted(&mut self) {
         let regular = self.renew_at.unwrap_or(Moment::NEVER);
         if self.quiet_until == Moment::FIRST {
@@ -193,19 +192,19 @@ impl Lease {
         }
     }
 
-    /// Whether a renewal that fails now is no news.
+    /// Whether a renewal that fails now is not reported.
     pub(crate) fn is_quiet(&self, now: Moment) -> bool {
         now < self.quiet_until
     }
 
-    /// A renewal out of turn, repeated as any other until it is confirmed; `None` if the deadline has
+    /// A renewal ahead of its time, repeated as any other until it is confirmed; `None` if the deadline has
     /// passed.
     pub(crate) fn confirmation(&mut self, now: Moment) -> Option<Extension> {
-        (now < self.deadline).then(|| self.hand_out(now))
+        (now < self.deadline).then(|| self.request(now))
     }
 
-    fn hand_out(&mut self, now: Moment) -> Extension {
-        // Should no answer come, or come late, the next one follows soon; the first answer of any of them
+    fn request(&mut self, now: Moment) -> Extension {
+        // If no answer comes, or a late one, the next request follows soon. The first answer to any of them
         // counts.
         self.renew_at = Some(now + self.repeat());
         self.unknown = self.unknown.saturating_add(1);
@@ -215,7 +214,7 @@ impl Lease {
                 extends: true,
             };
         }
-        // As long as its holder counts on, and the margin for that time: ttl - ttl / 100 - 2 ms is the rest.
+        // The time on which the holder relies, and the margin for it: ttl - ttl / 100 - 2 ms is the rest.
         let rest = self.deadline.since(now) + margin(Duration::ZERO);
         Extension {
             ttl: rest + rest / 99 + Duration::from_millis(1),
@@ -227,59 +226,59 @@ impl Lease {
         (self.ttl / 6).max(SHORTEST_REPEAT)
     }
 
-    /// When to ask what is due.
+    /// When the next step is due.
     pub(crate) fn next_due(&self) -> Moment {
         self.renew_at
             .map_or(self.deadline, |at| at.min(self.deadline))
     }
 
-    /// The ttl that a renewal at `now` asks for: a full one, or what is left of `max_hold`.
+    /// The ttl of a renewal at `now`: a full one, or the rest of `max_hold`.
     pub(crate) fn extension(&self, now: Moment) -> Duration {
         self.ttl.min(self.end.since(now))
     }
 
-    /// The server confirmed the lease for `ttl`, in answer to a request sent at `sent`.
+    /// The server confirmed the lease for `ttl`, in its answer to a request sent at `sent`.
     pub(crate) fn confirmed(&mut self, sent: Moment, ttl: Duration) {
         let until = sent + ttl.saturating_sub(margin(ttl));
         self.deadline = self.deadline.max(until.min(self.end));
         self.unknown = 0;
         self.quiet_until = Moment::FIRST;
-        // Within the margin of max_hold a renewal would carry the lease no further.
+        // Within the margin of max_hold a renewal would not prolong the lease.
         self.renew_at =
-            (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.beat));
+            (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.phase));
     }
 
-    /// The server confirmed the lease as it is.
+    /// The server confirmed the lease without prolonging it.
     pub(crate) fn confirmed_as_it_is(&mut self) {
         self.unknown = 0;
         self.quiet_until = Moment::FIRST;
         self.renew_at = None;
     }
 
-    /// The same lease for another holder, with terms of its own, from `now` on. What the server
-    /// confirmed stays as it was.
-    pub(crate) fn passed(&self, now: Moment, terms: &Terms) -> Lease {
+    /// The schedule of the next holder, to which the lease is handed over at `now`, with terms of its own. The
+    /// time that the server confirmed stays as it was.
+    pub(crate) fn passed(&self, now: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| now + max);
-        let mut lease = Lease {
+        let mut schedule = RenewalSchedule {
             ttl: terms.ttl,
             deadline: self.deadline.min(end),
             end,
-            beat: self.beat,
+            phase: self.phase,
             renew_at: None,
             renews: terms.renew,
             unknown: self.unknown,
             quiet_until: self.quiet_until,
         };
-        if lease.renews && !lease.ends_by_max_hold() {
-            // The last holder may not have wanted any.
-            let left = lease.deadline.since(now);
+        if schedule.renews && !schedule.ends_by_max_hold() {
+            // The last holder may have had no renewals.
+            let left = schedule.deadline.since(now);
             let at = now + left.saturating_sub(terms.ttl * 2 / 3);
-            lease.renew_at = Some(self.renew_at.unwrap_or(at));
+            schedule.renew_at = Some(self.renew_at.unwrap_or(at));
         }
-        lease
+        schedule
     }
 
-    /// A renewal failed or was not answered: try again soon. `jitter` is between 0 and 1.
+    /// A renewal failed or was not answered; the next one follows soon. `jitter` is between 0 and 1.
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
         let base = (ceiling / 8)
@@ -289,221 +288,11 @@ impl Lease {
         self.renew_at = self.renew_at.map(|at| at.min(again));
     }
 
-    /// Renewals that were handed out since the last confirmation.
+    /// Renewals that were sent since the last confirmation.
     pub(crate) fn unknown(&self) -> u32 {
         self.unknown
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const T0: Moment = Moment::from_nanos(1_000_000_000);
-    const TTL: Duration = Duration::from_secs(10);
-
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
-
-    fn extended(ttl: Duration) -> Extension {
-        Extension { ttl, extends: true }
-    }
-
-    fn terms(renew: bool, max_hold: Option<Duration>) -> Terms {
-        Terms {
-            ttl: TTL,
-            renew,
-            max_hold,
-            retain: Duration::ZERO,
-        }
-    }
-
-    #[test]
-    fn the_holder_gives_up_one_percent_and_two_milliseconds_early() {
-        let lease = Lease::granted(T0, &terms(true, None));
-        assert_eq!(lease.deadline(), T0 + ms(10_000 - 100 - 2));
-    }
-
-    #[test]
-    fn the_shortest_ttl_leaves_time_to_work() {
-        let lease = Lease::granted(
-            T0,
-            &Terms {
-                ttl: MIN_TTL,
-                renew: true,
-                max_hold: None,
-                retain: Duration::ZERO,
-            },
-        );
-        assert!(lease.deadline() > T0 + ms(15));
-    }
-
-    #[test]
-    fn a_renewal_falls_due_by_a_third_and_again_if_nothing_comes_of_it() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        let due = lease.next_due();
-        assert!(due <= T0 + TTL / 3, "{:?}", due.since(T0));
-        assert_eq!(lease.due(T0), Due::At(due));
-        assert_eq!(lease.due(due), Due::Renew(extended(TTL)));
-        let again = due + TTL / 6;
-        assert_eq!(lease.due(due), Due::At(again));
-        assert_eq!(lease.due(again), Due::Renew(extended(TTL)));
-        lease.confirmed(due, TTL);
-        let next = lease.next_due();
-        assert!(next > again && next <= due + TTL / 3);
-    }
-
-    #[test]
-    fn no_renewal_is_later_than_a_third_nor_sooner_than_a_twelfth() {
-        for ttl in [MIN_TTL, ms(300), TTL, MAX_TTL] {
-            for step in 0..10_000_u32 {
-                let sent = T0 + ttl * step / 7;
-                let beat = Beat::of(sent + Duration::from_nanos(u64::from(step) * 12_345));
-                let after = next_renewal(sent, ttl, beat).since(sent);
-                assert!(after <= ttl / 3, "{ttl:?}: {after:?}");
-                assert!(after >= ttl / 12, "{ttl:?}: {after:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_lease_on_its_beat_is_renewed_no_more_often_for_it() {
-        for early in [Duration::ZERO, TICK / 2, TICK] {
-            for late in [Duration::ZERO, ms(1), ms(100)] {
-                for start in 0..100 {
-                    let granted = T0 + ms(37 * start);
-                    let beat = Beat::of(granted);
-                    let (mut sent, mut renewals) = (granted, 0);
-                    while sent < granted + TTL * 10 {
-                        let due = next_renewal(sent, TTL, beat) + late;
-                        sent = Moment::from_nanos(due.as_nanos() - early.as_nanos() as u64);
-                        renewals += 1;
-                    }
-                    assert!(renewals <= 30 + 2, "{renewals} renewals in 30 thirds");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn leases_of_one_burst_are_spread_over_the_third() {
-        let mut bins = [0_u32; 20];
-        let third = TTL / 3;
-        for number in 0..10_000 {
-            let granted = T0 + Duration::from_micros(20) * number;
-            let beat = Beat::of(granted);
-            let mut sent = granted;
-            while sent < T0 + third * 3 {
-                sent = next_renewal(sent, TTL, beat);
-            }
-            let bin = sent.since(T0 + third * 3).as_micros() * 20 / third.as_micros();
-            bins[bin as usize] += 1;
-        }
-        assert!(
-            bins.iter().all(|&bin| (400..=600).contains(&bin)),
-            "{bins:?}"
-        );
-    }
-
-    #[test]
-    fn without_renewal_only_the_deadline_is_left() {
-        let mut lease = Lease::granted(T0, &terms(false, None));
-        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
-        assert_eq!(lease.due(lease.deadline()), Due::Lost);
-    }
-
-    #[test]
-    fn an_answer_to_an_older_request_never_shortens_the_lease() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        lease.confirmed(T0 + ms(5_000), TTL);
-        let deadline = lease.deadline();
-        lease.confirmed(T0 + ms(1_000), TTL);
-        assert_eq!(lease.deadline(), deadline);
-    }
-
-    #[test]
-    fn unanswered_renewals_are_repeated_soon_and_do_not_move_the_deadline() {
-        let mut lease = Lease::granted(T0, &terms(true, None));
-        let deadline = lease.deadline();
-        let mut now = T0 + TTL / 3;
-        let mut attempts = 0;
-        while lease.due(now) != Due::Lost {
-            attempts += 1;
-            lease.unanswered(now, 0.5);
-            let Due::At(next) = lease.due(now) else {
-                panic!("due at once")
-            };
-            assert!(
-                next > now && next.since(now) <= ms(500),
-                "{:?}",
-                next.since(now)
-            );
-            now = next;
-        }
-        assert!(attempts > 10, "{attempts} attempts until the deadline");
-        assert_eq!(lease.deadline(), deadline);
-    }
-
-    #[test]
-    fn a_failed_renewal_by_hand_does_not_start_others() {
-        let mut lease = Lease::granted(T0, &terms(false, None));
-        lease.unanswered(T0, 0.5);
-        assert_eq!(lease.due(T0 + ms(9_000)), Due::At(lease.deadline()));
-    }
-
-    #[test]
-    fn max_hold_caps_renewals_and_the_deadline() {
-        let max = ms(15_000);
-        let mut lease = Lease::granted(T0, &terms(true, Some(max)));
-        let at = T0 + TTL / 3;
-        assert_eq!(lease.due(at), Due::Renew(extended(TTL)));
-        lease.confirmed(at, TTL);
-        assert!(!lease.ends_by_max_hold());
-        let at = T0 + ms(7_000);
-        assert_eq!(lease.due(at), Due::Renew(extended(ms(8_000))));
-        lease.confirmed(at, ms(8_000));
-        assert!(lease.deadline() <= T0 + max);
-        assert!(lease.ends_by_max_hold());
-        assert_eq!(
-            lease.due(T0 + ms(14_000)),
-            Due::At(lease.deadline()),
-            "no renewal is left"
-        );
-        assert_eq!(lease.due(T0 + max), Due::Lost);
-    }
-
-    #[test]
-    fn a_max_hold_below_the_ttl_is_what_is_asked_for() {
-        let lease = Lease::granted(T0, &terms(true, Some(ms(500))));
-        assert_eq!(terms(true, Some(ms(500))).first_ttl(), ms(500));
-        assert!(lease.deadline() <= T0 + ms(500));
-        assert!(lease.ends_by_max_hold());
-    }
-
-    #[test]
-    fn whoever_has_the_lease_next_keeps_its_deadline_and_its_schedule() {
-        let lease = Lease::granted(T0, &terms(true, None));
-        let now = T0 + ms(1_000);
-        let next = lease.passed(now, &terms(true, None));
-        assert_eq!(next.deadline(), lease.deadline());
-        assert_eq!(next.next_due(), lease.next_due());
-        let unrenewed = lease.passed(now, &terms(false, None));
-        assert_eq!(unrenewed.next_due(), lease.deadline());
-        // And whoever follows that one has it renewed when two thirds are left.
-        let renewed = unrenewed.passed(now, &terms(true, None));
-        assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
-    }
-
-    #[test]
-    fn a_max_hold_begins_with_the_turn_and_ends_no_other() {
-        let lease = Lease::granted(T0, &terms(true, None));
-        let now = T0 + ms(1_000);
-        let short = lease.passed(now, &terms(true, Some(TTL)));
-        assert_eq!(short.deadline(), lease.deadline());
-        assert_eq!(short.end(), now + TTL);
-        let next = short.passed(now + ms(10), &terms(true, None));
-        assert_eq!(next.end(), Moment::NEVER);
-        assert!(!next.ends_by_max_hold());
-    }
-}
+mod tests;

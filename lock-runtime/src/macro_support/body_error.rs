@@ -1,28 +1,28 @@
-//! What a body returned, for any return type: an error of its own, or a future, whose work the lock
-//! would not cover.
+//! Detects, for any return type, whether a body returned an error of its own or a future.
 //!
-//! The compiler takes the first method that fits, so nothing here needs a bound on the return type.
-//! The methods have names that no other trait in scope will have.
+//! A future is refused, since the lock would not cover its work. The compiler picks the first method that
+//! fits, so nothing here needs a bound on the return type. The methods have names that no other trait in
+//! scope will have.
 
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
-/// A result to be looked at: `(&Outcome(&result)).lock_body_failed()`.
+/// The result of a body, to be examined by `(&BodyResult(&result)).lock_body_failed()`.
 ///
-/// For a `Result` the inherent method below is found first, then for a future the one of
-/// [`OutcomeOfFuture`], and for anything else, also for a type parameter, that of [`NotAResult`].
+/// The compiler finds the inherent method below for a `Result`, and that of [`FutureResult`] for a future. For
+/// any other type, also for a type parameter, it finds that of [`NotAResult`].
 #[derive(Debug)]
-pub struct Outcome<'a, R>(pub &'a R);
+pub struct BodyResult<'a, R>(pub &'a R);
 
-impl<T, E> Outcome<'_, Result<T, E>> {
+impl<T, E> BodyResult<'_, Result<T, E>> {
     /// Whether the body failed by itself.
     pub fn lock_body_failed(&self) -> bool {
         self.0.is_err()
     }
 }
 
-/// Refuses a function that returns a future: it would be unlocked as soon as it returns, and the
+/// Refuses a function that returns a future: the lock would be released when the function returns, and the
 /// future would run afterwards.
 #[diagnostic::on_unimplemented(
     message = "this function returns a future, which would run after the lock was released",
@@ -32,14 +32,14 @@ impl<T, E> Outcome<'_, Result<T, E>> {
 pub trait NotAFuture {}
 
 /// Return types that are futures.
-pub trait OutcomeOfFuture<R> {
+pub trait FutureResult<R> {
     /// Refuses the type.
     fn lock_body_failed(&self) -> bool
     where
         R: NotAFuture;
 }
 
-impl<R: Future> OutcomeOfFuture<R> for Outcome<'_, R> {
+impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
     fn lock_body_failed(&self) -> bool
     where
         R: NotAFuture,
@@ -48,27 +48,27 @@ impl<R: Future> OutcomeOfFuture<R> for Outcome<'_, R> {
     }
 }
 
-/// Return types that have no failure of their own.
+/// Return types without an error of their own.
 pub trait NotAResult {
-    /// Whether the body failed by itself: it cannot.
+    /// Whether the body failed by itself: never.
     fn lock_body_failed(&self) -> bool;
 }
 
-impl<R> NotAResult for &Outcome<'_, R> {
+impl<R> NotAResult for &BodyResult<'_, R> {
     fn lock_body_failed(&self) -> bool {
         false
     }
 }
 
-/// Whether a failure of the lock is to be returned as `R`, in the way of [`Outcome`]:
+/// Whether a failure of the lock is returned as `R`, found in the way of [`BodyResult`]:
 /// `(&Failing::<R>::NEW).lock_failure_goes()`.
 ///
-/// A future is refused above. Here it has to pass, or it would be refused twice, once with advice that
+/// A future is refused above. Here it has to be accepted, or it would be refused twice, once with advice that
 /// does not help.
 pub struct Failing<R>(PhantomData<fn() -> R>);
 
 impl<R> Failing<R> {
-    /// Asks for `R`.
+    /// The question about `R`.
     pub const NEW: Failing<R> = Failing(PhantomData);
 }
 
@@ -87,7 +87,7 @@ pub struct Returned;
 pub struct Refused;
 
 impl<R: Future> Failing<R> {
-    /// To no place.
+    /// Nowhere.
     pub fn lock_failure_goes(&self) -> Refused {
         Refused
     }
@@ -110,29 +110,29 @@ mod tests {
     use super::*;
 
     fn generic<R>(output: &R) -> bool {
-        let outcome = &Outcome(output);
+        let outcome = &BodyResult(output);
         outcome.lock_body_failed()
     }
 
     #[test]
-    fn only_a_results_own_error_is_a_failure() {
+    fn only_an_error_of_a_result_is_a_failure() {
         type Alias = Result<u8, String>;
         let [failed, well] = [Alias::Err(String::new()), Alias::Ok(1)];
-        let [failed, well] = [&Outcome(&failed), &Outcome(&well)];
+        let [failed, well] = [&BodyResult(&failed), &BodyResult(&well)];
         assert!(failed.lock_body_failed());
         assert!(!well.lock_body_failed());
-        let (option, unit) = (&Outcome(&None::<u8>), &Outcome(&()));
+        let (option, unit) = (&BodyResult(&None::<u8>), &BodyResult(&()));
         assert!(!option.lock_body_failed());
         assert!(!unit.lock_body_failed());
     }
 
     #[test]
-    fn a_type_parameter_is_not_looked_into() {
+    fn type_parameter_is_not_examined() {
         assert!(!generic(&Err::<u8, u8>(1)));
     }
 
     #[test]
-    fn only_a_future_leaves_the_failure_aside() {
+    fn failure_is_returned_as_any_type_but_a_future() {
         let future = &Failing::<std::future::Ready<u8>>::NEW;
         let Refused = future.lock_failure_goes();
         let other = &Failing::<Result<u8, u8>>::NEW;

@@ -3,24 +3,26 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use super::body::{Drive, Driver, Ended, OnLost, settle};
-use crate::client::guard::LockGuard;
+use crate::background::sync::Mutex;
+use crate::call_tree::OnLost;
+use crate::call_tree::body::{BodyDriver, Drive};
+use crate::client::LockGuard;
+use crate::client::settle::{BodyEnd, settle};
 use crate::error::LockError;
 
-/// All that a call owns of its lock, from asking for it until it was given back.
+/// The lock of one call, from the first request until it is released.
 ///
-/// It stays where it is in the future of the locked function, and what is awaited only borrows it.
-/// So that future has one thing to drop, and the code for it exists once.
+/// A call stays in its place in the future of the locked function, and the futures that are awaited only
+/// borrow it. So the locked function's future has one thing to drop, and the code for that exists once.
 #[derive(Debug)]
 #[must_use = "a call drives its body"]
 pub struct Call(State);
 
 enum State {
-    /// Boxed, as below: it would add some 2 KB to the future of every locked function. In a mutex that
-    /// nobody locks, so that the call is `Sync` though the future in it is not.
+    /// Boxed, since it would add some 2 KB to the future of every locked function. In a mutex that is never
+    /// locked, so that the call is `Sync` though the future in it is not.
     Acquiring(Boxed<LockGuard>),
     Held(LockGuard),
     Settling(Boxed<()>),
@@ -45,11 +47,11 @@ impl Call {
         Acquired(self)
     }
 
-    /// The guard, from when the lock was acquired until the call is settled.
+    /// The guard, between acquiring and settling.
     ///
     /// # Panics
     ///
-    /// At any other time; no expansion asks then.
+    /// At any other time; no expansion calls it then.
     #[inline(never)]
     pub fn guard(&self) -> &LockGuard {
         match &self.0 {
@@ -58,34 +60,34 @@ impl Call {
         }
     }
 
-    /// Runs `body` under the lock. `Err` says that the lock was lost and the body dropped.
+    /// Runs `body` under the lock. `Err` means that the lock was lost and the body dropped.
     pub fn drive<'a, B>(&'a self, on_lost: OnLost, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
-        self.driver(on_lost).of(body)
+        self.driver(on_lost).drive(body)
     }
 
     #[inline(never)]
-    fn driver(&self, on_lost: OnLost) -> Driver<'_> {
-        Driver::new(self.guard(), on_lost)
+    fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
+        self.guard().driver(on_lost)
     }
 
-    /// Gives the lock back after the body ended so. `Err` is to replace the body's result.
+    /// Releases the lock after a body that ended so. `Err` replaces the body's result.
     ///
     /// # Errors
     ///
     /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor
     /// the body's own error keeps the result.
     #[inline(never)]
-    pub fn settled(&mut self, on_lost: OnLost, ended: Ended) -> Settled<'_> {
+    pub fn settled(&mut self, on_lost: OnLost, end: BodyEnd) -> Settled<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
-            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, ended))));
+            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, end))));
         }
         Settled(self)
     }
 }
 
-/// Polls without a lock: the future is borrowed mutably.
+/// Polls without locking the mutex: the future is borrowed mutably.
 fn poll_boxed<T>(boxed: &mut Boxed<T>, cx: &mut Context<'_>) -> Poll<Result<T, LockError>> {
-    let future = boxed.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let future = boxed.get_mut();
     future.as_mut().poll(cx)
 }
 

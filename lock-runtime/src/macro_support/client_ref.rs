@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::client::LockClient;
 
-/// A client, or a pointer to one. It is only borrowed, so `self.locks` and an argument will do.
+/// A client, or a pointer to one. The client is only borrowed, so `self.locks` or an argument may be given.
 #[diagnostic::on_unimplemented(
     message = "`client` must be a `lock_runtime::LockClient` or a reference to one",
     label = "this is a `{Self}`"
 )]
 pub trait ClientRef {
-    /// The client behind it.
+    /// The client.
     fn client(&self) -> &LockClient;
 }
 

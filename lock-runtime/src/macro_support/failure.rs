@@ -1,12 +1,12 @@
-//! Where a failure of the lock goes: by trait on the return type, never by its name.
+//! Returns a failure of the lock: by a trait of the return type, never by its name.
 
 use std::convert::Infallible;
 
 use super::body_error::{Refused, Returned};
-use crate::client::guard::LockGuard;
+use crate::client::LockGuard;
 use crate::error::LockError;
 
-/// A return type that can carry a failure of the lock. `G` says whether it has to; see [`Failing`].
+/// A return type that can carry a failure of the lock. `G` is whether it has to; see [`Failing`].
 ///
 /// [`Failing`]: super::body_error::Failing
 #[diagnostic::on_unimplemented(
@@ -15,7 +15,7 @@ use crate::error::LockError;
     note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
 )]
 pub trait FromLockError<G> {
-    /// The return value that says that the lock was not had, or was lost.
+    /// The return value for a lock that was not acquired, or was lost.
     fn from_lock_error(goes: G, error: LockError) -> Self;
 }
 
@@ -36,8 +36,8 @@ macro_rules! unreachable_for {
     )*};
 }
 
-// Two of them: if there were only one for types other than `Result`, the compiler would take it before
-// it looks at what goes where.
+// Two impls: a single one for types other than `Result` would be picked before the compiler knows where the
+// failure goes.
 unreachable_for!(Refused, Infallible);
 
 /// An error type that can carry a failure of the lock.
@@ -48,7 +48,7 @@ unreachable_for!(Refused, Infallible);
     note = "or say with `or_else` what to return instead"
 )]
 pub trait LockFailure {
-    /// The error that says that the lock was not had, or was lost.
+    /// The error for a lock that was not acquired, or was lost.
     fn from_lock_failure(error: LockError) -> Self;
 }
 
@@ -64,12 +64,11 @@ pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
     answer(error)
 }
 
-/// Stands for the guard in a function whose attribute is wrong, so that its body compiles beside
-/// the error.
+/// The guard in a function whose attribute is wrong, so that its body compiles beside the error.
 ///
 /// # Panics
 ///
-/// Always: nothing that calls it is ever built.
+/// Always: no program that calls it is ever built.
 pub fn absent_guard<'a>() -> &'a LockGuard {
     unreachable!("the attribute of this function was refused")
 }

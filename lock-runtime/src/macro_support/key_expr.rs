@@ -2,14 +2,14 @@
 
 use crate::key::LockKey;
 
-/// What a key expression may yield.
+/// The types that a key expression may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a lock key",
     label = "expected a `LockKey`, a `String` or a `&str`",
     note = "a template is a string literal: `key = \"order:<id>\"`"
 )]
 pub trait IntoKey {
-    /// The key; `text` says that it came as a plain `&str`.
+    /// The key; `text` means that the expression is a plain `&str`.
     fn into_key(self, text: bool) -> LockKey;
 }
 
@@ -25,13 +25,13 @@ impl<K: Into<LockKey>> IntoKey for K {
     }
 }
 
-/// The key that an expression yields. A plain `&str` that reads like a template is refused: it is
-/// a literal that lost its way, whereas a `String` or a `LockKey` is data.
+/// The key of an expression. A plain `&str` that reads like a template is refused: it is most likely a literal
+/// that was meant as one, whereas a `String` or a `LockKey` is data.
 pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
     key.into_key(text)
 }
 
-/// A key expression's value, to be asked for its type: an inherent method goes before the trait's.
+/// The value of a key expression, to find its type: the compiler prefers an inherent method to a trait's.
 #[derive(Debug)]
 pub struct KeyText<'a, K>(pub &'a K);
 
@@ -44,7 +44,7 @@ impl KeyText<'_, &str> {
 
 /// Keys of every other type.
 pub trait NotText {
-    /// Whether the key is plain text: it is not.
+    /// Whether the key is plain text: never.
     fn lock_key_is_text(&self) -> bool;
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_text_is_suspected_of_being_a_template() {
+    fn only_plain_text_can_be_refused_as_a_template() {
         let text = "order:<id>";
         assert!(KeyText(&text).lock_key_is_text());
         assert!(!KeyText(&String::from(text)).lock_key_is_text());

@@ -1,9 +1,9 @@
-//! What generated code calls. No part of the public interface.
+//! The functions that generated code calls. Not part of the public interface.
 //!
-//! An expansion names nothing but `__private::v1`. A change that an older expansion would not
-//! compile with becomes `v2`; until then the two crates are tied to one version of each other.
+//! An expansion names nothing but `__private::v1`. A change with which an older expansion would not compile
+//! becomes `v2`; until then the two crates are tied to one version of each other.
 
-pub(crate) mod body;
+mod blocking;
 mod body_error;
 mod call;
 mod client_ref;
@@ -12,11 +12,16 @@ mod key_expr;
 mod skip;
 mod spec;
 
+/// Inspection for this project's own tests.
+pub mod inspect {
+    pub use crate::background::background_tasks;
+}
+
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
-    pub use super::body::{Ended, OnLost, drive, run_blocking, settle_blocking};
+    pub use super::blocking::run_blocking;
     pub use super::body_error::{
-        Failing, NoFuture, NotAFuture, NotAResult, Outcome, OutcomeOfFuture, Refused, Returned,
+        BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
     pub use super::call::Call;
     pub use super::client_ref::ClientRef;
@@ -24,6 +29,8 @@ pub mod v1 {
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::skip::Skip;
     pub use super::spec::Spec;
-    pub use crate::client::acquire::Acquire;
+    pub use crate::call_tree::OnLost;
+    pub use crate::client::Acquire;
+    pub use crate::client::settle::{BodyEnd, settle_blocking};
     pub use crate::error::LockError;
 }

@@ -1,6 +1,6 @@
 //! `on_busy = "skip"`.
 
-/// A return type that can say "somebody else is at it, nothing was done".
+/// A return type that can say "another caller is doing it, nothing was done here".
 #[diagnostic::on_unimplemented(
     message = "`on_busy = \"skip\"` needs a return type that can say \"skipped\": `()`, `Option`, or a `Result` of those",
     label = "`{Self}` cannot say \"skipped\""

@@ -4,23 +4,20 @@ use std::time::Duration;
 
 use super::call::Call;
 use super::client_ref::ClientRef;
-use crate::client::LockClient;
-use crate::client::acquire::Acquire;
-use crate::client::guard::LockGuard;
+use crate::client::{Acquire, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};
 
-/// What one call asks for, before it is known of which client.
+/// The key and the options of one call, before its client is known.
 ///
-/// It owns everything: it is complete before the first await, and arguments are only borrowed for
-/// it.
+/// A spec owns its contents: it is complete before the first await, and only borrows arguments until then.
 ///
-/// Nothing in here is inlined: what is cheap to call once a lock would be code in every locked
+/// None of its methods is inlined: they are cheap to call once per lock, and would be code in every locked
 /// function.
 #[derive(Debug)]
 #[must_use]
 pub struct Spec {
-    /// The key, if it is an expression; else it is written.
+    /// The key of an expression; otherwise the writer has it.
     key: Option<LockKey>,
     writer: KeyWriter,
     function: &'static str,
@@ -34,8 +31,8 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A lock that `function` asks for. `template` stands for the key where a value must not show:
-    /// in labels of metrics.
+    /// A lock that `function` acquires. `template` represents the key where values must not be visible: in
+    /// logs and metrics.
     #[inline(never)]
     pub fn new(&[function, template]: &'static [&'static str; 2]) -> Spec {
         Spec {
@@ -52,7 +49,7 @@ impl Spec {
         }
     }
 
-    /// The lock that a key expression names, asked for by `function`.
+    /// The lock with the key of an expression.
     #[inline(never)]
     pub fn keyed(names: &'static [&'static str; 2], key: LockKey) -> Spec {
         let mut spec = Spec::new(names);
@@ -66,8 +63,8 @@ impl Spec {
         self.writer.text(text);
     }
 
-    /// Writes text of the template and the value of the placeholder after it. The placeholder's
-    /// name is for messages.
+    /// Writes text of the template and the value of the placeholder after it. The placeholder's name is for
+    /// messages.
     pub fn part<P: KeyPart + ?Sized>(&mut self, names: &'static [&'static str; 2], value: &P) {
         self.part_dyn(names, &value);
     }
@@ -134,8 +131,8 @@ impl Spec {
         Call::new(self.ask_client(client).acquire())
     }
 
-    /// Asks the client of `client = …`, and waits for nothing yet: whatever the client was borrowed
-    /// from is not to be borrowed while a thread is blocked.
+    /// Makes the call for the client of `client = …`, without waiting yet: the client's owner must not be
+    /// borrowed while the thread is blocked.
     pub fn ask<C: ClientRef + ?Sized>(self, client: &C) -> Acquire {
         self.ask_client(client.client())
     }

@@ -1,4 +1,4 @@
-//! One outermost acquisition, from the call until the lock is had or is not.
+//! One outermost acquisition, from the call to its outcome.
 
 use std::mem;
 use std::time::Duration;
@@ -6,14 +6,15 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::{last_of, metrics, millis, number, safely, span};
+use super::emit::{millis, number, report_and_end, safely, span};
+use super::lease_trace::LeaseTrace;
+use super::metrics;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::Hold;
 
-/// A call that wants a lock. It has exactly one outcome: dropped without another, it is told as
-/// `dropped`.
+/// A call that acquires a lock. It has exactly one outcome, which is `dropped` if the call is dropped
+/// without another.
 #[derive(Debug)]
 pub(crate) struct Acquiring {
     function: &'static str,
@@ -21,7 +22,7 @@ pub(crate) struct Acquiring {
     clock: Clock,
     started: Moment,
     span: Span,
-    told: bool,
+    is_reported: bool,
 }
 
 impl Acquiring {
@@ -42,11 +43,11 @@ impl Acquiring {
                     waited_ms = Empty,
                 )
             }),
-            told: false,
+            is_reported: false,
         }
     }
 
-    /// By the clock that the call goes by.
+    /// The time, by the clock of the call.
     pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }
@@ -57,13 +58,13 @@ impl Acquiring {
     }
 
     /// The lock was acquired.
-    pub(crate) fn granted(mut self, hold: &Hold, waited: Duration) {
-        self.tell("acquired", waited, || {
+    pub(crate) fn granted(mut self, lease: &LeaseTrace, waited: Duration) {
+        self.report("acquired", waited, || {
             tracing::debug!(
                 target: "lock_runtime",
-                template = hold.template,
-                function = hold.function,
-                token = number(hold.token),
+                template = lease.template,
+                function = lease.function,
+                token = number(lease.token),
                 waited_ms = millis(waited),
                 "lock_acquired"
             );
@@ -73,7 +74,7 @@ impl Acquiring {
     /// The lock was not acquired.
     pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
         let (template, function) = (self.template, self.function);
-        self.tell(outcome(error.kind()), waited, || {
+        self.report(outcome(error.kind()), waited, || {
             tracing::debug!(
                 target: "lock_runtime",
                 template,
@@ -86,13 +87,13 @@ impl Acquiring {
         });
     }
 
-    /// Tells the outcome, and `more` in the span, which then ends.
-    fn tell(&mut self, outcome: &'static str, waited: Duration, more: impl FnOnce()) {
-        self.told = true;
+    /// Reports the outcome, and `more` inside the span, which then ends.
+    fn report(&mut self, outcome: &'static str, waited: Duration, more: impl FnOnce()) {
+        self.is_reported = true;
         safely(|| metrics::waiters(self.template, -1.0));
         safely(|| metrics::acquisition(self.template, outcome, waited));
         let span = mem::replace(&mut self.span, Span::none());
-        last_of(span, |span| {
+        report_and_end(span, |span| {
             span.record("outcome", outcome);
             span.record("waited_ms", millis(waited));
             span.in_scope(|| safely(more));
@@ -102,13 +103,13 @@ impl Acquiring {
 
 impl Drop for Acquiring {
     fn drop(&mut self) {
-        if !self.told && (metrics::ENABLED || !self.span.is_disabled()) {
-            self.tell("dropped", self.waited(self.now()), || {});
+        if !self.is_reported && (metrics::ENABLED || !self.span.is_disabled()) {
+            self.report("dropped", self.waited(self.now()), || {});
         }
     }
 }
 
-/// What became of a call that failed, in a word that never changes.
+/// The outcome of a call that failed. These words are public.
 fn outcome(kind: LockErrorKind) -> &'static str {
     match kind {
         LockErrorKind::Busy => "busy",

@@ -1,51 +1,51 @@
-//! What happens to a hold while it is one, and to connections.
+//! Events of leases and of connections.
 
 use std::fmt;
 
-use super::{metrics, number, safely};
-use crate::backend::wire::Fault;
+use super::emit::{number, safely};
+use super::lease_trace::LeaseTrace;
+use super::metrics;
 use crate::error::LockError;
-use crate::lease::{Hold, Loss};
 
-/// A lock was given back, and the server has not confirmed it; the background goes on asking.
-pub(crate) fn release_unconfirmed(hold: &Hold) {
-    safely(|| metrics::unconfirmed_release(hold.template));
-    hold.trace.scope(|| {
+/// A lock was released, and the server has not confirmed that; the background repeats the release.
+pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
+    safely(|| metrics::unconfirmed_release(lease.template));
+    lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            token = number(hold.token),
+            template = lease.template,
+            token = number(lease.token),
             "release_unconfirmed"
         );
     });
 }
 
 /// A lease was renewed.
-pub(crate) fn renewed(hold: &Hold) {
-    safely(|| metrics::renewal(hold.template, "confirmed"));
+pub(crate) fn renewed(lease: &LeaseTrace) {
+    safely(|| metrics::renewal(lease.template, "confirmed"));
 }
 
-/// A lease could not be renewed this time; it is asked for again until its deadline. An outage is told
-/// a few times and not at every attempt: at the first, the second, the fourth failure and so on.
-pub(crate) fn renewal_failed(hold: &Hold, fault: &Fault, failures: u32) {
-    safely(|| metrics::renewal(hold.template, "failed"));
-    not_renewed(hold, fault, failures);
+/// A renewal failed, and is repeated until the deadline. An outage is reported a few times and not at every
+/// attempt: at the first, the second, the fourth failure and so on.
+pub(crate) fn renewal_failed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
+    safely(|| metrics::renewal(lease.template, "failed"));
+    not_renewed(lease, fault, failures);
 }
 
-/// A lease is renewed again while an earlier renewal is still under way. That one is counted when it
-/// is given up.
-pub(crate) fn renewal_overdue(hold: &Hold, failures: u32) {
-    not_renewed(hold, &"no answer yet", failures);
+/// A lease is renewed again while an earlier renewal is unanswered. The earlier one is counted when it is
+/// given up.
+pub(crate) fn renewal_overdue(lease: &LeaseTrace, failures: u32) {
+    not_renewed(lease, &"no answer yet", failures);
 }
 
-fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
+fn not_renewed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
     if !failures.is_power_of_two() {
         return;
     }
-    hold.trace.scope(|| {
+    lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
+            template = lease.template,
             %fault,
             failures = i64::from(failures),
             "renewal_failed"
@@ -54,15 +54,17 @@ fn not_renewed(hold: &Hold, fault: &dyn fmt::Display, failures: u32) {
 }
 
 /// A lock was lost while it was held.
-pub(crate) fn lost(hold: &Hold, loss: Loss) {
-    safely(|| metrics::loss(hold.template, loss.name()));
-    hold.trace.scope(|| {
+///
+/// `reason` is the label of metrics, `description` the text of the event.
+pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &'static str) {
+    safely(|| metrics::loss(lease.template, reason));
+    lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            function = hold.function,
-            token = number(hold.token),
-            reason = loss.describe(),
+            template = lease.template,
+            function = lease.function,
+            token = number(lease.token),
+            reason = description,
             "lock_lost"
         );
     });
@@ -75,20 +77,20 @@ pub(crate) fn finished_without_lock(error: &LockError) {
     });
 }
 
-/// A body ended while something that it carried off still shares its hold.
-pub(crate) fn hold_outlives_body(hold: &Hold) {
-    hold.trace.scope(|| {
+/// A body ended while a future that carries its call tree still shares the lease.
+pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
+    lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = hold.template,
-            function = hold.function,
+            template = lease.template,
+            function = lease.function,
             "hold_outlives_body"
         );
     });
 }
 
-/// A connection was torn down, for the how manieth time since one was of use for a while. A server that
-/// lets us in and is of no use is told of a few times, as an outage is.
+/// A connection was given up; `failures` counts since one worked for a while. A server that accepts
+/// connections and then fails is reported a few times, as an outage is.
 pub(crate) fn connection_dropped(reason: &str, failures: u32) {
     if failures.is_power_of_two() {
         safely(|| {
@@ -98,20 +100,20 @@ pub(crate) fn connection_dropped(reason: &str, failures: u32) {
 }
 
 /// An attempt to connect failed.
-pub(crate) fn connection_failed(fault: &Fault) {
+pub(crate) fn connection_failed(fault: &dyn fmt::Display) {
     safely(|| {
         tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
     });
 }
 
-/// What is sent to a server on another machine can be read on the way.
+/// Commands to a server on another machine are not encrypted.
 pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
     safely(|| {
         tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
     });
 }
 
-/// A server may throw locks away to make room.
+/// A server may evict locks when its memory is full.
 pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
     safely(|| {
         let advice = "set maxmemory-policy to noeviction";
@@ -119,7 +121,7 @@ pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
     });
 }
 
-/// The files of certificates could not be used for a new connection; what was read before is.
+/// The files of certificates could not be used for a new connection; the last usable contents are.
 #[cfg(feature = "tls")]
 pub(crate) fn certificates_not_renewed(reason: &str) {
     safely(|| {

@@ -51,7 +51,7 @@ fn settle(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
     let started = Instant::now();
     loop {
         match look() {
-            Err(_) if started.elapsed() < LIMIT => crate::wait::pause(),
+            Err(_) if started.elapsed() < LIMIT => crate::wait::pause(started.elapsed()),
             outcome => return outcome,
         }
     }

@@ -149,7 +149,7 @@ impl<'a> Round<'a> {
         let started = Instant::now();
         while started.elapsed() < time {
             fault(self);
-            pause();
+            pause(Duration::ZERO);
         }
         for worker in &workers {
             let tally = worker.line(PATIENCE * 2).expect("a tally");
@@ -259,18 +259,12 @@ impl<'a> Round<'a> {
         );
     }
 
-    /// The moment before which the lease that stands now cannot be over.
-    pub fn lease_end(&mut self) -> Instant {
-        let now = Instant::now();
-        let rest = u64::try_from(self.lock.pttl()).expect("the lock has a lease");
-        // PTTL is rounded to the nearest millisecond.
-        now + Duration::from_millis(rest.saturating_sub(1))
-    }
-
-    /// Whether the lock's record is that of this process.
-    pub fn is_held_by(&mut self, worker: &Worker) -> bool {
-        let pid = format!("(pid {})", worker.pid());
-        self.lock.value().is_some_and(|value| value.contains(&pid))
+    /// Waits until the server has seen the connections of all processes end but of so many.
+    #[track_caller]
+    pub fn wait_for_channels(&mut self, count: usize) {
+        wait_until("end of the connections", PATIENCE, || {
+            self.channels() == count
+        });
     }
 
     /// How many channels somebody listens to.

@@ -124,7 +124,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     wait_until("relief", PATIENCE, || granted.elapsed() > RELIEF);
     // No renewal gets through.
     proxy.requests(Mode::Hold);
-    let end = round.lease_end();
+    let end = round.lock.lease_end();
     round.ask(&mut next, LONG, PATIENCE);
     round.granted_next(&next, end, Duration::ZERO);
     assert_eq!(next.ask("look", PATIENCE), "looked");
@@ -203,7 +203,7 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     proxy.replies(Mode::Hold);
     assert_eq!(line.ask("begin-release", PATIENCE), "begun");
     wait_until("hand-over", PATIENCE, || owner(round) != before);
-    let end = round.lease_end();
+    let end = round.lock.lease_end();
     assert_eq!(line.ask("forget", PATIENCE), "forgotten");
     proxy.heal();
     line.send("finish");

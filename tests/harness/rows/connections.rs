@@ -70,7 +70,7 @@ fn lost_on_its_way(round: &mut Round<'_>) {
     proxy.replies(Mode::Hold);
     let released = Instant::now();
     round.release(&mut holder);
-    assert!(round.is_held_by(&waiter), "the message was not sent");
+    assert!(round.lock.is_held_by(&waiter), "the message was not sent");
     proxy.kill_connections();
     proxy.heal();
     enters(round, &mut waiter, released);

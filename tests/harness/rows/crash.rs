@@ -10,6 +10,7 @@ use crate::worker::Worker;
 /// kill -9 of a holder in its body: the next one waits for the end of its lease, and no longer.
 pub(super) const HOLDER_KILLED: Row = Row::new("holder_killed", Class::E, |round| {
     ended(round, Worker::kill9);
+    succeeded_by_a_newcomer(round);
 });
 
 /// A holder that calls `exit`.
@@ -33,13 +34,41 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     end(&mut holder);
     holder.ended(PATIENCE);
     let ended = Instant::now();
-    let lease = round.lease_end();
+    let lease = round.lock.lease_end();
     round.granted_next(&next, ended, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
     round.visit(&mut next);
     round.release(&mut next);
     round.retire(next);
 }
+
+/// The next one asks when the holder is dead: no message is meant for it.
+fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
+    let mut holder = round.holder(TTL);
+    holder.kill9();
+    let killed = Instant::now();
+    let lease = round.lock.lease_end();
+    let mut next = round.worker();
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, killed, TTL);
+    assert!(Instant::now() >= lease, "the lease was not respected");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// A holder drops its guard and ends: its release may be on its way or not, and the ttl bounds it
+/// either way.
+pub(super) const HOLDER_LEAVES: Row = Row::new("holder_leaves", Class::E, |round| {
+    let mut holder = round.holder(TTL);
+    let mut next = round.waiter(TTL);
+    holder.send("leave");
+    let status = holder.ended(PATIENCE);
+    assert!(status.success(), "{status}");
+    round.granted_next(&next, Instant::now(), TTL);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(next);
+});
 
 /// kill -9 of a process that retains a lease which nobody has: it lasts as long as a held one.
 pub(super) const KILLED_WHILE_RETAINED: Row =
@@ -77,7 +106,7 @@ fn served_waiter_killed(round: &mut Round<'_>) {
     let ended = Instant::now();
     // It may be over by now.
     let rest = round.lock.pttl();
-    let is_next = !round.is_held_by(&served);
+    let is_next = !round.lock.is_held_by(&served);
     let left = Duration::from_millis(u64::try_from(rest).unwrap_or(0));
     assert!(is_next || left <= SHORT, "{left:?} are left");
     round.granted_next(&next, ended, SHORT);
@@ -103,12 +132,35 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
     let mut dead = round.waiters(count, LONG);
     let mut next = round.waiter(LONG);
     dead.iter_mut().for_each(Worker::kill9);
+    // In about half of the rounds the server has seen all connections end.
+    let is_seen = round.any_number(0, 2) == 0;
+    if is_seen {
+        round.wait_for_channels(2);
+        assert_eq!(round.lock.queue().len(), count + 1, "the dead do not leave");
+    }
     let released = Instant::now();
     round.release(&mut holder);
-    // The server may not have read the end of the last one.
+    if is_seen {
+        let is_next = round.lock.is_held_by(&next);
+        assert!(is_next, "the release itself hands it over");
+    }
     round.granted_next(&next, released, CLAIM);
     round.visit(&mut next);
-    round.release(&mut next);
+    none_is_left(round, &mut next);
     round.retire(holder);
     round.retire(next);
+}
+
+/// All that wait are dead: the lock is free, and nothing of them is in the way.
+fn none_is_left(round: &mut Round<'_>, holder: &mut Worker) {
+    let mut dead = round.waiter(LONG);
+    dead.kill9();
+    // The one that is left, and the holder of before.
+    round.wait_for_channels(2);
+    round.release(holder);
+    round.wait_for_queue(0);
+    let answer = round.attempt(holder, LONG, Duration::ZERO);
+    assert!(answer.starts_with("held "), "{answer}");
+    round.release(holder);
+    assert_eq!(round.lock.value(), None);
 }

@@ -15,17 +15,30 @@ pub(super) const ORDER: Row = Row::new("order", Class::E, order);
 fn order(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     // Each is in the queue before the next one starts.
-    let waiters: Vec<_> = (0..5).map(|_| round.waiter(LONG)).collect();
+    let mut waiters: Vec<_> = (0..5).map(|_| round.waiter(LONG)).collect();
+    // The first holder asks again as soon as it has released, and stands at the end.
+    let released = Instant::now();
+    holder.send("release");
+    round.ask(&mut holder, LONG, PATIENCE);
+    assert_eq!(holder.line(PATIENCE).as_deref(), Some("ok"));
+    round.granted_next(&waiters[0], released, Duration::ZERO);
+    round.wait_for_queue(waiters.len());
+    waiters.push(holder);
+
+    let mut waiters = waiters.into_iter();
+    let mut holder = waiters.next().expect("there are five");
+    round.visit(&mut holder);
     for mut waiter in waiters {
         let released = Instant::now();
         round.release(&mut holder);
-        // Nobody lets go before it is told to: served out of turn, one would block this one.
+        // No process releases before it is told to: served out of turn, one would block this one.
         round.granted_next(&waiter, released, Duration::ZERO);
         round.visit(&mut waiter);
         round.retire(std::mem::replace(&mut holder, waiter));
     }
     round.release(&mut holder);
     round.retire(holder);
+    assert_eq!((round.lock.value(), round.lock.queue().len()), (None, 0));
 }
 
 /// The lock is given back in the moment in which it is granted.

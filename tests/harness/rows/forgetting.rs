@@ -78,7 +78,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     let mut next = round.worker();
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     // No renewal is confirmed after this one's.
-    let end = round.lease_end();
+    let end = round.lock.lease_end();
     forget(round);
     let since = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
@@ -88,7 +88,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     round.told(&mut holder, end);
     round.retire(holder);
-    assert!(round.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
     round.retire(next);
 }
@@ -99,7 +99,7 @@ fn body_dropped(round: &mut Round<'_>) {
     let sleep = format!("sleep {}", (LONG * 3).as_millis());
     holder.send(&round.command("run", LONG, PATIENCE, &sleep));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
-    let end = round.lease_end();
+    let end = round.lock.lease_end();
     let key = round.lock.k.clone();
     assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
     round.dropped(&holder, end);

@@ -13,6 +13,7 @@ pub(super) const HOLDER_PAUSED: Row = Row::new("holder_paused", Class::F, holder
 fn holder_paused(round: &mut Round<'_>) {
     followed(round);
     replaced(round);
+    alone(round);
 }
 
 /// Somebody queues behind it, of whom it was told: it hands the lock on, as it believes.
@@ -20,9 +21,12 @@ fn followed(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     let next = round.waiter(LONG);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
+    assert_eq!(sleeper.ask("valid", PATIENCE), "true");
     sleeper.stop();
     let stopped = Instant::now();
+    let lease = round.lock.lease_end();
     round.granted_next(&next, stopped, TTL);
+    assert!(Instant::now() >= lease, "the lease was not respected");
     wakes_up(round, sleeper, next);
 }
 
@@ -38,35 +42,62 @@ fn replaced(round: &mut Round<'_>) {
     wakes_up(round, sleeper, next);
 }
 
+/// No other process comes. The lock is lost all the same: the holder cannot know what happened meanwhile.
+fn alone(round: &mut Round<'_>) {
+    let mut sleeper = round.holder(TTL);
+    sleeper.stop();
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
+    sleeper.cont();
+    is_lost(&mut sleeper);
+    round.retire(sleeper);
+    assert_eq!(round.lock.value(), None, "a renewal made the lock again");
+    let mut next = round.holder(LONG);
+    round.release(&mut next);
+    round.retire(next);
+}
+
 fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.visit(&mut next);
     sleeper.cont();
     // A body that does not look up writes all the same, and its token betrays it.
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
-    assert_eq!(sleeper.ask("valid", PATIENCE), "false");
-    let refused = sleeper.ask("release", PATIENCE);
-    assert!(refused.starts_with("failed Lost "), "{refused}");
+    is_lost(&mut sleeper);
 
     // Who has lost its lock does not wait for the answer to its release.
     round.retire(sleeper);
-    assert!(round.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert_eq!(next.ask("renew", PATIENCE), "ok");
     round.visit(&mut next);
     round.release(&mut next);
     round.retire(next);
 }
 
-/// A waiter is served while it stands still: it costs the next one a claim, and waits again.
-pub(super) const WAITER_PAUSED: Row = Row::new("waiter_paused", Class::E, waiter_paused);
+/// The holder knows, and neither a renewal nor a release of it succeeds.
+fn is_lost(sleeper: &mut Worker) {
+    assert_eq!(sleeper.ask("valid", PATIENCE), "false");
+    for command in ["renew", "release"] {
+        let refused = sleeper.ask(command, PATIENCE);
+        assert!(refused.starts_with("failed Lost "), "{command}: {refused}");
+    }
+}
 
-fn waiter_paused(round: &mut Round<'_>) {
+/// A waiter is served while it stands still: it costs the next one a claim, and waits again.
+pub(super) const WAITER_PAUSED: Row = Row::new("waiter_paused", Class::E, |round| {
+    served_by_a_release(round);
+    served_by_a_newcomer(round);
+});
+
+fn served_by_a_release(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut sleeper = round.waiter(LONG);
     let mut next = round.waiter(LONG);
     sleeper.stop();
     let released = Instant::now();
     round.release(&mut holder);
-    assert!(round.is_held_by(&sleeper), "it is first in the queue");
-    let claim = round.lease_end();
+    assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
+    let claim = round.lock.lease_end();
     round.granted_next(&next, released, CLAIM);
     assert!(Instant::now() >= claim, "the claim was not respected");
     round.visit(&mut next);
@@ -74,7 +105,7 @@ fn waiter_paused(round: &mut Round<'_>) {
     // The grant that it finds on waking is not its own any more.
     sleeper.cont();
     round.wait_for_queue(1);
-    assert!(round.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
     round.granted(&sleeper);
     round.visit(&mut sleeper);
@@ -82,6 +113,28 @@ fn waiter_paused(round: &mut Round<'_>) {
     for worker in [holder, sleeper, next] {
         round.retire(worker);
     }
+}
+
+/// The lock is free and its waiter asleep, but alive for all that is known: a newcomer does not overtake
+/// it. Its attempt serves the waiter.
+fn served_by_a_newcomer(round: &mut Round<'_>) {
+    let mut holder = round.holder(TTL);
+    let mut sleeper = round.waiter(LONG);
+    sleeper.stop();
+    holder.kill9();
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
+    let mut newcomer = round.worker();
+    let busy = round.attempt(&mut newcomer, LONG, Duration::ZERO);
+    assert!(busy.starts_with("failed Busy "), "{busy}");
+    assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
+    sleeper.cont();
+    round.granted(&sleeper);
+    round.visit(&mut sleeper);
+    round.release(&mut sleeper);
+    round.retire(sleeper);
+    round.retire(newcomer);
 }
 
 /// A waiter is served after its time: it takes the lock or passes it on, and sits on it no
@@ -103,7 +156,7 @@ fn past_its_wait(round: &mut Round<'_>) {
 
     let released = Instant::now();
     round.release(&mut holder);
-    assert!(round.is_held_by(&sleeper), "it is first in the queue");
+    assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     sleeper.cont();
     let answer = sleeper.line(PATIENCE).expect("an answer");
     if answer.starts_with("held ") {

@@ -23,7 +23,7 @@ fn out_of_memory(round: &mut Round<'_>) {
     round.visit(&mut holder);
     let released = Instant::now();
     round.release(&mut holder);
-    assert!(round.is_held_by(&waiter), "it was not handed on");
+    assert!(round.lock.is_held_by(&waiter), "it was not handed on");
     waiter.cont();
     round.granted_next(&waiter, released, Duration::ZERO);
     round.visit(&mut waiter);

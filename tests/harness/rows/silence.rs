@@ -115,7 +115,7 @@ fn renewal_slow(round: &mut Round<'_>) {
 
 /// Has `next` take the lock when its lease is over, and begin a visit.
 fn succeed(round: &mut Round<'_>, next: &mut Worker) {
-    let end = round.lease_end();
+    let end = round.lock.lease_end();
     round.ask(next, LONG, PATIENCE);
     round.granted_next(next, end, Duration::ZERO);
     assert!(Instant::now() >= end, "the lease was not respected");
@@ -142,7 +142,9 @@ fn cut_off_guard(round: &mut Round<'_>) {
     let holder = round.worker_at(&proxy.url());
     let mut holder = round.hold(holder, TTL);
     proxy.black_hole();
-    wait_until("end of the lease", PATIENCE, || !round.is_held_by(&holder));
+    wait_until("end of the lease", PATIENCE, || {
+        !round.lock.is_held_by(&holder)
+    });
     assert_eq!(holder.ask("valid", PATIENCE), "false");
     let refused = holder.ask("release", PATIENCE);
     assert!(refused.starts_with("failed Lost "), "{refused}");
@@ -162,7 +164,7 @@ fn cut_off_body(round: &mut Round<'_>) {
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     let mut next = round.waiter(LONG);
     proxy.black_hole();
-    let (since, end) = (Instant::now(), round.lease_end());
+    let (since, end) = (Instant::now(), round.lock.lease_end());
     let limit = (end + ttl / 4).saturating_duration_since(since);
     let answer = holder.line(limit).expect("an answer in time");
     assert!(answer.starts_with("failed Lost "), "{answer}");

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 /// the sockets of the process.
 pub(crate) fn figures() -> String {
     let own = Handle::current().metrics().num_alive_tasks();
-    let tasks = own + lock_runtime::__background_tasks();
+    let tasks = own + lock_runtime::__private::inspect::background_tasks();
     format!("idle {tasks} {}", sockets())
 }
 
@@ -25,25 +25,25 @@ pub(crate) fn wall_clock() -> u64 {
     time.map_or(0, |time| time.as_secs())
 }
 
-/// Those of TCP, as Linux lists them; 0 where there is no /proc. A runtime that was built with
-/// support for signals, which another package of the build may ask for, has some of its own.
+/// Those that are not of this machine alone; 0 where there is no /proc. A runtime that was built with support
+/// for signals, which another package of the build may ask for, has unix sockets of its own. The kernel's list
+/// of those is short. Its list of TCP sockets is a walk through a table of all, which takes a core's time.
 fn sockets() -> usize {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return 0;
     };
-    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(fs::read_to_string);
-    let tables = tables.map(Result::unwrap_or_default);
-    let lines = tables.iter().flat_map(|table| table.lines());
-    let inodes: HashSet<&str> = lines
-        .filter_map(|line| line.split_whitespace().nth(9))
+    let list = fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
+    let unix: HashSet<&str> = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(6))
         .collect();
-    let is_tcp = |target: &Path| {
+    let is_counted = |target: &Path| {
         let target = target.to_string_lossy();
         let inode = target.strip_prefix("socket:[");
-        inode.is_some_and(|inode| inodes.contains(inode.trim_end_matches(']')))
+        inode.is_some_and(|inode| !unix.contains(inode.trim_end_matches(']')))
     };
     descriptors
         .filter_map(|descriptor| fs::read_link(descriptor.ok()?.path()).ok())
-        .filter(|target| is_tcp(target))
+        .filter(|target| is_counted(target))
         .count()
 }

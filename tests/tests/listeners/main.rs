@@ -150,7 +150,7 @@ async fn held(locks: &LockClient, id: u64, inside: oneshot::Sender<()>) -> Resul
 }
 
 #[tokio::test]
-async fn one_that_asks_for_the_lock_does_not_wait_for_itself() {
+async fn a_listener_that_asks_for_the_lock_does_not_wait_for_itself() {
     listen();
     let client = LockClient::memory();
     ASKED.set(client.clone()).expect("it is set once");
@@ -165,7 +165,7 @@ async fn one_that_asks_for_the_lock_does_not_wait_for_itself() {
 }
 
 #[tokio::test]
-async fn one_that_panics_stops_no_renewal() {
+async fn a_listener_that_panics_stops_no_renewal() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
@@ -179,7 +179,7 @@ async fn one_that_panics_stops_no_renewal() {
 }
 
 #[tokio::test]
-async fn one_that_panics_fails_no_call() {
+async fn a_listener_that_panics_fails_no_call() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
@@ -189,7 +189,7 @@ async fn one_that_panics_fails_no_call() {
 }
 
 #[tokio::test]
-async fn one_that_panics_keeps_no_lock_from_being_given_back() {
+async fn a_listener_that_panics_prevents_no_release() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
@@ -205,7 +205,7 @@ async fn one_that_panics_keeps_no_lock_from_being_given_back() {
 }
 
 #[tokio::test]
-async fn a_body_is_stopped_before_one_that_sleeps_is_told() {
+async fn a_body_is_stopped_before_a_listener_that_sleeps_is_called() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
@@ -220,7 +220,7 @@ async fn a_body_is_stopped_before_one_that_sleeps_is_told() {
 }
 
 #[test]
-fn a_body_that_blocks_does_not_begin_after_one_that_outlasts_its_lease() {
+fn a_blocking_body_does_not_begin_after_a_listener_outlasted_its_lease() {
     listen();
     let server = RedisServer::start();
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -26,7 +26,7 @@ fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
 }
 
 #[tokio::test]
-async fn one_that_panics_at_a_loss_stops_no_renewal() {
+async fn a_waker_that_panics_at_a_loss_stops_no_renewal() {
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let renewed = client.lock("renewed").ttl(ms(5000)).acquire();
@@ -42,7 +42,7 @@ async fn one_that_panics_at_a_loss_stops_no_renewal() {
 }
 
 #[tokio::test]
-async fn one_that_panics_at_its_turn_is_nothing_to_whoever_gives_it() {
+async fn a_waker_that_panics_at_its_turn_does_not_fail_the_release() {
     let server = RedisServer::start();
     for turns in [1, 16] {
         let client = LockClient::builder().url(server.url()).local_turns(turns);
@@ -57,7 +57,7 @@ async fn one_that_panics_at_its_turn_is_nothing_to_whoever_gives_it() {
 }
 
 #[tokio::test]
-async fn one_that_panics_at_a_shutdown_does_not_end_it() {
+async fn a_waker_that_panics_at_a_shutdown_does_not_end_the_shutdown() {
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let first = client.lock("closing").acquire().await.unwrap();
@@ -72,7 +72,7 @@ async fn one_that_panics_at_a_shutdown_does_not_end_it() {
 }
 
 #[tokio::test]
-async fn one_that_panics_is_nothing_to_its_sibling() {
+async fn a_waker_that_panics_does_not_fail_its_sibling() {
     let client = LockClient::memory();
     let outer = client.lock("siblings").acquire().await.unwrap();
     let body = async {
@@ -96,7 +96,7 @@ impl Wake for Curious {
 }
 
 #[tokio::test]
-async fn one_that_asks_for_a_lock_finds_its_store_open() {
+async fn a_waker_that_asks_for_a_lock_finds_its_store_open() {
     let client = LockClient::memory();
     let first = client.lock("store").acquire().await.unwrap();
     let mut second = Box::pin(client.lock("store").wait(LONG).acquire());

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harness::{Entry, History, PATIENCE, ask, wait_until};
+use harness::{Entry, History, KEY, PATIENCE, ask, wait_until};
 
-use crate::scene::{KEY, Scene, acquire, token};
+use crate::scene::{Scene, acquire, is_held};
 
 const PROCESSES: usize = 4;
 const TASKS: usize = 8;
@@ -23,7 +23,7 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
     let mut workers: Vec<_> = (0..PROCESSES).map(|_| scene.worker()).collect();
     // So that all of them are connected when the race begins.
     for worker in &mut workers {
-        token(&worker.ask(&acquire(TTL), PATIENCE));
+        is_held(&worker.ask(&acquire(TTL), PATIENCE));
         assert_eq!(worker.ask("release", PATIENCE), "ok");
     }
     for worker in &mut workers {

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Entry, History, PATIENCE, RawLock, wait_until};
+use harness::{Entry, History, KEY, PATIENCE, RawLock, SLACK, wait_until};
 
-use crate::scene::{KEY, SLACK, Scene, acquire, acquire_within, token};
+use crate::scene::{Scene, acquire, acquire_within, is_held};
 
 const TTL: Duration = Duration::from_secs(30);
 
@@ -27,7 +27,7 @@ fn unlock(lock: &mut RawLock) -> bool {
 }
 
 #[test]
-fn it_excludes_us_until_it_lets_go() {
+fn a_foreign_program_excludes_workers_until_its_release() {
     let mut scene = Scene::new();
     assert!(try_lock(&mut scene.lock, TTL));
     let mut worker = scene.worker();
@@ -46,24 +46,24 @@ fn it_excludes_us_until_it_lets_go() {
     );
     assert!(unlock(&mut scene.lock));
     let released = Instant::now();
-    token(&worker.line(PATIENCE).expect("an answer"));
+    is_held(&worker.line(PATIENCE).expect("an answer"));
     // It wakes nobody, so we ask every 200 ms or so.
     assert!(released.elapsed() < SLACK, "{:?}", released.elapsed());
 }
 
 #[test]
-fn it_excludes_us_until_its_lease_ends() {
+fn a_foreign_program_excludes_workers_until_its_lease_ends() {
     let mut scene = Scene::new();
     assert!(try_lock(&mut scene.lock, Duration::from_millis(700)));
-    let end = scene.lease_end();
-    let (_worker, _) = scene.holder(TTL);
+    let end = scene.lock.lease_end();
+    let _worker = scene.holder(TTL);
     assert!(Instant::now() >= end, "its lease was not respected");
 }
 
 #[test]
-fn we_exclude_it_until_we_let_go() {
+fn a_worker_excludes_a_foreign_program_until_its_release() {
     let mut scene = Scene::new();
-    let (mut worker, _) = scene.holder(TTL);
+    let mut worker = scene.holder(TTL);
     assert!(!try_lock(&mut scene.lock, TTL));
     assert!(!unlock(&mut scene.lock), "the record is not its own");
     assert_eq!(worker.ask("release", PATIENCE), "ok");
@@ -72,7 +72,7 @@ fn we_exclude_it_until_we_let_go() {
 
 /// It polls as fast as it can while two of our processes race: nobody meets anybody inside.
 #[tokio::test]
-async fn it_and_we_are_never_inside_at_once() {
+async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     const VISITS: usize = 30;
     let mut scene = Scene::new();
     let mut workers = [scene.worker(), scene.worker()];

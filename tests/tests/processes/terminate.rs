@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use harness::{PATIENCE, Worker, wait_until};
+use harness::{KEY, PATIENCE, SLACK, Worker, wait_until};
 
-use crate::scene::{KEY, SLACK, Scene, served};
+use crate::scene::{Scene, is_held};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_lock-service");
 
@@ -50,7 +50,7 @@ fn a_terminated_service_finishes_its_work_and_frees_its_locks() {
     service.terminate();
     let finished = HELD.map(|key| format!("{key} finished"));
     assert_eq!(last_words(&mut service), finished);
-    served(&next, PATIENCE);
+    is_held(&line(&next));
     drop(next);
     assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
 }
@@ -64,7 +64,7 @@ fn work_that_outlasts_the_grace_is_ended_and_its_locks_are_freed() {
     let terminated = Instant::now();
     let lost = HELD.map(|key| format!("{key} failed Lost"));
     assert_eq!(last_words(&mut service), lost);
-    served(&next, PATIENCE);
+    is_held(&line(&next));
     assert!(
         terminated.elapsed() < SLACK * 2,
         "{:?}",
@@ -76,7 +76,7 @@ fn work_that_outlasts_the_grace_is_ended_and_its_locks_are_freed() {
 #[test]
 fn a_terminated_waiter_leaves_the_queue() {
     let mut scene = Scene::new();
-    let (_holder, _) = scene.holder(TTL);
+    let _holder = scene.holder(TTL);
     let url = scene.server.url();
     let mut waiter = Worker::spawn(SERVICE, &[&url, "100", "0", KEY]);
     wait_until("waiter in the queue", PATIENCE, || {

@@ -1,4 +1,4 @@
-//! Which of the addresses of a host to use.
+//! Connects to a host by the first of its addresses that answers.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,25 +8,26 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// The longest time that an address has to itself.
-const LONGEST: Duration = Duration::from_millis(250);
+/// The longest time before the next address is tried as well.
+const LONGEST_SHARE: Duration = Duration::from_millis(250);
 
-/// Connects to `host` within `patience`.
-pub(super) async fn connect(host: &str, port: u16, patience: Duration) -> io::Result<TcpStream> {
+/// Connects to `host` within `timeout`.
+pub(super) async fn connect(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
     let found = tokio::net::lookup_host((host, port)).await?;
-    first_of(found.collect(), patience).await
+    connect_first(found.collect(), timeout).await
 }
 
-/// Connects to the first of the addresses that lets us, in their order: the next one is tried when one
-/// fails, and beside those that are silent after a share of the time. An address may be silent for ever,
-/// as that of a machine that is gone, or of a network that has no way there.
-async fn first_of(addresses: Vec<SocketAddr>, patience: Duration) -> io::Result<TcpStream> {
-    // The last one has a share as well.
+/// Connects to one of the addresses, which are tried in their order.
+///
+/// The next address is tried when one fails, and also beside those that have not answered within their share of
+/// the time. An address may never answer, for instance if its machine is gone or no route leads to it.
+async fn connect_first(addresses: Vec<SocketAddr>, timeout: Duration) -> io::Result<TcpStream> {
+    // One share more than addresses, so that the last address has time as well.
     let shares = u32::try_from(addresses.len() + 1).unwrap_or(u32::MAX);
-    let share = LONGEST.min(patience / shares);
+    let share = LONGEST_SHARE.min(timeout / shares);
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     let mut rest = addresses.into_iter();
-    // Dropped, it ends the attempts that are still under way.
+    // Dropping the set ends the attempts that have not completed.
     let mut attempts = JoinSet::new();
     loop {
         if let Some(address) = rest.next() {
@@ -52,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const TIMEOUT: Duration = Duration::from_secs(20);
 
     fn listener(address: &str) -> (TcpListener, SocketAddr) {
         let listener = TcpListener::bind((address, 0)).unwrap();
@@ -60,11 +61,11 @@ mod tests {
         (listener, address)
     }
 
-    /// An address that answers nobody: all places of its queue are taken.
+    /// An address that does not answer, since the backlog of its listener is full.
     struct Silent {
         address: SocketAddr,
         _listener: socket2::Socket,
-        _callers: Vec<socket2::Socket>,
+        _backlog: Vec<socket2::Socket>,
     }
 
     fn silent() -> Silent {
@@ -77,11 +78,11 @@ mod tests {
         listener.bind(&any.into()).unwrap();
         listener.listen(0).unwrap();
         let address = listener.local_addr().unwrap();
-        let mut callers = Vec::new();
+        let mut backlog = Vec::new();
         loop {
-            let caller = socket();
-            let connected = caller.connect_timeout(&address, Duration::from_millis(200));
-            callers.push(caller);
+            let client = socket();
+            let connected = client.connect_timeout(&address, Duration::from_millis(200));
+            backlog.push(client);
             if connected.is_err() {
                 break;
             }
@@ -89,59 +90,61 @@ mod tests {
         Silent {
             address: address.as_socket().unwrap(),
             _listener: listener,
-            _callers: callers,
+            _backlog: backlog,
         }
     }
 
-    async fn peer(addresses: &[SocketAddr], patience: Duration) -> io::Result<SocketAddr> {
-        let stream = first_of(addresses.to_vec(), patience).await?;
+    async fn peer(addresses: &[SocketAddr], timeout: Duration) -> io::Result<SocketAddr> {
+        let stream = connect_first(addresses.to_vec(), timeout).await?;
         stream.peer_addr()
     }
 
     #[tokio::test]
-    async fn the_first_address_that_answers_is_used() {
-        let (_one, first) = listener("127.0.0.1");
-        let (_other, second) = listener("127.0.0.1");
-        assert_eq!(peer(&[first, second], PATIENCE).await.unwrap(), first);
-        assert_eq!(peer(&[second, first], PATIENCE).await.unwrap(), second);
+    async fn first_address_that_answers_is_used() {
+        let (_first_listener, first) = listener("127.0.0.1");
+        let (_second_listener, second) = listener("127.0.0.1");
+        assert_eq!(peer(&[first, second], TIMEOUT).await.unwrap(), first);
+        assert_eq!(peer(&[second, first], TIMEOUT).await.unwrap(), second);
     }
 
     #[tokio::test]
-    async fn an_address_that_refuses_is_passed_over() {
-        let (gone, refusing) = listener("127.0.0.1");
-        drop(gone);
-        let (_listener, there) = listener("127.0.0.1");
-        assert_eq!(peer(&[refusing, there], PATIENCE).await.unwrap(), there);
-        let error = peer(&[refusing, refusing], PATIENCE).await.unwrap_err();
+    async fn address_that_refuses_is_skipped() {
+        let (closed, refusing) = listener("127.0.0.1");
+        drop(closed);
+        let (_listener, answering) = listener("127.0.0.1");
+        assert_eq!(
+            peer(&[refusing, answering], TIMEOUT).await.unwrap(),
+            answering
+        );
+        let error = peer(&[refusing, refusing], TIMEOUT).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
 
-    /// It was never got past: each attempt to connect had one address, as long as it lasted.
+    /// Each attempt used to try one address, so a silent one was never skipped.
     #[tokio::test]
-    async fn a_host_is_reached_whose_first_addresses_are_silent() {
-        let (one, other) = (silent(), silent());
-        let (_listener, there) = listener("127.0.0.1");
-        let addresses = [one.address, other.address, there];
+    async fn host_whose_first_addresses_are_silent_is_reached() {
+        let silent = [silent(), silent()];
+        let (_listener, answering) = listener("127.0.0.1");
+        let addresses = [silent[0].address, silent[1].address, answering];
         let began = Instant::now();
-        assert_eq!(peer(&addresses, PATIENCE).await.unwrap(), there);
-        assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
+        assert_eq!(peer(&addresses, TIMEOUT).await.unwrap(), answering);
+        assert!(began.elapsed() < TIMEOUT / 2, "{:?}", began.elapsed());
     }
 
     #[tokio::test]
-    async fn an_address_that_is_slow_is_not_given_up() {
+    async fn slow_address_is_still_awaited_when_the_next_one_fails() {
         let silent = silent();
-        let (gone, refusing) = listener("127.0.0.1");
-        drop(gone);
+        let (closed, refusing) = listener("127.0.0.1");
+        drop(closed);
         let addresses = [silent.address, refusing];
-        // The second one fails, and the first one goes on.
-        let patience = Duration::from_millis(600);
-        let connecting = tokio::time::timeout(patience, peer(&addresses, patience));
-        assert!(connecting.await.is_err(), "it was given up");
+        let timeout = Duration::from_millis(600);
+        let connecting = tokio::time::timeout(timeout, peer(&addresses, timeout));
+        assert!(connecting.await.is_err(), "no address is awaited");
     }
 
     #[tokio::test]
-    async fn a_name_without_an_address_is_an_error() {
-        let error = peer(&[], PATIENCE).await.unwrap_err();
+    async fn name_without_an_address_is_an_error() {
+        let error = peer(&[], TIMEOUT).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

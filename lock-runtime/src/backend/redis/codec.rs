@@ -1,63 +1,61 @@
-//! Reads RESP3: the values at the start of what has arrived.
+//! A decoder of RESP3 for values that arrive in pieces.
 //!
-//! The types are the client library's. What is rare and has no values inside, such as an error, is
-//! left to its parser, which takes whole values only.
+//! The client library has the types of values, and a parser that takes complete values only. Rare kinds without
+//! values inside, such as errors, are left to that parser once they are complete.
 
 use redis::{PushKind, Value};
 
-/// A value may be nested so deep; the client library's parser has the same limit.
-const DEEPEST: usize = 100;
+/// The deepest nesting of values. The client library's parser has the same limit.
+const MAX_DEPTH: usize = 100;
 
-/// A value that is longer is not waited for. Nothing that a server is asked has so long an answer, and
-/// an incomplete value is read from its start each time that more of it arrives.
-const LONGEST: usize = 1 << 20;
+/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer,
+/// and an incomplete value is decoded from its start each time more of it arrives.
+const MAX_LENGTH: usize = 1 << 20;
 
-/// What was read is not RESP3, or too long.
+/// The bytes are not RESP3, or the value is too long.
 #[derive(Debug)]
 pub(super) struct Malformed;
 
-/// The first value of `bytes` and its length; `None` if it is not complete.
+/// The first value of `bytes` and its length; `None` if the value is not complete.
 pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> {
-    let mut reader = Reader { bytes, at: 0 };
-    match reader.value(1) {
-        Ok(value) => Ok(Some((value, reader.at))),
-        Err(Stop::Incomplete) if bytes.len() < LONGEST => Ok(None),
+    let mut decoder = Decoder { bytes, position: 0 };
+    match decoder.value(1) {
+        Ok(value) => Ok(Some((value, decoder.position))),
+        Err(Stop::Incomplete) if bytes.len() < MAX_LENGTH => Ok(None),
         Err(_) => Err(Malformed),
     }
 }
 
-/// Why there is no value.
+/// Why no value can be decoded.
 enum Stop {
     Incomplete,
     Malformed,
 }
 
-struct Reader<'a> {
+struct Decoder<'a> {
     bytes: &'a [u8],
-    /// Where the next one begins.
-    at: usize,
+    /// The position of the next byte to decode.
+    position: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Decoder<'a> {
     fn value(&mut self, depth: usize) -> Result<Value, Stop> {
-        let start = self.at;
-        let kind = self.take(1)?[0];
-        if depth > DEEPEST {
+        let start = self.position;
+        let kind = self.bytes(1)?[0];
+        if depth > MAX_DEPTH {
             return Err(Stop::Malformed);
         }
         match kind {
-            b'+' => Ok(match self.text()? {
+            b'+' => Ok(match self.line()? {
                 "OK" => Value::Okay,
                 text => Value::SimpleString(text.to_owned()),
             }),
             b':' => self.number().map(Value::Int),
             b'$' => match usize::try_from(self.number()?) {
-                Ok(length) => self
-                    .block(length)
-                    .map(|text| Value::BulkString(text.into())),
+                Ok(length) => self.bulk(length).map(|text| Value::BulkString(text.into())),
                 Err(_) => Ok(Value::Nil),
             },
-            b'_' => self.text().map(|_| Value::Nil),
+            b'_' => self.line().map(|_| Value::Nil),
             b'*' => Ok(self.values(depth)?.map_or(Value::Nil, Value::Array)),
             b'~' => Ok(self.values(depth)?.map_or(Value::Nil, Value::Set)),
             b'%' => {
@@ -72,29 +70,29 @@ impl<'a> Reader<'a> {
             }
             b'>' => push(self.values(depth)?.unwrap_or_default()),
             b'-' | b',' | b'#' | b'(' => {
-                self.text()?;
-                self.others(start)
+                self.line()?;
+                self.parse_complete(start)
             }
             b'!' | b'=' => {
                 let length = self.length()?;
-                self.block(length)?;
-                self.others(start)
+                self.bulk(length)?;
+                self.parse_complete(start)
             }
             _ => Err(Stop::Malformed),
         }
     }
 
-    /// The client library reads what began at `start` and ends here.
-    fn others(&self, start: usize) -> Result<Value, Stop> {
-        redis::parse_redis_value(&self.bytes[start..self.at]).map_err(|_| Stop::Malformed)
+    /// Has the client library parse the value from `start` to the current position.
+    fn parse_complete(&self, start: usize) -> Result<Value, Stop> {
+        redis::parse_redis_value(&self.bytes[start..self.position]).map_err(|_| Stop::Malformed)
     }
 
-    /// `None` if there is nothing instead of none.
+    /// As many values as the next number says; `None` if that is negative, which stands for a missing array.
     fn values(&mut self, depth: usize) -> Result<Option<Vec<Value>>, Stop> {
         let Ok(length) = usize::try_from(self.number()?) else {
             return Ok(None);
         };
-        let mut values = Vec::with_capacity(length.min(self.left()));
+        let mut values = Vec::with_capacity(length.min(self.remaining()));
         for _ in 0..length {
             values.push(self.value(depth + 1)?);
         }
@@ -102,21 +100,21 @@ impl<'a> Reader<'a> {
     }
 
     fn pairs(&mut self, length: usize, depth: usize) -> Result<Vec<(Value, Value)>, Stop> {
-        let mut pairs = Vec::with_capacity(length.min(self.left()));
+        let mut pairs = Vec::with_capacity(length.min(self.remaining()));
         for _ in 0..length {
             pairs.push((self.value(depth + 1)?, self.value(depth + 1)?));
         }
         Ok(pairs)
     }
 
-    /// So many bytes, and the end of their line.
-    fn block(&mut self, length: usize) -> Result<&'a [u8], Stop> {
-        if length > LONGEST {
+    /// The next `length` bytes, without the line end that follows them.
+    fn bulk(&mut self, length: usize) -> Result<&'a [u8], Stop> {
+        if length > MAX_LENGTH {
             return Err(Stop::Malformed);
         }
-        let block = self.take(length)?;
-        match self.take(2)? {
-            b"\r\n" => Ok(block),
+        let bulk = self.bytes(length)?;
+        match self.bytes(2)? {
+            b"\r\n" => Ok(bulk),
             _ => Err(Stop::Malformed),
         }
     }
@@ -126,31 +124,32 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Result<i64, Stop> {
-        self.text()?.trim().parse().map_err(|_| Stop::Malformed)
+        self.line()?.trim().parse().map_err(|_| Stop::Malformed)
     }
 
-    /// The rest of a line.
-    fn text(&mut self) -> Result<&'a str, Stop> {
-        let rest = &self.bytes[self.at..];
+    /// The rest of the current line.
+    fn line(&mut self) -> Result<&'a str, Stop> {
+        let rest = &self.bytes[self.position..];
         let end = rest.windows(2).position(|end| end == b"\r\n");
         let line = &rest[..end.ok_or(Stop::Incomplete)?];
-        self.at += line.len() + 2;
+        self.position += line.len() + 2;
         str::from_utf8(line).map_err(|_| Stop::Malformed)
     }
 
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Stop> {
-        let rest = &self.bytes[self.at..];
-        let taken = rest.get(..length).ok_or(Stop::Incomplete)?;
-        self.at += length;
-        Ok(taken)
+    /// The next `length` bytes.
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Stop> {
+        let rest = &self.bytes[self.position..];
+        let bytes = rest.get(..length).ok_or(Stop::Incomplete)?;
+        self.position += length;
+        Ok(bytes)
     }
 
-    fn left(&self) -> usize {
-        self.bytes.len() - self.at
+    fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
     }
 }
 
-/// A push, from its kind and its data.
+/// A push, whose first value is its kind.
 fn push(mut values: Vec<Value>) -> Result<Value, Stop> {
     if values.is_empty() {
         let kind = PushKind::Other(String::new());

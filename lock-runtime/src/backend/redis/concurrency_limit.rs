@@ -1,51 +1,50 @@
-//! How many commands may be under way at once.
+//! A limit of the commands that may be outstanding at once.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::backend::wire::Fault;
-use crate::background::timers::Alarms;
+use crate::backend::wire::error::WireError;
+use crate::background::timers::Timers;
 
-/// Enough to keep a server busy that is far away: 10 000 commands a second over 200 ms. Few enough
-/// that it has answered the last before its time is up, also if ten processes do the same: a server
-/// answers some 40 000 a second.
-const SIZE: usize = 2048;
+/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough for the last one to be answered
+/// in time if ten processes send as many. A server answers about 40 000 a second.
+const MAX_OUTSTANDING: usize = 2048;
 
-/// Commands beyond this wait here, in order, and not in the connection: there the time for their
-/// answer would run, and one that has been sent and not been answered costs more than one that has
-/// not been sent.
-pub(super) struct Window {
-    places: Semaphore,
-    /// How long to wait for a place.
-    patience: Duration,
+/// Makes further commands wait for a permit, in order, before they are sent.
+///
+/// In the connection the time for their answers would run. An unanswered command also costs more than an unsent
+/// one, since its owner has to be settled.
+pub(super) struct ConcurrencyLimit {
+    permits: Semaphore,
+    /// The longest wait for a permit.
+    timeout: Duration,
 }
 
-impl Window {
-    /// `command_timeout` is the time for all of a command; half of it is left for the answer.
-    pub(super) fn new(command_timeout: Duration) -> Window {
-        Window {
-            places: Semaphore::new(SIZE),
-            patience: command_timeout / 2,
+impl ConcurrencyLimit {
+    /// Half of `command_timeout`, the time for all of a command, is left for the answer.
+    pub(super) fn new(command_timeout: Duration) -> ConcurrencyLimit {
+        ConcurrencyLimit {
+            permits: Semaphore::new(MAX_OUTSTANDING),
+            timeout: command_timeout / 2,
         }
     }
 
-    /// A place, if there is one and nobody waits for it.
-    pub(super) fn try_enter(&self) -> Option<SemaphorePermit<'_>> {
-        self.places.try_acquire().ok()
+    /// A permit, if one is left and no command waits for it.
+    pub(super) fn try_permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.permits.try_acquire().ok()
     }
 
-    /// A place, to be kept for as long as an answer is waited for. There must be time left for that:
-    /// none is given after `until`.
-    pub(super) async fn enter(
+    /// A permit, to be kept until the command is answered. There is none after `until`.
+    pub(super) async fn permit(
         &self,
-        alarms: &Alarms,
+        timers: &Timers,
         until: Instant,
-    ) -> Result<SemaphorePermit<'_>, Fault> {
-        let last = until.min(Instant::now() + self.patience);
-        match alarms.timeout_at(last, self.places.acquire()).await {
-            Ok(place) => Ok(place.expect("a window is never closed")),
-            Err(_) => Err(Fault::unavailable(
+    ) -> Result<SemaphorePermit<'_>, WireError> {
+        let last = until.min(Instant::now() + self.timeout);
+        match timers.timeout_at(last, self.permits.acquire()).await {
+            Ok(permit) => Ok(permit.expect("the semaphore is never closed")),
+            Err(_) => Err(WireError::unavailable(
                 "too many commands of this client are under way",
             )),
         }
@@ -55,23 +54,23 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::background::Keeper;
+    use crate::background::Background;
 
     #[tokio::test]
-    async fn whoever_finds_no_place_in_time_is_told() {
-        let keeper = Keeper::get().unwrap();
-        let alarms = keeper.alarms();
-        let patience = Duration::from_millis(100);
-        let window = Window::new(2 * patience);
-        let begun = Instant::now();
-        let until = begun + Duration::from_secs(60);
-        let mut places = Vec::new();
-        for _ in 0..SIZE {
-            places.push(window.try_enter().expect("there is room"));
+    async fn command_without_a_permit_in_time_is_an_error() {
+        let background = Background::get().unwrap();
+        let timers = background.timers();
+        let timeout = Duration::from_millis(100);
+        let limit = ConcurrencyLimit::new(2 * timeout);
+        let began = Instant::now();
+        let until = began + Duration::from_secs(60);
+        let mut permits = Vec::new();
+        for _ in 0..MAX_OUTSTANDING {
+            permits.push(limit.try_permit().expect("a permit is left"));
         }
-        assert!(window.enter(alarms, until).await.is_err());
-        assert!((patience..60 * patience).contains(&begun.elapsed()));
-        places.pop();
-        assert!(window.enter(alarms, until).await.is_ok());
+        assert!(limit.permit(timers, until).await.is_err());
+        assert!((timeout..60 * timeout).contains(&began.elapsed()));
+        permits.pop();
+        assert!(limit.permit(timers, until).await.is_ok());
     }
 }

@@ -1,24 +1,24 @@
-//! Release by one command instead of a script, on a server that can compare a value and delete it.
+//! Release by one command instead of a script, on servers that can compare and delete.
 
 use redis::{RedisError, Value};
 
-use super::command::{self, Word};
-use crate::backend::wire::Ticket;
+use super::command::{self, Argument};
+use crate::backend::wire::owner::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::uncontended;
 
-/// A command that deletes a string if it has the value that the caller expects.
+/// A command that deletes a string if it has an expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deletion {
-    /// Valkey, from 9.0 on: `DELIFEQ key value`.
+    /// `DELIFEQ key value`: Valkey from 9.0 on.
     DelIfEq,
-    /// Redis, from 8.4 on: `DELEX key IFEQ value`.
+    /// `DELEX key IFEQ value`: Redis from 8.4 on.
     DelEx,
 }
 
 impl Deletion {
-    /// The command of a server that calls itself `server` and has this version, major and minor.
-    pub(super) fn of(server: &str, version: (u32, u32)) -> Option<Deletion> {
+    /// The command of a server with this name and version, major and minor.
+    pub(super) fn of_server(server: &str, version: (u32, u32)) -> Option<Deletion> {
         match server {
             "valkey" if version >= (9, 0) => Some(Deletion::DelIfEq),
             "redis" if version >= (8, 4) => Some(Deletion::DelEx),
@@ -26,29 +26,31 @@ impl Deletion {
         }
     }
 
-    /// Appends the command that frees `lock` if its record is the one that `ticket` got with `token`, and
-    /// no waiter has set its flag.
+    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no
+    /// waiter has set its flag.
     pub(super) fn write(
         self,
         output: &mut Vec<u8>,
-        lock: Word<'_>,
-        ticket: &Ticket,
+        lock: Argument<'_>,
+        entry: &QueueEntry,
         token: FencingToken,
     ) {
-        let record = uncontended(ticket.owner, &ticket.label, token);
-        let record = Word::Text(&record);
+        let record = uncontended(entry.owner_id, &entry.label, token);
+        let record = Argument::Text(&record);
         match self {
-            Deletion::DelIfEq => command::write(output, &[Word::Text("DELIFEQ"), lock, record]),
+            Deletion::DelIfEq => command::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
-                let condition = Word::Text("IFEQ");
-                command::write(output, &[Word::Text("DELEX"), lock, condition, record]);
+                let condition = Argument::Text("IFEQ");
+                command::write(output, &[Argument::Text("DELEX"), lock, condition, record]);
             }
         }
     }
 
-    /// The answer in the words of `release.lua`. That nothing was deleted may mean a waiter, another holder
-    /// or none: `end` finds out which, and does what is to be done.
-    pub(super) fn answer(answer: Value) -> Value {
+    /// The answer as `release.lua` would give it.
+    ///
+    /// If nothing was deleted, there may be a waiter, another holder, or none. The answer then asks for `end`,
+    /// which handles each of these cases.
+    pub(super) fn release_answer(answer: Value) -> Value {
         match answer {
             Value::Int(0) => Value::Int(2),
             answer => answer,
@@ -56,9 +58,8 @@ impl Deletion {
     }
 }
 
-/// Whether a server that answers so will never do it on this connection: it lacks the command, or its user
-/// the right to it.
-pub(super) fn is_missing(error: &RedisError) -> bool {
+/// Whether the command cannot be used on this connection: the server lacks it, or the user the right to it.
+pub(super) fn is_unusable(error: &RedisError) -> bool {
     let detail = error.detail().unwrap_or_default();
     error.code() == Some("NOPERM") || detail.contains("unknown command")
 }
@@ -66,10 +67,10 @@ pub(super) fn is_missing(error: &RedisError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lease::owner_id::Owner;
+    use crate::lease::owner_id::OwnerId;
 
     #[test]
-    fn servers_have_it_from_some_version_on() {
+    fn command_depends_on_the_version_of_the_server() {
         for (server, version, expected) in [
             ("valkey", (8, 1), None),
             ("valkey", (9, 0), Some(Deletion::DelIfEq)),
@@ -80,13 +81,13 @@ mod tests {
             ("redis", (255, 255), Some(Deletion::DelEx)),
             ("another", (9, 0), None),
         ] {
-            let found = Deletion::of(server, version);
+            let found = Deletion::of_server(server, version);
             assert_eq!(found, expected, "{server} {version:?}");
         }
     }
 
     #[test]
-    fn only_a_server_that_cannot_is_not_asked_again() {
+    fn command_is_unusable_only_if_the_server_always_refuses_it() {
         for (line, expected) in [
             (
                 "NOPERM this user has no permissions to run the 'delifeq' command",
@@ -108,24 +109,30 @@ mod tests {
         ] {
             let answer = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
             let error = answer.extract_error().unwrap_err();
-            assert_eq!(is_missing(&error), expected, "{line}");
+            assert_eq!(is_unusable(&error), expected, "{line}");
         }
     }
 
     #[test]
-    fn the_whole_record_is_compared() {
-        let owner = Owner::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
-        let ticket = Ticket::new(owner, "api-7 ship".into());
-        let words = |deletion: Deletion| {
-            let mut packed = Vec::new();
+    fn command_names_the_complete_record() {
+        let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        let entry = QueueEntry {
+            owner_id,
+            label: "api-7 ship".into(),
+        };
+        let arguments = |deletion: Deletion| {
+            let mut output = Vec::new();
             let token = FencingToken::new(123);
-            deletion.write(&mut packed, Word::Text("lock:k"), &ticket, token);
-            let packed = String::from_utf8(packed).unwrap();
-            let words = packed.split("\r\n").skip(2).step_by(2);
-            words.map(str::to_owned).collect::<Vec<_>>()
+            deletion.write(&mut output, Argument::Text("lock:k"), &entry, token);
+            let output = String::from_utf8(output).unwrap();
+            let arguments = output.split("\r\n").skip(2).step_by(2);
+            arguments.map(str::to_owned).collect::<Vec<_>>()
         };
         let record = "abcdefghABCDEFGH012345 0000000000000123 api-7 ship";
-        assert_eq!(words(Deletion::DelIfEq), ["DELIFEQ", "lock:k", record]);
-        assert_eq!(words(Deletion::DelEx), ["DELEX", "lock:k", "IFEQ", record]);
+        assert_eq!(arguments(Deletion::DelIfEq), ["DELIFEQ", "lock:k", record]);
+        assert_eq!(
+            arguments(Deletion::DelEx),
+            ["DELEX", "lock:k", "IFEQ", record]
+        );
     }
 }

@@ -1,74 +1,75 @@
-//! What kind of server this is.
+//! HELLO: logs in, and refuses servers that cannot keep locks.
 
 use redis::{RedisConnectionInfo, Value};
 
-use super::command::{self, Head, Word};
+use super::command::{self, Argument, CommandHeader};
 use super::deletion::Deletion;
 use super::url::Address;
-use crate::backend::wire::Fault;
+use crate::backend::wire::error::WireError;
 
-/// The oldest Redis that has the commands that the scripts call.
+/// The oldest Redis with all commands that the scripts call.
 const OLDEST: (u32, u32) = (6, 2);
 
-/// Says who we are, and asks who the server is. Nobody needs a right to HELLO.
+/// Appends the command. Each user may run it.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
-    let hello = [Word::Text("HELLO"), Word::Number(3)];
+    let hello = [Argument::Text("HELLO"), Argument::Number(3)];
     match login.password() {
         Some(password) => {
             let user = login.username().unwrap_or("default");
-            let login = ["AUTH", user, password].map(Word::Text);
-            Head::new(&hello).write(output, &login);
+            let login = ["AUTH", user, password].map(Argument::Text);
+            CommandHeader::new(&hello).write(output, &login);
         }
         None => command::write(output, &hello),
     }
 }
 
-/// Whether locks can be kept on a server that answers so, and how it compares and deletes, if it can.
-/// What a server does not say is not held against it: there are others than Redis and Valkey.
-pub(super) fn judge(server: &Address, answer: &Value) -> Result<Option<Deletion>, Fault> {
+/// Checks from the answer that the server can keep locks. Returns its command for a release, if there is one.
+///
+/// Missing fields are no reason to refuse a server, since there are others than Redis and Valkey.
+pub(super) fn check(server: &Address, answer: &Value) -> Result<Option<Deletion>, WireError> {
     let Value::Map(fields) = answer else {
         return Ok(None);
     };
     let field = |name: &str| {
         fields.iter().find_map(|(key, value)| {
-            let is_it = text(key)? == name;
-            is_it.then(|| text(value))?
+            let is_named = text(key)? == name;
+            is_named.then(|| text(value))?
         })
     };
     match (field("mode"), field("role")) {
         (Some("sentinel"), _) => {
-            return Err(Fault::refused(format!(
+            return Err(WireError::refused(format!(
                 "{server} is a Sentinel, which keeps no locks; the URL must name the primary that it \
                  watches, best by a name that follows a failover"
             )));
         }
         (Some("cluster"), _) => {
-            return Err(Fault::refused(format!(
+            return Err(WireError::refused(format!(
                 "{server} is a node of a cluster, which divides its keys among its nodes, and clusters \
                  are not supported yet; the URL must name a server outside of a cluster"
             )));
         }
-        // It may be promoted, and a name may come to mean another server.
+        // Unavailable, since a replica may be promoted, and its name may come to mean another server.
         (_, Some("replica" | "slave")) => {
-            return Err(Fault::unavailable(format!(
+            return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
             )));
         }
         _ => {}
     }
-    let (Some(name), Some(said)) = (field("server"), field("version")) else {
+    let (Some(name), Some(version_text)) = (field("server"), field("version")) else {
         return Ok(None);
     };
-    let Some(version) = major_and_minor(said) else {
+    let Some(version) = major_and_minor(version_text) else {
         return Ok(None);
     };
     if name == "redis" && version < OLDEST {
-        return Err(Fault::refused(format!(
-            "{server} is Redis {said}; Redis 6.2 or Valkey is needed"
+        return Err(WireError::refused(format!(
+            "{server} is Redis {version_text}; Redis 6.2 or Valkey is needed"
         )));
     }
-    Ok(Deletion::of(name, version))
+    Ok(Deletion::of_server(name, version))
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -89,7 +90,7 @@ fn major_and_minor(version: &str) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
 
-    fn said(fields: &[(&str, &str)]) -> Result<Option<Deletion>, Fault> {
+    fn check_fields(fields: &[(&str, &str)]) -> Result<Option<Deletion>, WireError> {
         let server = Address::Tcp {
             host: "redis.example".to_owned(),
             port: 6379,
@@ -99,11 +100,11 @@ mod tests {
         let mut map = vec![(text("proto"), Value::Int(3))];
         map.extend(fields.iter().map(|(key, value)| (text(key), text(value))));
         map.push((text("modules"), Value::Array(Vec::new())));
-        judge(&server, &Value::Map(map))
+        check(&server, &Value::Map(map))
     }
 
     #[test]
-    fn a_primary_outside_of_a_cluster_is_taken() {
+    fn primary_outside_of_a_cluster_is_accepted() {
         for version in [
             "6.2.0",
             "6.2.14",
@@ -117,21 +118,21 @@ mod tests {
                 ("version", version),
                 ("mode", "standalone"),
             ];
-            assert!(said(&fields).is_ok(), "{version}");
+            assert!(check_fields(&fields).is_ok(), "{version}");
         }
         let valkey = [
             ("server", "valkey"),
             ("version", "1.0.0"),
             ("role", "master"),
         ];
-        assert!(said(&valkey).is_ok());
-        assert!(said(&[]).is_ok(), "it does not say");
+        assert!(check_fields(&valkey).is_ok());
+        assert!(check_fields(&[]).is_ok(), "no fields");
         let none = Value::SimpleString("OK".to_owned());
-        assert!(judge(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+        assert!(check(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
     }
 
     #[test]
-    fn a_server_that_can_compare_and_delete_is_known_by_its_version() {
+    fn deletion_depends_on_the_version_of_the_server() {
         for (name, version, expected) in [
             ("redis", "7.0.15", None),
             ("redis", "8.4.0", Some(Deletion::DelEx)),
@@ -140,16 +141,16 @@ mod tests {
             ("valkey", "unstable", None),
         ] {
             let fields = [("server", name), ("version", version)];
-            assert_eq!(said(&fields).unwrap(), expected, "{name} {version}");
+            assert_eq!(check_fields(&fields).unwrap(), expected, "{name} {version}");
         }
     }
 
     #[test]
-    fn a_server_that_is_too_old_is_refused() {
+    fn server_that_is_too_old_is_refused() {
         for version in ["6.0.16", "5.9.103", "6.1"] {
-            let refused = said(&[("server", "redis"), ("version", version)]).unwrap_err();
-            let Fault::Refused(text) = refused else {
-                panic!("{version} is asked again")
+            let refused = check_fields(&[("server", "redis"), ("version", version)]).unwrap_err();
+            let WireError::Refused(text) = refused else {
+                panic!("{version} is unavailable")
             };
             let expected =
                 format!("redis.example:6379 is Redis {version}; Redis 6.2 or Valkey is needed");
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_change_is_refused_and_what_can_is_an_outage() {
+    fn sentinel_and_cluster_are_refused_and_replica_is_unavailable() {
         for (fields, words) in [
             (&[("mode", "sentinel")][..], "is a Sentinel"),
             (
@@ -170,14 +171,14 @@ mod tests {
                 "node of a cluster",
             ),
         ] {
-            let Fault::Refused(text) = said(fields).unwrap_err() else {
-                panic!("{words}: it is asked again")
+            let WireError::Refused(text) = check_fields(fields).unwrap_err() else {
+                panic!("{words}: unavailable")
             };
             assert!(text.to_string().contains(words), "{text}");
         }
-        let replica = said(&[("mode", "standalone"), ("role", "replica")]).unwrap_err();
-        let Fault::Unavailable(text) = replica else {
-            panic!("a replica may be promoted")
+        let replica = check_fields(&[("mode", "standalone"), ("role", "replica")]).unwrap_err();
+        let WireError::Unavailable(text) = replica else {
+            panic!("a replica is refused")
         };
         assert!(
             text.to_string()

@@ -1,26 +1,23 @@
-//! What a process says once of a server.
+//! Servers that a process has already checked or warned about.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Servers of which something was said. It grows with the servers that a process ever used.
-pub(super) struct Once(Mutex<BTreeSet<String>>);
+use crate::background::sync::Mutex;
 
-impl Once {
-    pub(super) const fn new() -> Once {
-        Once(Mutex::new(BTreeSet::new()))
+/// A set of servers, which lasts as long as the process and grows with the servers that the process uses.
+pub(super) struct OncePerServer(Mutex<BTreeSet<String>>);
+
+impl OncePerServer {
+    pub(super) const fn new() -> OncePerServer {
+        OncePerServer(Mutex::new(BTreeSet::new()))
     }
 
-    /// Whether it is said of this server for the first time now.
-    pub(super) fn first(&self, server: &str) -> bool {
-        self.servers().insert(server.to_owned())
+    /// Records `server`; true the first time.
+    pub(super) fn insert(&self, server: &str) -> bool {
+        self.0.lock().insert(server.to_owned())
     }
 
-    pub(super) fn was_said(&self, server: &str) -> bool {
-        self.servers().contains(server)
-    }
-
-    fn servers(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn contains(&self, server: &str) -> bool {
+        self.0.lock().contains(server)
     }
 }

@@ -1,23 +1,24 @@
-//! The scripts, and how their answers read.
+//! The scripts, and the meaning of their answers.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use redis::{Script, Value};
+use redis::Value;
 
-use super::command::{Head, Word};
-use crate::backend::wire::{Acquired, Ended, Fault, Waiting};
+use super::command::{Argument, CommandHeader};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
 use crate::lease::record::{Grant, Holder};
 
-/// A script: the words that its calls begin with.
-pub(super) struct Lua {
-    by_digest: Head,
-    by_source: Head,
+/// A script, as the two headers that its calls begin with.
+pub(super) struct Script {
+    by_digest: CommandHeader,
+    by_source: CommandHeader,
 }
 
-pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
-    Lua::new(
+pub(super) static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
         concat!(
             include_str!("lua/take.lua"),
             include_str!("lua/grant.lua"),
@@ -26,47 +27,48 @@ pub(super) static ACQUIRE: LazyLock<Lua> = LazyLock::new(|| {
         3,
     )
 });
-pub(super) static END: LazyLock<Lua> = LazyLock::new(|| {
-    Lua::new(
+pub(super) static END: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
         concat!(include_str!("lua/grant.lua"), include_str!("lua/end.lua")),
         3,
     )
 });
-pub(super) static RENEW: LazyLock<Lua> =
-    LazyLock::new(|| Lua::new(include_str!("lua/renew.lua"), 1));
-pub(super) static RELEASE: LazyLock<Lua> =
-    LazyLock::new(|| Lua::new(include_str!("lua/release.lua"), 1));
+pub(super) static RENEW: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("lua/renew.lua"), 1));
+pub(super) static RELEASE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("lua/release.lua"), 1));
 
-impl Lua {
-    fn new(source: &str, keys: i64) -> Lua {
+impl Script {
+    fn new(source: &str, keys: i64) -> Script {
         let source = &control::without_removed(source);
-        let head = |command, script| {
-            Head::new(&[Word::Text(command), Word::Text(script), Word::Number(keys)])
+        let header = |command, script| {
+            CommandHeader::new(&[
+                Argument::Text(command),
+                Argument::Text(script),
+                Argument::Number(keys),
+            ])
         };
-        Lua {
-            by_digest: head("EVALSHA", Script::new(source).get_hash()),
-            by_source: head("EVAL", source),
+        Script {
+            by_digest: header("EVALSHA", redis::Script::new(source).get_hash()),
+            by_source: header("EVAL", source),
         }
     }
 
-    /// Appends a call with these keys and arguments: by digest, which is short, and refused with NOSCRIPT
-    /// by a server that has not seen the script; or, if `whole`, with its text, after which the server
-    /// knows it.
-    pub(super) fn write(&self, output: &mut Vec<u8>, whole: bool, words: &[Word<'_>]) {
-        let head = if whole {
+    /// Appends a call with these keys and arguments.
+    ///
+    /// A call by digest is short, and answered with NOSCRIPT by a server that lacks the script. A call `by_source`
+    /// carries the script, which the server has from then on.
+    pub(super) fn write(&self, output: &mut Vec<u8>, by_source: bool, arguments: &[Argument<'_>]) {
+        let header = if by_source {
             &self.by_source
         } else {
             &self.by_digest
         };
-        head.write(output, words);
+        header.write(output, arguments);
     }
 }
 
-pub(super) fn millis(ttl: Duration) -> i64 {
-    i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX)
-}
-
-pub(super) fn acquired(value: Value) -> Result<Acquired, Fault> {
+pub(super) fn parse_acquire_reply(value: Value) -> Result<AcquireReply, WireError> {
     match value {
         Value::Array(parts) => match <[Value; 3]>::try_from(parts) {
             Ok(
@@ -76,59 +78,61 @@ pub(super) fn acquired(value: Value) -> Result<Acquired, Fault> {
                     Value::BulkString(holder),
                 ],
             ) => {
-                Ok(Acquired::Waiting(Waiting {
-                    // Redis says −1 of a key that does not expire.
+                Ok(AcquireReply::Waiting(Waiting {
+                    // −1 stands for a key that does not expire.
                     remaining: u64::try_from(remaining).ok().map(Duration::from_millis),
                     position: u32::try_from(position).unwrap_or(u32::MAX),
                     holder: Holder::parse(&holder),
                 }))
             }
-            _ => Err(strange("acquire")),
+            _ => Err(unknown_answer("acquire")),
         },
-        value => grant(&value)
-            .map(Acquired::Held)
-            .ok_or_else(|| strange("acquire")),
+        value => parse_grant(&value)
+            .map(AcquireReply::Held)
+            .ok_or_else(|| unknown_answer("acquire")),
     }
 }
 
-pub(super) fn renewed(value: &Value) -> Result<Option<Grant>, Fault> {
+pub(super) fn parse_renew_reply(value: &Value) -> Result<Option<Grant>, WireError> {
     match value {
         Value::Nil => Ok(None),
-        value => grant(value).map(Some).ok_or_else(|| strange("renew")),
+        value => parse_grant(value)
+            .map(Some)
+            .ok_or_else(|| unknown_answer("renew")),
     }
 }
 
-pub(super) fn released(value: &Value) -> Result<Ended, Fault> {
+pub(super) fn parse_release_reply(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(Ended::Freed),
-        Value::Int(2) => Ok(Ended::Contended),
-        Value::Int(0 | -1) => Ok(Ended::NotOurs),
-        _ => Err(strange("release")),
+        Value::Int(1) => Ok(EndReply::Freed),
+        Value::Int(2) => Ok(EndReply::Contended),
+        Value::Int(0 | -1) => Ok(EndReply::NotOurs),
+        _ => Err(unknown_answer("release")),
     }
 }
 
-pub(super) fn ended(value: &Value) -> Result<Ended, Fault> {
+pub(super) fn parse_end_reply(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(Ended::Freed),
-        Value::Int(2) => Ok(Ended::HandedOn),
-        Value::Int(3) => Ok(Ended::Left),
-        Value::Int(0 | -1) => Ok(Ended::NotOurs),
-        value => grant(value)
-            .map(Ended::Passed)
-            .ok_or_else(|| strange("end")),
+        Value::Int(1) => Ok(EndReply::Freed),
+        Value::Int(2) => Ok(EndReply::HandedOff),
+        Value::Int(3) => Ok(EndReply::LeftQueue),
+        Value::Int(0 | -1) => Ok(EndReply::NotOurs),
+        value => parse_grant(value)
+            .map(EndReply::SuccessorHolds)
+            .ok_or_else(|| unknown_answer("end")),
     }
 }
 
-fn grant(value: &Value) -> Option<Grant> {
+fn parse_grant(value: &Value) -> Option<Grant> {
     match value {
         Value::BulkString(text) => Grant::parse(text),
         _ => None,
     }
 }
 
-/// The value itself is left out: it may hold an owner.
-fn strange(script: &str) -> Fault {
-    Fault::refused(format!(
+/// The error does not contain the answer, which may contain an owner id.
+fn unknown_answer(script: &str) -> WireError {
+    WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))
 }
@@ -142,41 +146,41 @@ mod tests {
     }
 
     #[test]
-    fn acquire_answers_with_a_grant_or_a_place() {
-        let Ok(Acquired::Held(grant)) = acquired(text("+0000000000000016")) else {
+    fn acquire_reply_is_a_grant_or_a_position() {
+        let Ok(AcquireReply::Held(grant)) = parse_acquire_reply(text("+0000000000000016")) else {
             panic!()
         };
         assert!(grant.contended);
-        let place = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
-        let Ok(Acquired::Waiting(waiting)) = acquired(place) else {
+        let waiting = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
+        let Ok(AcquireReply::Waiting(waiting)) = parse_acquire_reply(waiting) else {
             panic!()
         };
         assert_eq!(
             (waiting.remaining, waiting.position),
             (Some(Duration::from_millis(250)), 3)
         );
-        let for_ever = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
-        let Ok(Acquired::Waiting(waiting)) = acquired(for_ever) else {
+        let without_ttl = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
+        let Ok(AcquireReply::Waiting(waiting)) = parse_acquire_reply(without_ttl) else {
             panic!()
         };
         assert_eq!(waiting.remaining, None);
     }
 
     #[test]
-    fn an_unknown_answer_is_refused_and_not_shown() {
+    fn unknown_answer_is_refused_and_not_shown() {
         for value in [
             Value::Nil,
             Value::Int(7),
             text("secret"),
             Value::Array(vec![text("secret")]),
         ] {
-            for fault in [
-                acquired(value.clone()).err(),
-                released(&value).err(),
-                ended(&value).err(),
+            for error in [
+                parse_acquire_reply(value.clone()).err(),
+                parse_release_reply(&value).err(),
+                parse_end_reply(&value).err(),
             ] {
-                let fault = fault.expect("an error").to_string();
-                assert!(!fault.contains("secret"), "{fault}");
+                let error = error.expect("an error").to_string();
+                assert!(!error.contains("secret"), "{error}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which server a URL means.
+//! URLs of servers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use super::tls::{self, Tls};
 use crate::config::Options;
 use crate::error::LockError;
 
-/// A server, and who we are to it. It holds a password: no `Debug`.
+/// A server and the login there. No `Debug`, since a login contains a password.
 pub(crate) struct Target {
     pub(super) address: Address,
     pub(super) login: RedisConnectionInfo,
 }
 
-/// Where a server is. Displayed it names the server, and no user.
+/// The address of a server. Its `Display` form names the server and no user.
 pub(super) enum Address {
     Tcp {
         host: String,
         port: u16,
-        /// `None`: whatever is sent can be read on the way.
+        /// `None` means that commands and answers travel unencrypted.
         tls: Option<Tls>,
     },
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no unix sockets"))]
@@ -28,7 +28,7 @@ pub(super) enum Address {
 }
 
 impl Target {
-    /// Reads one of
+    /// Parses one of
     ///
     /// - `redis://[user[:password]@]host[:port][/database]`,
     /// - `rediss://…`, the same over TLS,
@@ -57,8 +57,8 @@ impl Target {
         rest: &str,
         tls: impl FnOnce(&str) -> Result<Option<Tls>, LockError>,
     ) -> Result<Target, LockError> {
-        // The client library takes some parameters, ignores the others, and can be told not to
-        // verify certificates. A password with one of these characters would be cut there, too.
+        // The client library ignores some parameters, and accepts any certificate with another. A password with
+        // one of these characters would also be cut there.
         if rest.contains('?') {
             return Err(LockError::invalid_options(
                 "a redis:// URL takes no parameters; a `?` in a password is written %3F",
@@ -70,7 +70,7 @@ impl Target {
                  a `#` in a password is written %23",
             ));
         }
-        let (address, login) = read(&format!("redis://{rest}"))
+        let (address, login) = parse_plain(&format!("redis://{rest}"))
             .ok_or("the URL must read redis://[user:password@]host[:port][/database]")
             .map_err(LockError::invalid_options)?;
         let ConnectionAddr::Tcp(host, port) = address else {
@@ -94,9 +94,9 @@ impl Target {
                 ));
             }
         }
-        // A plus is itself here, as it is in a redis:// URL, and not the space of a form.
+        // A plus stands for itself, as in a redis:// URL, and not for a space.
         let parameters = parameters.replace('+', "%2B");
-        match read(&format!("redis+unix://{path}?{parameters}")) {
+        match parse_plain(&format!("redis+unix://{path}?{parameters}")) {
             Some((ConnectionAddr::Unix(path), login)) if !rest.contains('#') => Ok(Target {
                 address: Address::Unix(path),
                 login,
@@ -116,7 +116,7 @@ impl Target {
 }
 
 impl Address {
-    /// What a server may have meant that closed the connection while it was set up.
+    /// The likely mistake in the URL if the server closed the connection during the setup.
     pub(super) fn hint_if_closed(&self) -> &'static str {
         match self {
             Address::Tcp { tls: None, .. } => ", a port for TLS needs rediss://",
@@ -124,7 +124,7 @@ impl Address {
         }
     }
 
-    /// What may be wrong if it does not get as far as that.
+    /// The likely mistake in the URL if the server did not answer during the setup.
     pub(super) fn hint_if_silent(&self) -> &'static str {
         match self {
             Address::Tcp { tls: Some(_), .. } => ", a port without TLS needs redis://",
@@ -143,10 +143,10 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a URL without TLS says; `None` if it cannot be read.
-fn read(url: &str) -> Option<(ConnectionAddr, RedisConnectionInfo)> {
+/// Address and login of a URL without TLS; `None` if it is malformed.
+fn parse_plain(url: &str) -> Option<(ConnectionAddr, RedisConnectionInfo)> {
     let info = url.into_connection_info().ok()?;
-    // Pushes need RESP3. CLIENT SETINFO is spared: a minimal ACL does not allow it.
+    // Pushes need RESP3. CLIENT SETINFO is skipped, since minimal permissions do not allow it.
     let mut login = info
         .redis_settings()
         .clone()
@@ -156,8 +156,8 @@ fn read(url: &str) -> Option<(ConnectionAddr, RedisConnectionInfo)> {
         return None;
     }
     if login.username().is_some() && login.password().is_none() {
-        // Without a password the client library would not name the user either, and the server
-        // would take us for its default one.
+        // Without a password HELLO would not name the user, and the server would log the connection in as its
+        // default user.
         login = login.set_password("");
     }
     Some((info.addr().clone(), login))
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_names_host_port_user_and_database() {
+    fn url_names_host_port_user_and_database() {
         let target = parse("redis://app:s3cret@10.0.0.7:6380/3").unwrap();
         assert_eq!(target.address.to_string(), "10.0.0.7:6380");
         assert_eq!(target.login.username(), Some("app"));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_password_is_named_to_the_server() {
+    fn user_without_a_password_is_named_to_the_server() {
         let target = parse("redis://app@host").unwrap();
         assert_eq!(target.login.username(), Some("app"));
         assert_eq!(target.login.password(), Some(""));
@@ -207,7 +207,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_unix_url_names_path_user_and_database() {
+    fn unix_url_names_path_user_and_database() {
         let url = "redis+unix:///run/my%20redis.sock?db=2&user=app&pass=a%26b+c";
         let target = parse(url).unwrap();
         assert_eq!(target.address.to_string(), "/run/my redis.sock");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_url_is_refused_without_repeating_its_password() {
+    fn malformed_url_is_refused_without_repeating_its_password() {
         for url in [
             "redis://app:s3cret@host:port",
             "http://app:s3cret@host",
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_says_what_is_wrong() {
+    fn refusal_names_the_mistake() {
         assert!(refusal("redis://host?timeout=5").contains("no parameters"));
         assert!(refusal("rediss://host#insecure").contains("always verified"));
         assert!(refusal("tcp://host").contains("must begin with redis://"));
@@ -247,12 +247,12 @@ mod tests {
 
     #[cfg(not(feature = "tls"))]
     #[test]
-    fn a_tls_url_without_tls_names_the_feature() {
+    fn tls_url_without_the_feature_is_refused_by_its_name() {
         assert!(refusal("rediss://host").contains("the feature `tls`"));
     }
 
     #[test]
-    fn requiring_tls_refuses_plain_tcp_wherever_it_goes() {
+    fn plain_tcp_is_refused_for_every_host_if_tls_is_required() {
         let strict = Options {
             require_tls: true,
             ..Options::default()

@@ -1,313 +1,343 @@
-//! One call on its way to a lock.
+//! An acquisition, from its first attempt until it has the lock or gives up.
 
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::Request;
-use crate::backend::remote::Remote;
-use crate::backend::remote::news::News;
-use crate::backend::remote::owner::Episode;
+use tokio::sync::oneshot;
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::delivery::{self, Acquired};
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
-use crate::backend::wire::{Acquired, Fault, Sent, Wire};
+use crate::backend::undelivered::Undelivered;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, Answered};
+use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::moment::Moment;
+use crate::background::offload::Task;
+use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::margin;
 
-/// What the head of a line hands to the next one.
+/// What an acquisition does next.
 #[derive(Debug)]
-pub(crate) enum Turn {
-    /// To begin anew.
-    Start,
-    /// A place in the queue, to be kept up.
-    Queued(Episode),
-    /// A place in the queue, which the server has just confirmed.
-    Confirmed(Episode),
-    /// The lock, granted for the ttl that the episode asked for.
-    Granted(Episode, Sent<Grant>),
-}
-
-impl Turn {
-    /// What is known of the lock when it goes to the next one, who will find out more. That a caller of
-    /// this client had it is not true any more.
-    pub(crate) fn news(&self, news: Option<News>) -> Option<News> {
-        match self {
-            Turn::Confirmed(_) => Some(News::HandedOn),
-            _ => news.filter(|news| !matches!(news, News::HeldHere(_))),
-        }
-    }
-}
-
-/// A lock that was had: the episode that holds it, and when it was last confirmed.
-#[derive(Debug)]
-pub(crate) struct Won {
-    pub(crate) episode: Episode,
-    pub(crate) grant: Sent<Grant>,
-    /// Somebody queues behind it, or did a moment ago.
-    pub(crate) contended: bool,
-    pub(crate) heads_line: bool,
-}
-
-/// What comes next for a contender.
-#[derive(Debug)]
-pub(crate) enum Step {
+enum NextStep {
     /// It has the lock.
-    Won(Won),
-    /// It asks now.
-    Ask,
-    /// It asks again after this time, or when it is called.
+    Acquired(Acquired),
+    /// It makes an attempt now.
+    Attempt,
+    /// It makes an attempt after this time, or when a grant is announced.
     Wait(Duration),
-    /// Its time is up, or the server refuses it.
-    Over,
+    /// Its time is over, or the server refuses it.
+    GiveUp,
 }
 
-/// A call that competes for a lock. Dropped at any time it hands on what it has.
-pub(crate) struct Contender<W: Wire> {
-    remote: Arc<Remote<W>>,
-    pub(crate) request: Request,
+/// A call that competes for a lock. Dropped at any time, it hands over what it has.
+pub(crate) struct Acquisition<W: Wire> {
+    context: Arc<Context<W>>,
+    request: Request,
     /// When its wait is over.
     until: Instant,
-    /// `None` before its first command, and once it was handed on.
-    episode: Option<Episode>,
-    heads_line: bool,
-    /// The last thing known of the lock.
-    last: Option<News>,
+    /// `None` before its first command, and once it was handed over.
+    owner: Option<RegisteredOwner>,
+    /// Whether it is the head of the local queue.
+    heads_queue: bool,
+    last_known: Option<LastKnown>,
     polls: PollInterval,
     /// Attempts in a row that failed.
     failures: u32,
 }
 
-impl<W: Wire> Contender<W> {
+impl<W: Wire> Acquisition<W> {
     pub(crate) fn new(
-        remote: &Arc<Remote<W>>,
+        context: &Arc<Context<W>>,
         request: Request,
         until: Instant,
-        heads_line: bool,
-    ) -> Contender<W> {
-        Contender {
-            remote: remote.clone(),
+        heads_queue: bool,
+    ) -> Acquisition<W> {
+        Acquisition {
+            context: context.clone(),
             request,
             until,
-            episode: None,
-            heads_line,
-            last: None,
+            owner: None,
+            heads_queue,
+            last_known: None,
             polls: PollInterval::default(),
             failures: 0,
         }
     }
 
-    /// Takes over what the head of its line left to it, and what that knew.
-    pub(crate) fn take(&mut self, turn: Turn, news: Option<News>) -> Step {
+    /// The task that makes the first attempt and goes on until the outcome is delivered or the caller is gone.
+    pub(crate) fn begin(self, reply: oneshot::Sender<Outcome>) -> Task {
+        self.into_task(NextStep::Attempt, reply)
+    }
+
+    fn into_task(mut self, step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
+        let context = self.context.clone();
+        // Counted here and not in the task: a shutdown may look before the task is run.
+        let counted = context.unsettled.one();
+        Box::pin(async move {
+            let outcome = tokio::select! {
+                biased;
+                // The caller is gone: dropping the acquisition hands over what it has.
+                () = reply.closed() => None,
+                outcome = self.run(step) => Some(outcome),
+            };
+            let outcome = outcome.map(|outcome| Ok(self.deliver(outcome?)));
+            drop(self);
+            if let Some(outcome) = outcome {
+                // If the caller is gone by now, the lease comes back and is released as it is dropped.
+                catch_panics(|| drop(reply.send(outcome)));
+            }
+            drop(counted);
+        })
+    }
+
+    fn deliver(&self, acquired: Acquired) -> Undelivered {
+        let lease = delivery::register(&self.context, &self.request, acquired);
+        Undelivered::new(self.context.clone(), lease)
+    }
+
+    /// Takes over what the last head of the local queue had reached, and what it knew.
+    fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> NextStep {
         let ttl = self.request.terms.first_ttl();
-        match turn {
-            Turn::Start => Step::Ask,
-            Turn::Queued(ref episode)
-            | Turn::Confirmed(ref episode)
-            | Turn::Granted(ref episode, ..)
-                if !episode.chain.fits(ttl) && !is_removed!("ttl_of_the_successor") =>
+        match handoff {
+            Handoff::Fresh => NextStep::Attempt,
+            Handoff::Queued(ref owner)
+            | Handoff::Confirmed(ref owner)
+            | Handoff::Granted(ref owner, ..)
+                if !owner.outstanding.may_ask_for(ttl) && !is_removed!("ttl_of_the_successor") =>
             {
-                self.remote.decline(turn);
-                Step::Ask
+                pass_head::end_unneeded(&self.context, handoff);
+                NextStep::Attempt
             }
-            Turn::Queued(episode) => {
-                self.episode = Some(episode);
+            Handoff::Queued(owner) => {
+                self.owner = Some(owner);
                 if Instant::now() < self.until {
-                    return Step::Ask;
+                    return NextStep::Attempt;
                 }
-                // Called when its time is up, as all may be who came together.
-                self.last = news;
-                self.at_the_end()
+                // In a crowd whose waits end together, each caller may become the head with no time left.
+                self.last_known = last_known;
+                self.when_time_is_up()
             }
-            Turn::Confirmed(episode) => {
-                self.episode = Some(episode);
-                Step::Wait(LONGEST)
+            Handoff::Confirmed(owner) => {
+                self.owner = Some(owner);
+                NextStep::Wait(LONGEST)
             }
-            Turn::Granted(episode, grant) => {
-                self.episode = Some(episode);
-                if is_fresh(self.remote.now(), grant.at, ttl) {
-                    return Step::Won(self.won(grant));
+            Handoff::Granted(owner, grant) => {
+                self.owner = Some(owner);
+                if is_fresh(self.context.now(), grant.at, ttl) {
+                    return NextStep::Acquired(self.acquired(grant));
                 }
-                Step::Ask
+                NextStep::Attempt
             }
         }
     }
 
-    /// Competes until the lock is had or the wait is over.
-    pub(crate) async fn compete(&mut self, mut step: Step) -> Result<Won, LockError> {
-        // A grant is announced while nobody here sends anything.
+    /// Competes until it has the lock or its wait is over.
+    async fn run(&mut self, mut step: NextStep) -> Result<Acquired, LockError> {
         loop {
             step = match step {
-                Step::Won(won) => return Ok(won),
-                Step::Ask => self.ask().await,
-                Step::Wait(pause) => self.pause(pause).await,
-                Step::Over => return Err(self.give_up().await),
+                NextStep::Acquired(acquired) => return Ok(acquired),
+                NextStep::Attempt => self.attempt().await,
+                NextStep::Wait(pause) => self.pause(pause).await,
+                NextStep::GiveUp => return Err(self.give_up().await),
             }
         }
     }
 
-    /// Waits until it is time to ask again, or the wait is over.
-    async fn pause(&mut self, pause: Duration) -> Step {
+    /// Waits until the next attempt is due, a grant is announced, or the wait is over.
+    async fn pause(&mut self, pause: Duration) -> NextStep {
         let now = Instant::now();
-        let Some(episode) = self.episode.as_ref().filter(|_| now < self.until) else {
-            return self.at_the_end();
+        let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
+            return self.when_time_is_up();
         };
         let next = self.until.min(now + pause);
-        match self
-            .remote
-            .alarms()
-            .timeout_at(next, episode.called())
-            .await
-        {
-            Err(_) if next == self.until => self.at_the_end(),
+        let notified = self.context.timers().timeout_at(next, owner.notified());
+        match notified.await {
+            Err(_) if next == self.until => self.when_time_is_up(),
             Ok(()) if is_removed!("confirmation_of_a_grant") => {
-                let (at, token) = (self.remote.now(), FencingToken::new(0));
+                let (at, token) = (self.context.now(), FencingToken::new(0));
                 let contended = true;
                 let answer = Grant { contended, token };
-                Step::Won(self.won(Sent { at, answer }))
+                NextStep::Acquired(self.acquired(Answered { at, answer }))
             }
-            _ => Step::Ask,
+            _ => NextStep::Attempt,
         }
     }
 
-    /// Whoever has never asked does so once: it may be had, and if not it is known who has it.
-    fn at_the_end(&self) -> Step {
-        match self.last {
-            Some(_) => Step::Over,
-            None => Step::Ask,
+    /// An acquisition without any attempt makes one: the lock may be free, and if not, its holder is learnt.
+    fn when_time_is_up(&self) -> NextStep {
+        match self.last_known {
+            Some(_) => NextStep::GiveUp,
+            None => NextStep::Attempt,
         }
     }
 
     /// Asks once for the lock, and for a place in its queue where it may wait there.
-    async fn ask(&mut self) -> Step {
-        // Whoever is not at the head has no time left: one attempt, and no place in the queue.
-        let queue = self.heads_line && !self.request.wait.is_zero();
+    async fn attempt(&mut self) -> NextStep {
+        // Only the head waits in Redis. A caller beside it has no time: one attempt, and no place in the queue.
+        let queue = self.heads_queue && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
-        if self.episode.is_none() {
-            let Request { label, names, .. } = &self.request;
-            match self.remote.episode(label, names) {
-                Ok(episode) => self.episode = Some(episode),
-                Err(error) => {
-                    self.learn(failed(Fault::unavailable(error.to_string())));
-                    return Step::Over;
+        let owner = match &mut self.owner {
+            Some(owner) => owner,
+            None => {
+                let request = &self.request;
+                match self
+                    .context
+                    .new_owner(&request.label, &request.lock().names)
+                {
+                    Ok(owner) => self.owner.insert(owner),
+                    Err(error) => {
+                        let error = WireError::unavailable(error.to_string());
+                        self.learn(LastKnown::failed(error));
+                        return NextStep::GiveUp;
+                    }
                 }
             }
-        }
-        let episode = self.episode.as_mut().expect("it was made above");
-        let Episode {
-            ticket,
-            names,
-            chain,
-            ..
-        } = episode;
-        let wire = self.remote.wire();
-        match wire.acquire(chain, ticket, names, ttl, queue).await {
-            Ok(Sent {
+        };
+        let request = AcquireRequest { ttl, queue };
+        match self.context.wire.acquire(owner, request).await {
+            Ok(Answered {
                 at,
-                answer: Acquired::Held(grant),
+                answer: AcquireReply::Held(grant),
             }) => {
-                if is_fresh(self.remote.now(), at, ttl) {
-                    return Step::Won(self.won(Sent { at, answer: grant }));
+                if is_fresh(self.context.now(), at, ttl) {
+                    return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
                 }
                 let late = "the answer took longer than the lease that it granted";
-                self.learn(failed(Fault::unavailable(late)));
-                Step::Wait(Duration::ZERO)
+                self.learn(LastKnown::failed(WireError::unavailable(late)));
+                NextStep::Wait(Duration::ZERO)
             }
-            Ok(Sent {
-                answer: Acquired::Waiting(waiting),
+            Ok(Answered {
+                answer: AcquireReply::Waiting(waiting),
                 ..
             }) => {
                 self.failures = 0;
-                chain.not_held();
+                owner.outstanding.note_not_held();
                 if queue {
-                    chain.waits();
+                    owner.outstanding.note_queued();
                 }
-                let callers = self.remote.unsettled.number();
+                let callers = self.context.unsettled.number();
                 let pause = self.polls.after(&waiting, callers, random::jitter());
-                self.learn(News::Held(Box::new(waiting.holder)));
-                Step::Wait(pause)
+                self.learn(LastKnown::Held(Box::new(waiting.holder)));
+                NextStep::Wait(pause)
             }
-            Err(Fault::Refused(reason)) => {
-                chain.not_held();
-                self.learn(failed(Fault::Refused(reason)));
-                Step::Over
+            Err(WireError::Refused(reason)) => {
+                owner.outstanding.note_not_held();
+                self.learn(LastKnown::failed(WireError::Refused(reason)));
+                NextStep::GiveUp
             }
-            Err(fault) => {
-                self.learn(failed(fault));
+            Err(error) => {
+                self.learn(LastKnown::failed(error));
                 self.failures += 1;
                 if is_removed!("same_owner_for_each_attempt") {
-                    let Request { label, names, .. } = &self.request;
-                    let another = self.remote.episode(label, names).ok();
+                    let Request { label, .. } = &self.request;
+                    let another = self
+                        .context
+                        .new_owner(label, &self.request.lock().names)
+                        .ok();
                     // Dropped, the owner of this attempt would be ended again when a message names it.
-                    mem::forget(mem::replace(&mut self.episode, another));
+                    mem::forget(mem::replace(&mut self.owner, another));
                 }
-                Step::Wait(backoff(self.failures, random::jitter()))
+                NextStep::Wait(backoff(self.failures, random::jitter()))
             }
         }
     }
 
-    /// Notes what is known of the lock, for those behind it as well.
-    fn learn(&mut self, news: News) {
-        if self.heads_line {
-            self.remote.announce(&self.request.names.lock, news.clone());
+    /// Notes what is known of the lock, also for the callers behind this one.
+    fn learn(&mut self, last_known: LastKnown) {
+        if self.heads_queue {
+            let lock = &self.request.lock().names.lock;
+            self.context.announce(lock, last_known.clone());
         }
-        self.last = Some(news);
+        self.last_known = Some(last_known);
     }
 
-    fn won(&mut self, grant: Sent<Grant>) -> Won {
-        Won {
-            episode: self.episode.take().expect("a grant has an owner"),
+    fn acquired(&mut self, grant: Answered<Grant>) -> Acquired {
+        Acquired {
+            owner: self.owner.take().expect("a grant has an owner"),
             grant,
-            contended: grant.answer.contended || matches!(self.last, Some(News::Held(_))),
-            heads_line: mem::take(&mut self.heads_line),
+            contended: grant.answer.contended
+                || matches!(self.last_known, Some(LastKnown::Held(_))),
+            heads_queue: mem::take(&mut self.heads_queue),
         }
     }
 
-    /// Leaves, and waits until nothing of it is left behind, but no longer than one attempt after
-    /// the end of its wait: the rest goes on without it. The error says why.
+    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after
+    /// the end of its wait; the rest goes on in the background. The error says why it gives up.
     async fn give_up(&mut self) -> LockError {
-        let error = match self.last.take() {
-            Some(news) => news.into_error(),
+        let error = match self.last_known.take() {
+            Some(last_known) => last_known.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
         };
-        let inherited = self.heads_line
+        let lock = &self.request.lock().names.lock;
+        let is_inherited = self.heads_queue
             && error.kind() != LockErrorKind::Rejected
-            && self.remote.lines().peek(&self.request.names.lock).is_some();
-        if !inherited && let Some(episode) = self.episode.take() {
-            let ended = reaper::end(&self.remote, episode);
-            let until = self.until + self.remote.attempt;
-            let _ = self.remote.alarms().timeout_at(until, ended).await;
+            && self.context.queues().peek(lock).is_some();
+        if !is_inherited && let Some(owner) = self.owner.take() {
+            let ended = reaper::end(&self.context, owner);
+            let until = self.until + self.context.command_timeout;
+            let _ = self.context.timers().timeout_at(until, ended).await;
         }
         error
     }
 }
 
-fn failed(fault: Fault) -> News {
-    News::Failed(Box::new(fault))
+impl<W: Wire> Acquisitions for Context<W> {
+    fn resume(
+        self: Arc<Self>,
+        waiter: LocalWaiter,
+        handoff: Handoff,
+        last_known: Option<LastKnown>,
+    ) {
+        let LocalWaiter {
+            request,
+            until,
+            reply,
+            task,
+            ..
+        } = waiter;
+        let mut acquisition = Acquisition::new(&self, request, until, true);
+        match acquisition.take_over(handoff, last_known) {
+            NextStep::Acquired(acquired) => {
+                let undelivered = acquisition.deliver(acquired);
+                catch_panics(|| drop(reply.send(Ok(undelivered))));
+            }
+            step => self.offload(&task, acquisition.into_task(step, reply)),
+        }
+    }
 }
 
-/// Whether a lease that was confirmed in answer to a request sent at `at` has time left.
+/// Whether a lease that was confirmed in answer to a command sent at `at` has time left.
 fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
     now < at + ttl.saturating_sub(margin(ttl))
 }
 
-impl<W: Wire> Drop for Contender<W> {
+impl<W: Wire> Drop for Acquisition<W> {
     fn drop(&mut self) {
-        if !self.heads_line && self.episode.is_none() || self.remote.check_process().is_err() {
+        if !self.heads_queue && self.owner.is_none() || self.context.check_process().is_err() {
             return;
         }
-        let episode = self.episode.take();
-        let turn = episode
-            .filter(|episode| episode.chain.stands())
-            .map_or(Turn::Start, Turn::Queued);
-        if self.heads_line {
-            self.remote.pass_turn(&self.request.names.lock, turn);
+        let owner = self.owner.take();
+        let handoff = owner
+            .filter(|owner| owner.outstanding.may_be_stored())
+            .map_or(Handoff::Fresh, Handoff::Queued);
+        if self.heads_queue {
+            pass_head::to_next(&self.context, &self.request.lock().names.lock, handoff);
         } else {
-            self.remote.decline(turn);
+            pass_head::end_unneeded(&self.context, handoff);
         }
     }
 }

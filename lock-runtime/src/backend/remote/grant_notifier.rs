@@ -1,257 +1,190 @@
-//! The owners of a client: their names, and which of them a message concerns.
+//! Grant messages: which owners of a client they reach.
 //!
-//! A message is a hint from somebody who may be mistaken or lie: it may wake a waiter, end a lease that no
-//! caller has, and have an owner of this client's ended again that ended a moment ago. It never ends an
-//! owner of another client.
+//! A message is a hint, and its sender may be mistaken or lie. It may wake a waiter, end a retained lease, and have an
+//! owner of this client ended again that ended a moment ago. It never ends an owner of another client.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
-use crate::backend::wire::outstanding::Incarnation;
-use crate::background::fork::lock_unless_forked;
+use crate::backend::remote::client_ids::ClientIds;
+use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
+use crate::background::sync::Mutex;
 use crate::error::LockError;
-use crate::lease::owner_id::{Acquisition, Owner, ProcessId};
+use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 
-/// How long an owner that ended is remembered: longer than a message can be under way to a client that
-/// is connected.
+/// How long an ended owner is remembered: longer than a message can be under way to a client that is connected.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// No more owners that ended are remembered. What is forgotten sooner costs the others a claim.
-const MOST_REMEMBERED: usize = 1024;
+/// No more ended owners are remembered. One that is forgotten sooner costs other clients a claim.
+const MAX_REMEMBERED: usize = 1024;
 
-/// Every owner of a client that has not ended, each with the bell that calls it.
+/// The owners of a client that have not ended, each with a slot for one notification.
 ///
-/// Wakers are woken and dropped when the mutex is free again: what they do is for others to say.
+/// Wakers are woken and dropped when the mutex is free, since they run foreign code.
 #[derive(Clone, Debug)]
-pub(crate) struct Calls {
+pub(crate) struct GrantNotifier {
     owners: Arc<Mutex<Owners>>,
     process: u32,
 }
 
 #[derive(Debug, Default)]
 struct Owners {
-    bells: HashMap<Acquisition, Bell>,
-    names: Names,
+    slots: HashMap<AcquisitionId, Slot>,
+    client_ids: ClientIds,
     /// Owners that ended after they had a place in a queue, the last one at the end.
-    ended: VecDeque<(Instant, Owner)>,
+    ended: VecDeque<(Instant, OwnerId)>,
 }
 
-/// The names that a client goes by, and how many of its owners go by each.
-///
-/// A connection has a name of its own. A machine that is copied while it runs, and a process that is
-/// restored twice, have one name until they connect anew, and two from then on: or each would hear what
-/// is meant for the other, and count as a subscriber in its place. (Copies of one that waits and is not
-/// connected at that moment share a name until the connection after the next.)
-#[derive(Debug, Default)]
-struct Names {
-    /// The last one is for new owners.
-    in_use: Vec<(ProcessId, usize)>,
-    /// The connection that has that one, or had.
-    taken_by: Option<Incarnation>,
-    /// It is gone.
-    is_past: bool,
+/// An owner's notification. Kept inside the map: every held lock has one, and hardly any is ever notified.
+#[derive(Debug)]
+enum Slot {
+    Idle,
+    /// No task has taken the notification yet.
+    Notified,
+    Awaited(Waker),
 }
 
-impl Names {
-    /// Draws a name for new owners, and drops those that no owner goes by.
-    fn draw(&mut self) -> Result<(), LockError> {
-        let name = random::process_id()?;
-        self.in_use.retain(|&(_, owners)| owners > 0);
-        self.in_use.push((name, 0));
-        (self.taken_by, self.is_past) = (None, false);
-        Ok(())
+impl Slot {
+    /// Notifies the owner. Returns the waker of the task that waits for it.
+    fn notify(&mut self) -> Option<Waker> {
+        match std::mem::replace(self, Slot::Notified) {
+            Slot::Awaited(waker) => Some(waker),
+            Slot::Idle | Slot::Notified => None,
+        }
     }
 
-    fn owners_mut(&mut self, name: ProcessId) -> Option<&mut usize> {
-        let mut names = self.in_use.iter_mut().rev();
-        names
-            .find(|(other, _)| *other == name)
-            .map(|(_, count)| count)
+    /// Takes the notification, or waits for it with `waker`. Returns the slot as it was before.
+    fn take_or_wait(&mut self, waker: Waker) -> Slot {
+        let now = match self {
+            Slot::Notified => Slot::Idle,
+            Slot::Idle | Slot::Awaited(_) => Slot::Awaited(waker),
+        };
+        std::mem::replace(self, now)
     }
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls {
+impl Default for GrantNotifier {
+    fn default() -> GrantNotifier {
+        GrantNotifier {
             owners: Arc::default(),
             process: std::process::id(),
         }
     }
 }
 
-/// In the map and nowhere beside it: every lock that is held has one, and hardly any ever rings.
-#[derive(Debug)]
-enum Bell {
-    Silent,
-    /// Nobody has heard it yet.
-    Rung,
-    Awaited(Waker),
-}
-
-impl Bell {
-    /// Rings it, and says whom to wake.
-    fn ring(&mut self) -> Option<Waker> {
-        match std::mem::replace(self, Bell::Rung) {
-            Bell::Awaited(waker) => Some(waker),
-            Bell::Silent | Bell::Rung => None,
-        }
-    }
-
-    /// Listens, unless it has rung: then it has been heard. Says what it was before.
-    fn listen(&mut self, waker: Waker) -> Bell {
-        let now = match self {
-            Bell::Rung => Bell::Silent,
-            Bell::Silent | Bell::Awaited(_) => Bell::Awaited(waker),
-        };
-        std::mem::replace(self, now)
-    }
-}
-
-impl Calls {
-    /// A new owner. It is known from now on, so that no message about it comes too early.
-    pub(crate) fn enlist(&self) -> Result<Owner, LockError> {
+impl GrantNotifier {
+    /// A new owner. Messages reach it from now on, so that none comes too early.
+    pub(crate) fn register(&self) -> Result<OwnerId, LockError> {
         let drawn = random::acquisition()?;
         let mut owners = self.owners();
-        if owners.names.in_use.is_empty() || owners.names.is_past {
-            owners.names.draw()?;
-        }
-        let (name, count) = owners.names.in_use.last_mut().expect("it was drawn above");
-        *count += 1;
-        let owner = Owner::from_random(*name, drawn);
-        owners.bells.insert(owner.acquisition(), Bell::Silent);
-        Ok(owner)
+        let owner_id = OwnerId::from_random(owners.client_ids.register()?, drawn);
+        owners.slots.insert(owner_id.acquisition(), Slot::Idle);
+        Ok(owner_id)
     }
 
-    /// Makes an owner known again that has ended.
-    pub(crate) fn enlist_again(&self, owner: Owner) {
+    /// Has messages reach an owner again that has ended.
+    pub(crate) fn register_again(&self, owner_id: OwnerId) {
         let mut owners = self.owners();
-        let name = owner.process();
-        match owners.names.owners_mut(name) {
-            Some(count) => *count += 1,
-            // In front: it is not for new owners.
-            None => owners.names.in_use.insert(0, (name, 1)),
-        }
-        owners.bells.insert(owner.acquisition(), Bell::Silent);
+        owners.client_ids.register_again(owner_id.process());
+        owners.slots.insert(owner_id.acquisition(), Slot::Idle);
     }
 
-    /// Forgets an owner that has ended, at once or, if it `queued`, after a while.
-    pub(crate) fn forget(&self, owner: Owner, queued: bool) {
-        let Some(mut owners) = lock_unless_forked(&self.owners, self.process) else {
+    /// Removes an owner that has ended. One that `may_be_granted` the lock yet is remembered for a while.
+    pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: bool) {
+        let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
             return;
         };
-        let bell = owners.bells.remove(&owner.acquisition());
-        if let Some(count) = owners.names.owners_mut(owner.process()) {
-            *count -= 1;
-        }
-        if queued {
-            let now = Instant::now();
-            while owners.ended.len() >= MOST_REMEMBERED
-                || owners
-                    .ended
-                    .front()
-                    .is_some_and(|&(at, _)| now - at > REMEMBERED)
-            {
-                owners.ended.pop_front();
-            }
-            owners.ended.push_back((now, owner));
+        let slot = owners.slots.remove(&owner_id.acquisition());
+        owners.client_ids.unregister(owner_id.process());
+        if may_be_granted {
+            owners.remember(owner_id, Instant::now());
         }
         drop(owners);
-        drop(bell);
+        drop(slot);
     }
 
-    /// Whether `owner` is one of this client's that ended a moment ago. Says so once.
-    pub(crate) fn has_just_ended(&self, owner: Owner) -> bool {
+    /// Whether an owner of this client ended a moment ago. `true` once.
+    pub(crate) fn has_just_ended(&self, owner_id: OwnerId) -> bool {
         let mut owners = self.owners();
-        let is_it = |&(_, other): &(Instant, Owner)| other == owner;
-        let Some(place) = owners.ended.iter().rposition(is_it) else {
+        let is_it = |&(_, other): &(Instant, OwnerId)| other == owner_id;
+        let Some(index) = owners.ended.iter().rposition(is_it) else {
             return false;
         };
-        let ended = owners.ended.remove(place);
+        let ended = owners.ended.remove(index);
         ended.is_some_and(|(at, _)| at.elapsed() <= REMEMBERED)
     }
 
-    /// The names to listen to on a new connection: that of new owners first, then those of owners that
-    /// have not ended. Each connection has a new one.
-    pub(crate) fn names_of_connection(&self) -> Result<Vec<ProcessId>, LockError> {
+    /// The ids that a new connection subscribes to.
+    pub(crate) fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
+        self.owners().client_ids.for_connection()
+    }
+
+    /// A connection is subscribed.
+    pub(crate) fn connected(&self, connection: ConnectionId) {
+        self.owners().client_ids.connected(connection);
+    }
+
+    /// A connection is gone. Notifies all owners, since messages may have been missed.
+    pub(crate) fn disconnected(&self, connection: ConnectionId) {
         let mut owners = self.owners();
-        let names = &mut owners.names;
-        // One by which owners go already, since they are why it is made, is kept.
-        if names.taken_by.is_some() || names.in_use.last().is_none_or(|&(_, owners)| owners == 0) {
-            names.draw()?;
-        }
-        Ok(names.in_use.iter().rev().map(|&(name, _)| name).collect())
-    }
-
-    /// A connection listens to the name of new owners.
-    pub(crate) fn connected(&self, incarnation: Incarnation) {
-        self.owners().names.taken_by = Some(incarnation);
-    }
-
-    /// A connection is gone: the owners that come now go by the name of the next one, unless that is there
-    /// already.
-    pub(crate) fn disconnected(&self, incarnation: Incarnation) {
-        let names = &mut self.owners().names;
-        names.is_past |= names.taken_by == Some(incarnation);
-    }
-
-    /// Calls `owner`; `false` if there is no such one.
-    pub(crate) fn call(&self, owner: Owner) -> bool {
-        let rung = self
-            .owners()
-            .bells
-            .get_mut(&owner.acquisition())
-            .map(Bell::ring);
-        if let Some(Some(waker)) = &rung {
-            waker.wake_by_ref();
-        }
-        rung.is_some()
-    }
-
-    /// Calls everybody, since messages may have been missed.
-    pub(crate) fn call_all(&self) {
-        let wakers: Vec<Waker> = self
-            .owners()
-            .bells
-            .values_mut()
-            .filter_map(Bell::ring)
-            .collect();
+        owners.client_ids.disconnected(connection);
+        let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
+        drop(owners);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Completes when `owner` is called, or was since this completed last. For one at a time.
-    pub(crate) async fn called(&self, owner: Owner) {
+    /// Notifies an owner; `false` if it is none of this client's.
+    pub(crate) fn notify(&self, owner_id: OwnerId) -> bool {
+        let id = owner_id.acquisition();
+        let notified = self.owners().slots.get_mut(&id).map(Slot::notify);
+        if let Some(Some(waker)) = &notified {
+            waker.wake_by_ref();
+        }
+        notified.is_some()
+    }
+
+    /// Completes when an owner is notified, or was since this completed last. For one task at a time.
+    pub(crate) async fn notified(&self, owner_id: OwnerId) {
+        let id = owner_id.acquisition();
         poll_fn(|cx| {
             let waker = cx.waker().clone();
-            let listen = |bell: &mut Bell| bell.listen(waker);
-            let before = self
-                .owners()
-                .bells
-                .get_mut(&owner.acquisition())
-                .map(listen);
+            let take = |slot: &mut Slot| slot.take_or_wait(waker);
+            let before = self.owners().slots.get_mut(&id).map(take);
             match before {
-                Some(Bell::Rung) => Poll::Ready(()),
-                Some(Bell::Silent | Bell::Awaited(_)) | None => Poll::Pending,
+                Some(Slot::Notified) => Poll::Ready(()),
+                Some(Slot::Idle | Slot::Awaited(_)) | None => Poll::Pending,
             }
         })
         .await;
     }
 
-    /// Whether `owner` was called and has not heard it.
-    pub(crate) fn has_rung(&self, owner: Owner) -> bool {
-        matches!(
-            self.owners().bells.get(&owner.acquisition()),
-            Some(Bell::Rung)
-        )
+    /// Whether an owner was notified and no task has taken that.
+    pub(crate) fn was_notified(&self, owner_id: OwnerId) -> bool {
+        let owners = self.owners();
+        let slot = owners.slots.get(&owner_id.acquisition());
+        matches!(slot, Some(Slot::Notified))
     }
 
     fn owners(&self) -> MutexGuard<'_, Owners> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.owners.lock()
+    }
+}
+
+impl Owners {
+    fn remember(&mut self, owner_id: OwnerId, now: Instant) {
+        let is_old = |at: Instant| now - at > REMEMBERED;
+        while self.ended.len() >= MAX_REMEMBERED
+            || self.ended.front().is_some_and(|&(at, _)| is_old(at))
+        {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((now, owner_id));
     }
 }
 
@@ -264,148 +197,78 @@ mod tests {
     use tokio::time::timeout;
 
     #[tokio::test]
-    async fn whoever_was_called_before_it_listens_hears_it_once() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
-        assert!(!calls.has_rung(owner));
-        assert!(calls.call(owner));
-        assert!(calls.call(owner));
-        assert!(calls.has_rung(owner));
-        calls.called(owner).await;
-        assert!(!calls.has_rung(owner));
-        let mut again = pin!(calls.called(owner));
+    async fn notification_before_the_wait_is_taken_once() {
+        let notifier = GrantNotifier::default();
+        let owner_id = notifier.register().unwrap();
+        assert!(!notifier.was_notified(owner_id));
+        assert!(notifier.notify(owner_id));
+        assert!(notifier.notify(owner_id));
+        assert!(notifier.was_notified(owner_id));
+        notifier.notified(owner_id).await;
+        assert!(!notifier.was_notified(owner_id));
+        let mut again = pin!(notifier.notified(owner_id));
         assert!(poll_once(again.as_mut()).await.is_pending());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_listens_is_woken_by_name_and_with_all() {
-        let calls = Calls::default();
-        let [first, second] = [(); 2].map(|()| calls.enlist().unwrap());
-        let heard = Arc::new(Notify::new());
+    async fn waiting_owner_is_notified_by_its_id_and_when_a_connection_is_gone() {
+        let notifier = GrantNotifier::default();
+        let [first, second] = [(); 2].map(|()| notifier.register().unwrap());
+        let woken = Arc::new(Notify::new());
         let listening = tokio::spawn({
-            let (calls, heard) = (calls.clone(), heard.clone());
+            let (notifier, woken) = (notifier.clone(), woken.clone());
             async move {
-                calls.called(first).await;
-                heard.notify_one();
-                calls.called(first).await;
+                notifier.notified(first).await;
+                woken.notify_one();
+                notifier.notified(first).await;
             }
         });
         tokio::task::yield_now().await;
-        assert!(calls.call(first));
-        soon(heard.notified()).await;
-        let mut other = pin!(calls.called(second));
+        assert!(notifier.notify(first));
+        soon(woken.notified()).await;
+        let mut other = pin!(notifier.notified(second));
         assert!(poll_once(other.as_mut()).await.is_pending());
-        calls.call_all();
+        notifier.disconnected(FIRST);
         soon(other).await;
         soon(listening).await.unwrap();
     }
 
     #[test]
-    fn an_owner_that_ended_is_remembered_if_it_queued() {
-        let calls = Calls::default();
-        let [queued, other] = [(); 2].map(|()| calls.enlist().unwrap());
-        assert!(!calls.has_just_ended(queued), "it has not ended");
-        calls.forget(queued, true);
-        calls.forget(other, false);
-        assert!(!calls.call(queued) && !calls.call(other));
-        assert!(!calls.has_just_ended(other));
-        assert!(calls.has_just_ended(queued));
-        assert!(!calls.has_just_ended(queued), "it is ended once");
+    fn ended_owner_is_remembered_if_it_may_be_granted_the_lock() {
+        let notifier = GrantNotifier::default();
+        let [queued, other] = [(); 2].map(|()| notifier.register().unwrap());
+        assert!(!notifier.has_just_ended(queued), "it has not ended");
+        notifier.unregister(queued, true);
+        notifier.unregister(other, false);
+        assert!(!notifier.notify(queued) && !notifier.notify(other));
+        assert!(!notifier.has_just_ended(other));
+        assert!(notifier.has_just_ended(queued));
+        assert!(!notifier.has_just_ended(queued), "it is ended once");
     }
 
     #[test]
-    fn an_owner_of_another_client_never_ended_here() {
-        let (calls, others) = (Calls::default(), Calls::default());
-        let owner = others.enlist().unwrap();
-        others.forget(owner, true);
-        assert!(!calls.has_just_ended(owner));
+    fn owner_of_another_client_is_not_remembered() {
+        let (notifier, others) = (GrantNotifier::default(), GrantNotifier::default());
+        let owner_id = others.register().unwrap();
+        others.unregister(owner_id, true);
+        assert!(!notifier.has_just_ended(owner_id));
     }
 
     #[test]
-    fn no_more_than_so_many_owners_are_remembered() {
-        let calls = Calls::default();
-        let first = calls.enlist().unwrap();
-        calls.forget(first, true);
-        for _ in 0..MOST_REMEMBERED {
-            calls.forget(calls.enlist().unwrap(), true);
+    fn number_of_remembered_owners_is_bounded() {
+        let notifier = GrantNotifier::default();
+        let first = notifier.register().unwrap();
+        notifier.unregister(first, true);
+        for _ in 0..MAX_REMEMBERED {
+            notifier.unregister(notifier.register().unwrap(), true);
         }
-        assert_eq!(calls.owners().ended.len(), MOST_REMEMBERED);
-        assert!(!calls.has_just_ended(first));
+        assert_eq!(notifier.owners().ended.len(), MAX_REMEMBERED);
+        assert!(!notifier.has_just_ended(first));
     }
 
-    #[test]
-    fn each_connection_has_a_name_of_its_own() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
-        // The owner that it is made for waits for it under that name.
-        assert_eq!(calls.names_of_connection().unwrap(), [owner.process()]);
-        calls.connected(FIRST);
-        assert_eq!(calls.enlist().unwrap().process(), owner.process());
+    const FIRST: ConnectionId = ConnectionId(1);
 
-        let names = calls.names_of_connection().unwrap();
-        let [new, old] = names[..] else {
-            panic!("{names:?}")
-        };
-        assert_eq!(old, owner.process(), "it has not ended");
-        assert_ne!(new, old);
-        assert_eq!(calls.enlist().unwrap().process(), new);
-    }
-
-    #[test]
-    fn an_owner_that_comes_while_there_is_no_connection_goes_by_the_name_of_the_next() {
-        let calls = Calls::default();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        let first = calls.enlist().unwrap();
-        calls.disconnected(FIRST);
-        let [second, third] = [(); 2].map(|()| calls.enlist().unwrap().process());
-        assert_eq!(second, third);
-        assert_ne!(second, first.process());
-        assert_eq!(
-            calls.names_of_connection().unwrap(),
-            [second, first.process()]
-        );
-    }
-
-    #[test]
-    fn the_end_of_a_connection_that_is_told_late_changes_no_name() {
-        let calls = Calls::default();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        let [second] = calls.names_of_connection().unwrap()[..] else {
-            panic!("one")
-        };
-        calls.connected(Incarnation(2));
-        calls.disconnected(FIRST);
-        assert_eq!(calls.enlist().unwrap().process(), second);
-    }
-
-    #[test]
-    fn a_name_is_dropped_with_its_last_owner() {
-        let calls = Calls::default();
-        let owner = calls.enlist().unwrap();
-        calls.names_of_connection().unwrap();
-        calls.connected(FIRST);
-        calls.forget(owner, false);
-        let names = calls.names_of_connection().unwrap();
-        assert_eq!(names.len(), 1);
-        assert_ne!(names[0], owner.process());
-    }
-
-    #[test]
-    fn an_idle_client_connects_by_another_name_each_time() {
-        let calls = Calls::default();
-        let mut names: Vec<_> = (0..4)
-            .flat_map(|_| calls.names_of_connection().unwrap())
-            .collect();
-        assert_eq!(names.len(), 4);
-        names.dedup();
-        assert_eq!(names.len(), 4);
-    }
-
-    const FIRST: Incarnation = Incarnation(1);
-
-    /// Time only passes when everybody sleeps.
+    /// Paused time passes only while all tasks sleep.
     async fn soon<T>(future: impl Future<Output = T>) -> T {
         let outcome = timeout(Duration::from_secs(1), future).await;
         outcome.expect("it is woken")

@@ -1,60 +1,60 @@
-//! The callers of one client that want the same lock, first come first served.
+//! The callers of one client that want the same lock, first come, first served.
 //!
-//! A lock has a line while one of this client's callers competes for it or holds it; that one is
-//! at its head, and the rest wait behind it. When the head is done, it hands the turn to the next.
+//! A lock has a local queue while a caller of this client competes for it or holds it. That caller is the head, and
+//! the others wait behind it. When the head is done, the next caller becomes the head.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
 use crate::key::{ByLock, LockName};
 
-/// A place behind the head of a line.
+/// A caller behind the head of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct WaiterId(u64);
 
-/// Every line of a client, by the name of the lock. `S` is what a caller leaves at its place, `N` what is
-/// known at the head.
+/// The local queues of a client by lock. `S` is what a waiter leaves in its queue, `N` what the head knows of the
+/// lock.
 #[derive(Debug)]
-pub(crate) struct Lines<S, N> {
-    lines: ByLock<Line<S, N>>,
+pub(crate) struct LocalQueues<S, N> {
+    queues: ByLock<LocalQueue<S, N>>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Line<S, N> {
-    /// Made when it is needed: every lock that is held has a line, and hardly any has somebody in it.
+struct LocalQueue<S, N> {
+    /// Made for the first waiter: every held lock has a queue, and hardly any has a waiter.
     #[expect(
         clippy::box_collection,
-        reason = "a place for it takes a quarter of the bytes"
+        reason = "it takes a quarter of the bytes where there is no waiter"
     )]
-    places: Option<Box<VecDeque<(Place, S)>>>,
-    /// What the head knows of the lock. Those who leave behind it need not ask themselves.
-    news: Option<N>,
-    /// Somebody's time is up who waits for that alone.
+    waiters: Option<Box<VecDeque<(WaiterId, S)>>>,
+    /// What the head knows of the lock. Waiters that leave need not ask themselves.
+    last_known: Option<N>,
+    /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-impl<S, N> Default for Lines<S, N> {
+impl<S, N> Default for LocalQueues<S, N> {
     fn default() -> Self {
-        Lines {
-            lines: ByLock::default(),
+        LocalQueues {
+            queues: ByLock::default(),
             next: 0,
         }
     }
 }
 
-impl<S, N: Clone> Lines<S, N> {
-    /// Becomes the head of an empty line; else says where to wait behind its head.
-    pub(crate) fn head(&mut self, lock: &LockName) -> Option<Tail<'_, S>> {
-        match self.lines.entry(lock.clone()) {
-            Entry::Occupied(line) => Some(Tail {
-                places: &mut line.into_mut().places,
+impl<S, N: Clone> LocalQueues<S, N> {
+    /// Becomes the head of a new queue, or returns the end of the queue that there is.
+    pub(crate) fn head(&mut self, lock: &LockName) -> Option<QueueTail<'_, S>> {
+        match self.queues.entry(lock.clone()) {
+            Entry::Occupied(queue) => Some(QueueTail {
+                waiters: &mut queue.into_mut().waiters,
                 next: &mut self.next,
             }),
-            Entry::Vacant(line) => {
-                line.insert(Line {
-                    places: None,
-                    news: None,
+            Entry::Vacant(queue) => {
+                queue.insert(LocalQueue {
+                    waiters: None,
+                    last_known: None,
                     is_awaited: false,
                 });
                 None
@@ -62,109 +62,109 @@ impl<S, N: Clone> Lines<S, N> {
         }
     }
 
-    /// Gives a place up. `None` if its turn was called before.
-    pub(crate) fn leave(&mut self, lock: &LockName, place: Place) -> Option<S> {
-        let places = self.lines.get_mut(lock)?.places.as_mut()?;
-        let index = places.binary_search_by_key(&place.0, |(place, _)| place.0);
-        places.remove(index.ok()?).map(|(_, seat)| seat)
+    /// Removes a waiter. `None` if it became the head before.
+    pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<S> {
+        let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
+        let index = waiters.binary_search_by_key(&id.0, |(id, _)| id.0);
+        waiters.remove(index.ok()?).map(|(_, waiter)| waiter)
     }
 
-    /// What is known at the head.
-    pub(crate) fn news(&self, lock: &LockName) -> Option<N> {
-        self.lines.get(lock)?.news.clone()
+    /// What the head knows of the lock.
+    pub(crate) fn last_known(&self, lock: &LockName) -> Option<N> {
+        self.queues.get(lock)?.last_known.clone()
     }
 
-    /// Somebody in line has no more time, and stays to hear what will be known at the head.
-    pub(crate) fn stay(&mut self, lock: &LockName) {
-        if let Some(line) = self.lines.get_mut(lock) {
-            line.is_awaited = true;
+    /// A waiter has no time left, and stays for the head's next announcement.
+    pub(crate) fn await_announcement(&mut self, lock: &LockName) {
+        if let Some(queue) = self.queues.get_mut(lock) {
+            queue.is_awaited = true;
         }
     }
 
-    /// Changes what is known at the head.
-    pub(crate) fn update(&mut self, lock: &LockName, news: Option<N>) {
-        if let Some(line) = self.lines.get_mut(lock) {
-            line.news = news;
+    /// Changes what the head knows of the lock.
+    pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<N>) {
+        if let Some(queue) = self.queues.get_mut(lock) {
+            queue.last_known = last_known;
         }
     }
 
-    /// Notes what is known at the head, and takes those out of the line who wait for nothing else.
+    /// Changes what the head knows of the lock, and removes the waiters that stayed for it without time.
     pub(crate) fn announce(
         &mut self,
         lock: &LockName,
-        news: &N,
+        last_known: &N,
         mut has_time: impl FnMut(&S) -> bool,
     ) -> Vec<S> {
-        let Some(line) = self.lines.get_mut(lock) else {
+        let Some(queue) = self.queues.get_mut(lock) else {
             return Vec::new();
         };
-        line.news = Some(news.clone());
-        if !std::mem::take(&mut line.is_awaited) {
+        queue.last_known = Some(last_known.clone());
+        if !std::mem::take(&mut queue.is_awaited) {
             return Vec::new();
         }
-        let Some(places) = &mut line.places else {
+        let Some(waiters) = &mut queue.waiters else {
             return Vec::new();
         };
-        let (stay, leave): (VecDeque<_>, VecDeque<_>) =
-            places.drain(..).partition(|(_, seat)| has_time(seat));
-        **places = stay;
-        leave.into_iter().map(|(_, seat)| seat).collect()
+        let (staying, leaving): (VecDeque<_>, VecDeque<_>) =
+            waiters.drain(..).partition(|(_, waiter)| has_time(waiter));
+        **waiters = staying;
+        leaving.into_iter().map(|(_, waiter)| waiter).collect()
     }
 
-    /// Who is next.
+    /// The first waiter.
     pub(crate) fn peek(&self, lock: &LockName) -> Option<&S> {
-        let places = self.lines.get(lock)?.places.as_ref()?;
-        places.front().map(|(_, seat)| seat)
+        let waiters = self.queues.get(lock)?.waiters.as_ref()?;
+        waiters.front().map(|(_, waiter)| waiter)
     }
 
-    /// Makes the next one the head if `may` lets it, and answers with what that says.
-    pub(crate) fn call_if<T>(
+    /// Makes the first waiter the head if `accept` returns something for it.
+    pub(crate) fn pop_if<T>(
         &mut self,
         lock: &LockName,
-        may: impl FnOnce(&S) -> Option<T>,
+        accept: impl FnOnce(&S) -> Option<T>,
     ) -> Option<(S, T)> {
-        let places = self.lines.get_mut(lock)?.places.as_mut()?;
-        let (_, seat) = places.front()?;
-        let answer = may(seat)?;
-        let (_, seat) = places.pop_front()?;
-        Some((seat, answer))
+        let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
+        let (_, waiter) = waiters.front()?;
+        let accepted = accept(waiter)?;
+        let (_, waiter) = waiters.pop_front()?;
+        Some((waiter, accepted))
     }
 
-    /// Makes the next one the head. With nobody left the line is gone.
-    pub(crate) fn call(&mut self, lock: &LockName) -> Option<S> {
-        let places = self.lines.get_mut(lock)?.places.as_mut();
-        let seat = places.and_then(|places| places.pop_front());
-        if seat.is_none() {
-            self.lines.remove(lock);
+    /// Makes the first waiter the head. Without one the queue ends.
+    pub(crate) fn pop(&mut self, lock: &LockName) -> Option<S> {
+        let waiters = self.queues.get_mut(lock)?.waiters.as_mut();
+        let waiter = waiters.and_then(|waiters| waiters.pop_front());
+        if waiter.is_none() {
+            self.queues.remove(lock);
         }
-        seat.map(|(_, seat)| seat)
+        waiter.map(|(_, waiter)| waiter)
     }
 
-    /// Ends a line that nobody waits in. `false` if somebody does.
-    pub(crate) fn end_if_empty(&mut self, lock: &LockName) -> bool {
+    /// Ends a queue without waiters. `false` if there is one.
+    pub(crate) fn remove_if_empty(&mut self, lock: &LockName) -> bool {
         let is_empty = self.peek(lock).is_none();
         if is_empty {
-            self.lines.remove(lock);
+            self.queues.remove(lock);
         }
         is_empty
     }
 }
 
-/// The end of a line that has a head.
-pub(crate) struct Tail<'a, S> {
-    #[expect(clippy::box_collection, reason = "as in a line")]
-    places: &'a mut Option<Box<VecDeque<(Place, S)>>>,
+/// The end of a queue that has a head.
+pub(crate) struct QueueTail<'a, S> {
+    #[expect(clippy::box_collection, reason = "as in the queue")]
+    waiters: &'a mut Option<Box<VecDeque<(WaiterId, S)>>>,
     next: &'a mut u64,
 }
 
-impl<S> Tail<'_, S> {
-    /// Waits behind all who are there.
-    pub(crate) fn join(self, seat: S) -> Place {
-        let place = Place(*self.next);
+impl<S> QueueTail<'_, S> {
+    /// Waits behind all others.
+    pub(crate) fn join(self, waiter: S) -> WaiterId {
+        let id = WaiterId(*self.next);
         *self.next += 1;
-        let places = self.places.get_or_insert_default();
-        places.push_back((place, seat));
-        place
+        let waiters = self.waiters.get_or_insert_default();
+        waiters.push_back((id, waiter));
+        id
     }
 }
 
@@ -177,100 +177,110 @@ mod tests {
         RecordNames::of_lock(lock.to_owned()).unwrap().lock
     }
 
-    fn lines() -> (Lines<u8, &'static str>, LockName) {
-        (Lines::default(), name("k"))
+    fn queues() -> (LocalQueues<u8, &'static str>, LockName) {
+        (LocalQueues::default(), name("k"))
     }
 
-    fn join(lines: &mut Lines<u8, &'static str>, seat: u8) -> Place {
-        lines.head(&name("k")).expect("there is a head").join(seat)
+    fn join(queues: &mut LocalQueues<u8, &'static str>, waiter: u8) -> WaiterId {
+        queues
+            .head(&name("k"))
+            .expect("there is a head")
+            .join(waiter)
     }
 
     #[test]
     fn only_the_first_is_the_head() {
-        let (mut lines, k) = lines();
-        assert!(lines.head(&k).is_none());
-        assert!(lines.head(&k).is_some());
-        assert!(lines.head(&name("other")).is_none());
+        let (mut queues, k) = queues();
+        assert!(queues.head(&k).is_none());
+        assert!(queues.head(&k).is_some());
+        assert!(queues.head(&name("other")).is_none());
     }
 
     #[test]
-    fn turns_are_called_in_order_and_the_line_ends_with_the_last() {
-        let (mut lines, k) = lines();
-        assert!(lines.head(&k).is_none());
-        join(&mut lines, 1);
-        join(&mut lines, 2);
-        assert_eq!(lines.peek(&k), Some(&1));
-        assert_eq!(lines.call(&k), Some(1));
-        assert_eq!(lines.call(&k), Some(2));
-        let tail = lines.head(&k);
-        assert!(tail.is_some(), "the last one called is still at the head");
-        assert_eq!(lines.call(&k), None);
-        assert!(lines.head(&k).is_none());
+    fn waiters_become_the_head_in_order_and_the_queue_ends_with_the_last() {
+        let (mut queues, k) = queues();
+        assert!(queues.head(&k).is_none());
+        join(&mut queues, 1);
+        join(&mut queues, 2);
+        assert_eq!(queues.peek(&k), Some(&1));
+        assert_eq!(queues.pop(&k), Some(1));
+        assert_eq!(queues.pop(&k), Some(2));
+        let tail = queues.head(&k);
+        assert!(tail.is_some(), "the last waiter is the head still");
+        assert_eq!(queues.pop(&k), None);
+        assert!(queues.head(&k).is_none());
     }
 
     #[test]
-    fn whoever_may_not_be_called_stays_in_line() {
-        let (mut lines, k) = lines();
-        assert_eq!(lines.call_if(&k, |_| Some(())), None, "there is no line");
-        assert!(lines.head(&k).is_none());
-        assert_eq!(lines.call_if(&k, |_| Some(())), None, "there is a head");
-        join(&mut lines, 1);
-        join(&mut lines, 2);
-        assert_eq!(lines.call_if(&k, |_| None::<()>), None);
-        assert_eq!(lines.call_if(&k, |&seat| Some(seat * 10)), Some((1, 10)));
-        assert_eq!(lines.call(&k), Some(2));
-        assert!(lines.head(&k).is_some());
+    fn waiter_that_may_not_be_the_head_stays() {
+        let (mut queues, k) = queues();
+        assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is no queue");
+        assert!(queues.head(&k).is_none());
+        assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is a head");
+        join(&mut queues, 1);
+        join(&mut queues, 2);
+        assert_eq!(queues.pop_if(&k, |_| None::<()>), None);
+        assert_eq!(
+            queues.pop_if(&k, |&waiter| Some(waiter * 10)),
+            Some((1, 10))
+        );
+        assert_eq!(queues.pop(&k), Some(2));
+        assert!(queues.head(&k).is_some());
     }
 
     #[test]
-    fn whoever_leaves_is_not_called_and_knows_if_it_was_before() {
-        let (mut lines, k) = lines();
-        assert!(lines.head(&k).is_none());
-        let [first, second, third] = [1, 2, 3].map(|seat| join(&mut lines, seat));
-        assert_eq!(lines.leave(&k, second), Some(2));
-        assert_eq!(lines.leave(&k, second), None);
-        assert_eq!(lines.call(&k), Some(1));
-        assert_eq!(lines.leave(&k, first), None);
-        assert_eq!(lines.call(&k), Some(3));
-        assert_eq!(lines.leave(&k, third), None);
+    fn waiter_that_leaves_is_skipped_and_learns_if_it_was_the_head_before() {
+        let (mut queues, k) = queues();
+        assert!(queues.head(&k).is_none());
+        let [first, second, third] = [1, 2, 3].map(|waiter| join(&mut queues, waiter));
+        assert_eq!(queues.leave(&k, second), Some(2));
+        assert_eq!(queues.leave(&k, second), None);
+        assert_eq!(queues.pop(&k), Some(1));
+        assert_eq!(queues.leave(&k, first), None);
+        assert_eq!(queues.pop(&k), Some(3));
+        assert_eq!(queues.leave(&k, third), None);
     }
 
     #[test]
-    fn what_the_head_knows_belongs_to_its_line() {
-        let (mut lines, k) = lines();
-        lines.update(&k, Some("there is no line"));
-        assert!(lines.head(&k).is_none());
-        assert_eq!(lines.news(&k), None);
-        lines.update(&k, Some("held"));
-        assert_eq!(lines.news(&k), Some("held"));
-        assert_eq!(lines.call(&k), None);
-        assert!(lines.head(&k).is_none());
-        assert_eq!(lines.news(&k), None, "this is another line");
+    fn last_known_belongs_to_its_queue() {
+        let (mut queues, k) = queues();
+        queues.update(&k, Some("there is no queue"));
+        assert!(queues.head(&k).is_none());
+        assert_eq!(queues.last_known(&k), None);
+        queues.update(&k, Some("held"));
+        assert_eq!(queues.last_known(&k), Some("held"));
+        assert_eq!(queues.pop(&k), None);
+        assert!(queues.head(&k).is_none());
+        assert_eq!(queues.last_known(&k), None, "this is another queue");
     }
 
     #[test]
-    fn who_stays_for_news_is_dismissed_with_it_and_nobody_else() {
-        let (mut lines, k) = lines();
-        assert!(lines.head(&k).is_none());
-        for seat in 1..=4 {
-            join(&mut lines, seat);
+    fn announcement_removes_the_waiters_without_time() {
+        let (mut queues, k) = queues();
+        assert!(queues.head(&k).is_none());
+        for waiter in 1..=4 {
+            join(&mut queues, waiter);
         }
-        let has_time = |seat: &u8| [2, 4].contains(seat);
-        lines.stay(&k);
-        assert_eq!(lines.announce(&k, &"held", has_time), [1, 3]);
-        assert_eq!(lines.announce(&k, &"held", |_| false), [], "nobody stays");
-        assert_eq!(lines.call(&k), Some(2));
-        assert_eq!(lines.call(&k), Some(4));
+        let has_time = |waiter: &u8| [2, 4].contains(waiter);
+        queues.await_announcement(&k);
+        assert_eq!(queues.announce(&k, &"held", has_time), [1, 3]);
+        assert_eq!(
+            queues.announce(&k, &"held", |_| false),
+            [],
+            "no waiter awaits it"
+        );
+        assert_eq!(queues.pop(&k), Some(2));
+        assert_eq!(queues.pop(&k), Some(4));
     }
 
     #[test]
-    fn a_line_ends_only_when_nobody_waits_in_it() {
-        let (mut lines, k) = lines();
-        assert!(lines.head(&k).is_none());
-        let place = join(&mut lines, 1);
-        assert!(!lines.end_if_empty(&k));
-        lines.leave(&k, place);
-        assert!(lines.end_if_empty(&k));
-        assert!(lines.head(&k).is_none());
+    fn queue_with_a_waiter_is_not_removed() {
+        let (mut queues, k) = queues();
+        assert!(queues.head(&k).is_none());
+        let waiter_id = join(&mut queues, 1);
+        assert!(!queues.remove_if_empty(&k));
+        queues.leave(&k, waiter_id);
+        assert!(queues.remove_if_empty(&k));
+        assert!(queues.head(&k).is_none());
     }
 }

@@ -1,66 +1,80 @@
-//! One owner's way from its first command to its last.
+//! An owner from its first command to its last.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::backend::remote::grant_notifier::Calls;
-use crate::backend::wire::Ticket;
-use crate::backend::wire::outstanding::Chain;
+use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
 use crate::key::RecordNames;
-use crate::lease::owner_id::Owner;
+use crate::lease::owner_id::OwnerId;
 
-/// An owner that may hold a lock or queue for it, known for as long as this lives. Its commands are
-/// sent one after the other, by whoever has the episode; an episode is not let go of before its
-/// owner has ended.
+/// An owner that may hold a lock or queue for it. Grant messages reach it for as long as this lives.
+///
+/// It is kept until the owner has ended. Only the task that has it sends commands of this owner.
 #[derive(Debug)]
-pub(crate) struct Episode {
-    pub(crate) ticket: Ticket,
-    pub(crate) names: RecordNames,
-    pub(crate) chain: Chain,
-    calls: Calls,
+pub(crate) struct RegisteredOwner {
+    owner: Owner,
+    notifier: GrantNotifier,
 }
 
-impl Episode {
-    /// A new owner's.
-    pub(crate) fn begin(
+impl RegisteredOwner {
+    /// A new owner, which messages reach before its first command is sent.
+    pub(crate) fn new(
         label: &Arc<str>,
         names: &RecordNames,
-        calls: &Calls,
-    ) -> Result<Episode, LockError> {
-        Ok(Episode::of(calls.enlist()?, label.clone(), names, calls))
+        notifier: &GrantNotifier,
+    ) -> Result<RegisteredOwner, LockError> {
+        let owner_id = notifier.register()?;
+        Ok(RegisteredOwner {
+            owner: Owner::new(owner_id, label.clone(), names.clone()),
+            notifier: notifier.clone(),
+        })
     }
 
-    /// That of an owner that has ended, which is to be ended again.
-    pub(crate) fn again(owner: Owner, names: &RecordNames, calls: &Calls) -> Episode {
-        calls.enlist_again(owner);
-        let mut episode = Episode::of(owner, Arc::default(), names, calls);
-        episode.chain.stands_somehow();
-        episode
-    }
-
-    fn of(owner: Owner, label: Arc<str>, names: &RecordNames, calls: &Calls) -> Episode {
-        Episode {
-            ticket: Ticket::new(owner, label),
-            names: names.clone(),
-            chain: Chain::default(),
-            calls: calls.clone(),
+    /// An owner that has ended and is to be ended once more.
+    pub(crate) fn ended_before(
+        owner_id: OwnerId,
+        names: RecordNames,
+        notifier: &GrantNotifier,
+    ) -> RegisteredOwner {
+        notifier.register_again(owner_id);
+        let mut owner = Owner::new(owner_id, Arc::default(), names);
+        owner.outstanding.assume_stored();
+        RegisteredOwner {
+            owner,
+            notifier: notifier.clone(),
         }
     }
 
-    /// Completes when a grant for this owner was announced.
-    pub(crate) async fn called(&self) {
-        self.calls.called(self.ticket.owner).await;
+    /// Completes when a grant was announced for this owner.
+    pub(crate) async fn notified(&self) {
+        self.notifier.notified(self.owner.id()).await;
     }
 
-    /// Whether a holder was called: somebody queues behind it.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.calls.has_rung(self.ticket.owner)
+    /// Whether a message came for the holder of a lock: a waiter queues behind it.
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.notifier.was_notified(self.owner.id())
     }
 }
 
-impl Drop for Episode {
+impl Deref for RegisteredOwner {
+    type Target = Owner;
+
+    fn deref(&self) -> &Owner {
+        &self.owner
+    }
+}
+
+impl DerefMut for RegisteredOwner {
+    fn deref_mut(&mut self) -> &mut Owner {
+        &mut self.owner
+    }
+}
+
+impl Drop for RegisteredOwner {
     fn drop(&mut self) {
-        self.calls
-            .forget(self.ticket.owner, self.chain.may_be_served());
+        let may_be_granted = self.owner.outstanding.may_be_granted();
+        self.notifier.unregister(self.owner.id(), may_be_granted);
     }
 }

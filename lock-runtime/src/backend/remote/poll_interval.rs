@@ -1,27 +1,27 @@
-//! When to ask again.
+//! When a waiter polls.
 
 use std::time::Duration;
 
-use crate::backend::wire::Waiting;
+use crate::backend::wire::reply::Waiting;
 use crate::lease::record::Holder;
 
-/// A waiter asks at least this often. It counts as alive for ten times as long.
+/// The longest time between two polls. A waiter counts as alive for ten times as long.
 pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 
-/// A foreign holder hands nothing on, so it is asked after more often, up to this.
+/// The longest time between two polls of a foreign lock, whose holder hands nothing over.
 const FOREIGN: Duration = Duration::from_millis(200);
 
-/// At first it is asked after as often as those do who try again and again beside us: while a lock goes
-/// from one of them to the other it is free for no longer than that.
+/// The first time between two polls of a foreign lock. Clients that retry in a loop poll about as often, and a lock
+/// that goes from one of them to the next is free for no longer than that.
 const FOREIGN_AT_FIRST: Duration = Duration::from_millis(3);
 
-/// So many callers of a client may do so; with more, each of them begins more slowly.
-const QUICK: usize = 64;
+/// The number of callers of a client that may begin so quickly. With more, each begins more slowly.
+const QUICK_CALLERS: usize = 64;
 
-/// Those behind the head ask later, so that it is the first to ask.
+/// Added for each place behind the head, so that the head polls first.
 const PER_PLACE: Duration = Duration::from_millis(20);
 
-/// When a waiter asks again.
+/// The time until the next poll.
 #[derive(Debug, Default)]
 pub(crate) struct PollInterval {
     /// The foreign holder that was found last, and how often in a row.
@@ -29,20 +29,21 @@ pub(crate) struct PollInterval {
 }
 
 impl PollInterval {
-    /// The time until the next poll after this answer, for one of so many `callers`; `jitter` is between 0
-    /// and 1.
+    /// The time until the next poll after this answer, for one of so many `callers`. `jitter` is between 0 and 1.
     pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
-        let turn = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
+        let behind_head = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
         let ceiling = match waiting.holder {
             Holder::Foreign(holder) => {
                 let before = self.foreign.filter(|&(other, _)| other == holder);
                 let polls = before.map_or(0, |(_, polls)| polls);
                 self.foreign = Some((holder, polls.saturating_add(1)));
-                let crowd = u32::try_from(callers / QUICK).unwrap_or(u32::MAX).max(1);
+                let crowd = u32::try_from(callers / QUICK_CALLERS)
+                    .unwrap_or(u32::MAX)
+                    .max(1);
                 let first = FOREIGN_AT_FIRST.saturating_mul(crowd);
                 let pause = first
                     .saturating_mul(1 << polls.min(10))
-                    .saturating_add(turn);
+                    .saturating_add(behind_head);
                 pause
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
@@ -55,12 +56,12 @@ impl PollInterval {
         let remaining = waiting.remaining.unwrap_or(Duration::MAX);
         remaining
             .saturating_add(Duration::from_millis(1))
-            .saturating_add(turn)
+            .saturating_add(behind_head)
             .min(ceiling)
     }
 }
 
-/// The time until an attempt after `failures` that were not answered; `jitter` is between 0 and 1.
+/// The time until an attempt after so many `failures` in a row. `jitter` is between 0 and 1.
 pub(crate) fn backoff(failures: u32, jitter: f64) -> Duration {
     let ceiling = Duration::from_millis(10).saturating_mul(1 << failures.min(5));
     ceiling.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
@@ -91,17 +92,17 @@ mod tests {
     }
 
     #[test]
-    fn the_head_asks_as_soon_as_the_lease_can_be_over() {
+    fn head_polls_as_soon_as_the_lease_can_be_over() {
         assert_eq!(first_poll(Some(250), 1, ours()), ms(251));
         assert_eq!(
             first_poll(Some(0), 1, ours()),
             ms(1),
-            "0 is seen while K exists"
+            "the server rounds down to 0 while the record exists"
         );
     }
 
     #[test]
-    fn those_behind_ask_later_and_all_ask_within_600_ms() {
+    fn waiters_behind_the_head_poll_later_and_all_poll_within_600_ms() {
         assert_eq!(first_poll(Some(250), 3, ours()), ms(291));
         assert_eq!(first_poll(Some(250), 1_000_000, ours()), ms(600));
         assert_eq!(first_poll(Some(30_000), 1, ours()), ms(600));
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_holder_is_asked_after_soon_and_then_every_200_ms_or_so() {
+    fn foreign_lock_is_polled_soon_and_then_about_every_200_ms() {
         for jitter in [0.0, 0.3, 1.0] {
             let mut polls = PollInterval::default();
             let mut pauses = (0..20).map(|_| {
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_lock_that_changes_hands_is_asked_after_soon_again() {
+    fn foreign_lock_with_a_new_holder_is_polled_soon_again() {
         let mut polls = PollInterval::default();
         for _ in 0..9 {
             polls.after(&waiting(None, 1, Holder::Foreign(7)), 1, 0.5);
@@ -141,16 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn many_callers_ask_no_more_often_than_few() {
+    fn many_callers_poll_no_more_often_than_few() {
         let held = waiting(None, 1, Holder::Foreign(7));
         let first = |callers| PollInterval::default().after(&held, callers, 0.5);
-        assert_eq!(first(1), first(QUICK));
-        assert!(first(20 * QUICK) > ms(40));
+        assert_eq!(first(1), first(QUICK_CALLERS));
+        assert!(first(20 * QUICK_CALLERS) > ms(40));
         assert!(first(usize::MAX) <= ms(250));
     }
 
     #[test]
-    fn of_a_foreign_lock_the_head_asks_more_often_than_those_behind() {
+    fn head_polls_a_foreign_lock_more_often_than_waiters_behind_it() {
         assert!(first_poll(None, 2, Holder::Foreign(7)) > ms(15));
         assert!(first_poll(None, 1_000, Holder::Foreign(7)) <= ms(250));
     }

@@ -1,110 +1,108 @@
-//! Leases that stay with their client for a while after the body, for its next caller. Time is an
-//! argument.
+//! Leases that stay with their client for a while after the body, for its next caller. Time is an argument.
 //!
-//! No caller has a retained lease, so it is not renewed, not confirmed, and no caller is told of its
-//! loss. Its owner still heads its line, and nobody waits behind it: the next caller of the lock takes
-//! the lease or ends it. What makes it doubtful, a connection that breaks, ends its time.
+//! No caller holds a retained lease, so it is neither renewed nor confirmed, and its loss is not reported. Its
+//! owner still heads the local queue, in which no caller waits: the next caller of the lock takes the lease or ends
+//! it. A connection that breaks puts the lease in doubt, and so ends its retention.
 
 use std::collections::BTreeSet;
 
 use foldhash::HashMap;
 
-use crate::backend::remote::registry::{Entry, Tenure};
+use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::background::moment::Moment;
 use crate::key::{ByLock, LockName};
-use crate::lease::owner_id::{Acquisition, Owner};
+use crate::lease::owner_id::{AcquisitionId, OwnerId};
 
 /// The retained leases of a client.
 #[derive(Debug, Default)]
 pub(crate) struct RetainedLeases {
     by_lock: ByLock<RetainedLease>,
-    /// The locks of the owners that messages and answers name.
-    locks: HashMap<Acquisition, LockName>,
-    /// Each lease by the moment in which its time is over.
-    agenda: BTreeSet<(Moment, Acquisition)>,
-    /// The client ends: no lease is retained any more.
+    /// The locks of the owners that messages and replies name.
+    locks: HashMap<AcquisitionId, LockName>,
+    /// Each lease by the time at which its retention is over.
+    agenda: BTreeSet<(Moment, AcquisitionId)>,
+    /// The client has shut down, and retains no lease any more.
     is_closed: bool,
 }
 
 #[derive(Debug)]
 struct RetainedLease {
-    entry: Box<Entry>,
+    entry: Box<LeaseEntry>,
     until: Moment,
 }
 
 impl RetainedLeases {
-    /// Whether the client ends.
+    /// Whether the client has shut down.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
 
     /// Retains a lease until then.
-    pub(crate) fn insert(&mut self, entry: Box<Entry>, until: Moment) {
-        let episode = &entry.tenure.episode;
-        let acquisition = episode.ticket.owner.acquisition();
-        let lock = episode.names.lock.clone();
-        self.agenda.insert((until, acquisition));
-        self.locks.insert(acquisition, lock.clone());
+    pub(crate) fn insert(&mut self, entry: Box<LeaseEntry>, until: Moment) {
+        let id = entry.id();
+        let lock = entry.owner.names.lock.clone();
+        self.agenda.insert((until, id));
+        self.locks.insert(id, lock.clone());
         self.by_lock.insert(lock, RetainedLease { entry, until });
     }
 
     /// The lease of a lock, and until when it is retained.
-    pub(crate) fn get(&self, lock: &LockName) -> Option<(&Tenure, Moment)> {
+    pub(crate) fn get(&self, lock: &LockName) -> Option<(&LeaseEntry, Moment)> {
         let lease = self.by_lock.get(lock)?;
-        Some((&lease.entry.tenure, lease.until))
+        Some((&lease.entry, lease.until))
     }
 
-    /// Takes the lease of a lock out, for its next caller.
-    pub(crate) fn take(&mut self, lock: &LockName) -> Option<Box<Entry>> {
+    /// Removes the lease of a lock, which its next caller takes or ends.
+    pub(crate) fn remove(&mut self, lock: &LockName) -> Option<Box<LeaseEntry>> {
         let RetainedLease { entry, until } = self.by_lock.remove(lock)?;
-        let acquisition = entry.tenure.episode.ticket.owner.acquisition();
-        self.locks.remove(&acquisition);
-        self.agenda.remove(&(until, acquisition));
+        self.locks.remove(&entry.id());
+        self.agenda.remove(&(until, entry.id()));
         Some(entry)
     }
 
-    /// Takes the lease of a lock out, to be ended.
-    pub(crate) fn remove(&mut self, lock: &LockName) -> Option<Tenure> {
-        self.take(lock).map(|entry| entry.tenure)
-    }
-
-    /// Takes the lease of an owner out, to be ended.
-    pub(crate) fn remove_owner(&mut self, owner: Owner) -> Option<Tenure> {
-        let lock = self.locks.get(&owner.acquisition())?.clone();
+    /// Removes the lease of an owner, which is to be released.
+    pub(crate) fn remove_owner(&mut self, owner_id: OwnerId) -> Option<Box<LeaseEntry>> {
+        let lock = self.locks.get(&owner_id.acquisition())?.clone();
         self.remove(&lock)
     }
 
-    /// Takes those out whose time is over, to be ended.
-    pub(crate) fn remove_expired(&mut self, now: Moment) -> Vec<Tenure> {
+    /// Removes the leases whose retention is over, which are to be released.
+    #[expect(
+        clippy::vec_box,
+        reason = "they are boxed where they come from and go to"
+    )]
+    pub(crate) fn remove_expired(&mut self, now: Moment) -> Vec<Box<LeaseEntry>> {
         let mut expired = Vec::new();
-        while let Some(&(until, acquisition)) = self.agenda.first()
+        while let Some(&(until, id)) = self.agenda.first()
             && until <= now
         {
-            let lock = self.locks.get(&acquisition).cloned();
+            let lock = self.locks.get(&id).cloned();
             expired.extend(lock.and_then(|lock| self.remove(&lock)));
         }
         expired
     }
 
-    /// The time of all of them is over.
+    /// Ends the retention of all leases now.
     pub(crate) fn expire(&mut self) {
         for lease in self.by_lock.values_mut() {
             lease.until = Moment::FIRST;
         }
         let agenda = std::mem::take(&mut self.agenda).into_iter();
-        self.agenda = agenda
-            .map(|(_, acquisition)| (Moment::FIRST, acquisition))
-            .collect();
+        self.agenda = agenda.map(|(_, id)| (Moment::FIRST, id)).collect();
     }
 
-    /// Retains no lease from now on, and takes those out that there are.
-    pub(crate) fn close(&mut self) -> Vec<Tenure> {
+    /// Retains no lease from now on, and removes those that are retained.
+    #[expect(
+        clippy::vec_box,
+        reason = "they are boxed where they come from and go to"
+    )]
+    pub(crate) fn close(&mut self) -> Vec<Box<LeaseEntry>> {
         self.is_closed = true;
         self.expire();
         self.remove_expired(Moment::FIRST)
     }
 
-    /// When the time of the first one is over.
+    /// When the first retention is over.
     pub(crate) fn next(&self) -> Option<Moment> {
         self.agenda.first().map(|&(until, _)| until)
     }

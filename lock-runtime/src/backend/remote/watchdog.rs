@@ -1,88 +1,94 @@
-//! Renews leases, and says when one is lost.
+//! Renews leases, and declares them lost.
 //!
-//! Loss is declared by the local clock or by the server's word that somebody else has the lock. A
-//! renewal that fails or goes unanswered proves nothing: the lease is then *unknown*, and asked
-//! for again and again until its deadline. What falls due together goes out together.
+//! A lease is lost by the local clock, or by the server's answer that another owner has the lock. A renewal that
+//! fails or is not answered proves nothing: the lease is then *unknown*, and renewed again and again until its
+//! deadline. Renewals that fall due together are sent together.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
-use crate::backend::remote::Remote;
-use crate::backend::remote::reaper;
-use crate::backend::wire::{Fault, Renewal, Sent, Wire};
+use crate::backend::remote::context::Context;
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::pass_head;
+use crate::backend::remote::release;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
+use crate::backend::wire::{Renewal, Wire};
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::LockError;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::record::Grant;
 use crate::lease::schedule::TICK;
-use crate::lease::{Hold, Loss};
+use crate::lease::{Lease, LossReason};
 use crate::telemetry;
 
-/// Timers stand still while the machine sleeps and leases do not, so none is slept on for longer.
+/// Timers stand still while the machine sleeps and leases do not, so no sleep is longer.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Renewals in one pipeline, and holds that are looked at in one go: enough to spare round trips, and
-/// few enough that whoever takes or gives back a lock meanwhile waits for a part of a millisecond, on
-/// the roster here and behind them at the server.
+/// Renewals in one pipeline, and leases handled under the registry's mutex at a time. Enough to spare round
+/// trips, and few enough that an acquire or a release waits for a part of a millisecond meanwhile.
 const BATCH: usize = 64;
 
-/// Looks after the holds of a client for as long as there is one. `sooner` says that something is
-/// due before what was planned, or that the client is gone.
-pub(crate) async fn run<W: Wire>(remote: Weak<Remote<W>>, sooner: Arc<Notify>) {
+/// Looks after the leases of a client for as long as there is one.
+pub(crate) async fn run<W: Wire>(context: Weak<Context<W>>) {
+    let Some(wake) = context.upgrade().map(|context| context.watchdog.clone()) else {
+        return;
+    };
     let mut pace = Pace::default();
-    while let Some(pause) = remote.upgrade().map(|remote| look(&remote, &mut pace)) {
+    while let Some(pause) = context
+        .upgrade()
+        .map(|context| run_due(&context, &mut pace))
+    {
         if pause == Some(Duration::ZERO) {
             tokio::task::yield_now().await;
             continue;
         }
         tokio::select! {
             biased;
-            () = sooner.notified() => {}
+            () = wake.notified() => {}
             () = tokio::time::sleep(pause.unwrap_or(Duration::MAX)) => {}
         }
     }
 }
 
-/// Does what is due, or as much of it as is done in one go, and says how long nothing else will be;
-/// `None` if nothing is held.
-fn look<W: Wire>(remote: &Arc<Remote<W>>, pace: &mut Pace) -> Option<Duration> {
-    let now = remote.now();
-    let mut roster = remote.roster();
-    let expired = roster.retained.remove_expired(now);
-    let agenda = roster.due(now + TICK, BATCH);
-    let planned = agenda.next.map(|next| next.min(now + LONGEST_SLEEP));
-    roster.plan(planned);
-    drop(roster);
-    for tenure in expired {
-        reaper::release_unheard(remote, tenure);
+/// Does one batch of due work. Returns the time until more is due; `None` without a lease.
+fn run_due<W: Wire>(context: &Arc<Context<W>>, pace: &mut Pace) -> Option<Duration> {
+    let now = context.now();
+    let mut registry = context.registry();
+    let expired = registry.retained.remove_expired(now);
+    let due = registry.due(now + TICK, BATCH);
+    let planned = due.next.map(|next| next.min(now + LONGEST_SLEEP));
+    registry.plan(planned);
+    drop(registry);
+    for entry in expired {
+        release::release_unawaited(context, entry);
     }
-    for owner in agenda.lost {
-        remote.lost(owner, None);
+    for owner_id in due.lost {
+        declare_lost(context, owner_id, None);
     }
-    for (hold, failures) in agenda.overdue {
-        telemetry::renewal_overdue(&hold, failures);
+    for (lease, failures) in due.overdue {
+        telemetry::renewal_overdue(&lease.trace, failures);
     }
-    if !agenda.renewals.is_empty() {
-        let pause = pace.pause(now, agenda.renewals.len());
-        let renewing = remote.clone();
-        remote.spawn(async move {
+    if !due.renewals.is_empty() {
+        let pause = pace.pause(now, due.renewals.len());
+        let renewing = context.clone();
+        context.spawn(async move {
             if !pause.is_zero() {
                 tokio::time::sleep(pause).await;
             }
-            renew(&renewing, agenda.renewals).await;
+            renew(&renewing, due.renewals).await;
         });
     }
     planned.map(|planned| planned.since(now))
 }
 
-/// When batches of renewals are sent that all fell due at once, as after an outage: not faster than a
-/// server carries them out. A release that is sent meanwhile then waits for one of them, and not for
-/// a hundred. What is due evenly never waits.
+/// Spreads the renewals that all fell due at once, as after an outage, to the rate at which a server carries
+/// them out. A release that is sent meanwhile then waits for one batch, and not for a hundred. Renewals that
+/// fall due evenly never wait.
 #[derive(Debug, Default)]
 struct Pace {
-    /// When the server has done what it was sent, as far as renewals go.
+    /// When the server has carried out the renewals that it was sent.
     free: Option<Moment>,
 }
 
@@ -90,10 +96,10 @@ impl Pace {
     /// What a renewal takes a server, which does some 250 000 a second.
     const RENEWAL: Duration = Duration::from_micros(4);
 
-    /// Timers know nothing shorter.
+    /// The resolution of timers.
     const SHORTEST: Duration = Duration::from_millis(1);
 
-    /// How long to wait with the next `renewals`.
+    /// How long to wait before sending the next `renewals`.
     fn pause(&mut self, now: Moment, renewals: usize) -> Duration {
         let start = self.free.map_or(now, |free| free.max(now));
         let renewals = u32::try_from(renewals).unwrap_or(u32::MAX);
@@ -104,73 +110,95 @@ impl Pace {
     }
 }
 
-async fn renew<W: Wire>(remote: &Arc<Remote<W>>, mut renewals: Vec<Renewal>) {
-    // Since they fell due a release may have been sent: what follows it would do no harm, nor any good.
-    remote.roster().retain_held(&mut renewals);
+async fn renew<W: Wire>(context: &Arc<Context<W>>, mut renewals: Vec<Renewal>) {
+    // A release may have been sent since they fell due. A renewal after it would do no harm, and no good.
+    context.registry().keep_held(&mut renewals);
     if renewals.is_empty() {
         return;
     }
-    let results = remote.wire().renew(&renewals).await;
+    let results = context.wire.renew(&renewals).await;
     for (renewal, result) in renewals.iter().zip(results) {
-        note(remote, renewal, result);
+        apply(context, renewal, result);
     }
-    if remote.roster().may_ask() {
-        remote.look_sooner();
+    if context.registry().may_confirm() {
+        context.wake_watchdog();
     }
 }
 
-/// Renews one lease out of turn, and says what came of it.
+/// Renews one lease out of turn and returns the outcome.
 pub(crate) async fn renew_now<W: Wire>(
-    remote: &Arc<Remote<W>>,
-    hold: &Hold,
+    context: &Arc<Context<W>>,
+    lease: &Lease,
 ) -> Result<(), LockError> {
-    let Some(renewal) = remote.roster().renewal(hold.owner, remote.now()) else {
-        return Err(hold.lost_error(Loss::Expired));
+    let Some(renewal) = context.registry().renewal(lease.owner_id, context.now()) else {
+        return Err(lease.lost_error(LossReason::Expired));
     };
     let renewals = [renewal];
-    let result = remote.wire().renew(&renewals).await.pop();
-    let result = result.unwrap_or_else(|| Err(Fault::unavailable("no answer")));
+    let result = context.wire.renew(&renewals).await.pop();
+    let result = result.unwrap_or_else(|| Err(WireError::unavailable("no answer")));
     let outcome = match &result {
-        Err(fault) => Err(fault.clone().into_error().with_key(&hold.key)),
+        Err(error) => Err(error.clone().into_error().with_key(lease.keys.first())),
         Ok(_) => Ok(()),
     };
-    note(remote, &renewals[0], result);
-    match hold.loss() {
-        Some(loss) => Err(hold.lost_error(loss)),
+    apply(context, &renewals[0], result);
+    match lease.loss() {
+        Some(reason) => Err(lease.lost_error(reason)),
         None => outcome,
     }
 }
 
-fn note<W: Wire>(
-    remote: &Arc<Remote<W>>,
+/// Applies the answer to a renewal.
+fn apply<W: Wire>(
+    context: &Arc<Context<W>>,
     renewal: &Renewal,
-    result: Result<Sent<Option<Grant>>, Fault>,
+    result: Result<Answered<Option<Grant>>, WireError>,
 ) {
     match result {
-        Ok(Sent {
+        Ok(Answered {
             at,
             answer: Some(answer),
         }) => {
-            let confirmation = Sent { at, answer };
-            let mut roster = remote.roster();
-            let renewed = roster.confirmed(renewal.owner, renewal.extension, confirmation);
-            drop(roster);
-            if let Some(hold) = renewed {
-                telemetry::renewed(&hold);
+            let confirmation = Answered { at, answer };
+            let mut registry = context.registry();
+            let renewed = registry.confirmed(renewal.owner_id, renewal.extension, confirmation);
+            drop(registry);
+            if let Some(lease) = renewed {
+                telemetry::renewed(&lease.trace);
             }
         }
-        Ok(Sent { answer: None, .. }) => remote.lost(renewal.owner, Some(Loss::NotOurs)),
-        Err(fault) => {
-            let now = remote.now();
-            let mut roster = remote.roster();
-            let unanswered = roster.unanswered(renewal.owner, now, random::jitter());
-            drop(roster);
-            // It is due again before what the watchdog planned.
-            remote.look_sooner();
-            if let Some((hold, failures)) = unanswered {
-                telemetry::renewal_failed(&hold, &fault, failures);
+        Ok(Answered { answer: None, .. }) => {
+            declare_lost(context, renewal.owner_id, Some(LossReason::NotOurs));
+        }
+        Err(error) => {
+            let now = context.now();
+            let mut registry = context.registry();
+            let failed = registry.unanswered(renewal.owner_id, now, random::jitter());
+            drop(registry);
+            // The lease is due again before the time that the watchdog planned.
+            context.wake_watchdog();
+            if let Some((lease, failures)) = failed {
+                telemetry::renewal_failed(&lease.trace, &error, failures);
             }
         }
+    }
+}
+
+/// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. The next
+/// caller of its local queue becomes the head.
+fn declare_lost<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, reason: Option<LossReason>) {
+    let (lost, retained) = {
+        let mut registry = context.registry();
+        // Both under one mutex: a caller that comes in between must not resume a lease that is lost.
+        let retained = registry.retained.remove_owner(owner_id);
+        (registry.lost(owner_id), retained)
+    };
+    if let Some(entry) = retained {
+        release::release_retained(context, entry);
+    }
+    let Some((lease, queue)) = lost else { return };
+    lease.lose(reason.unwrap_or_else(|| lease.expiry()));
+    if let Some(lock) = queue {
+        pass_head::to_next(context, &lock, Handoff::Fresh);
     }
 }
 
@@ -179,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_falls_due_at_once_is_sent_no_faster_than_it_is_done() {
+    fn renewals_due_at_once_are_sent_no_faster_than_a_server_does_them() {
         let now = Moment::from_nanos(1_000_000_000);
         let mut pace = Pace::default();
         let batch = Pace::RENEWAL * BATCH as u32;
@@ -195,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_evenly_never_waits() {
+    fn renewals_due_evenly_never_wait() {
         let mut now = Moment::from_nanos(1_000_000_000);
         let mut pace = Pace::default();
         for _ in 0..1_000 {

@@ -1,209 +1,112 @@
-//! How one speaks to a server that keeps locks: the four commands of the protocol, each of which may
-//! be lost on the way or stay unanswered.
+//! The protocol's commands, as a server is asked for them. Each may be lost on the way or stay unanswered.
 
+pub(crate) mod error;
 pub(crate) mod outstanding;
+pub(crate) mod owner;
+pub(crate) mod reply;
 
-use std::error::Error;
-use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
-use self::outstanding::Chain;
-use crate::background::moment::Moment;
-use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockName, RecordNames};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::owner::Owner;
+use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
+use crate::error::LockError;
+use crate::key::LockName;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::owner_id::Owner;
-use crate::lease::record::{Grant, Holder};
+use crate::lease::owner_id::{ClientId, OwnerId};
+use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
-/// An answer, and the time before its request was sent: what a lease may be counted from.
+/// Asks for the lock, confirms a grant of it, or takes and keeps a place in its queue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent<T> {
-    pub(crate) at: Moment,
-    pub(crate) answer: T,
+pub(crate) struct AcquireRequest {
+    pub(crate) ttl: Duration,
+    /// Whether the owner queues where it cannot have the lock now.
+    pub(crate) queue: bool,
 }
 
-/// The answer to `acquire`.
-#[derive(Clone, Debug)]
-pub(crate) enum Acquired {
-    Held(Grant),
-    Waiting(Waiting),
-}
-
-/// Where one stands who does not hold the lock.
-#[derive(Clone, Debug)]
-pub(crate) struct Waiting {
-    /// What is left of the holder's lease; `None` if it never ends by itself.
-    pub(crate) remaining: Option<Duration>,
-    /// 1 is the head of the queue, 0 is outside it.
-    pub(crate) position: u32,
-    pub(crate) holder: Holder,
-}
-
-/// The answer to `release` and to `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// It was ours and is free.
-    Freed,
-    /// It was ours and was given to somebody who waited.
-    HandedOn,
-    /// It was ours and is now held by the owner that was named as the next one.
-    Passed(Grant),
-    /// Nothing was done, `end` is to be sent: it is ours and a waiter queues, or the server compared the
-    /// record and has another one or none. Only `release` answers so.
-    Contended,
-    /// It was not ours; we were in its queue and are not any more.
-    Left,
-    /// It was not ours.
-    NotOurs,
-}
-
-/// Why a command failed.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// The server refused; it would do so again.
-    Refused(Detail),
-    /// Not sent, not answered in time, or answered that it cannot now.
-    Unavailable(Detail),
-}
-
-/// What happened, in words, and what that came of where it is worth to be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Detail {
-    text: String,
-    cause: Option<Arc<dyn Error + Send + Sync>>,
-}
-
-#[cfg(feature = "tls")]
-impl Detail {
-    pub(crate) fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Detail {
-        self.cause = Some(Arc::new(cause));
-        self
-    }
-}
-
-impl<T: Into<String>> From<T> for Detail {
-    fn from(text: T) -> Detail {
-        Detail {
-            text: text.into(),
-            cause: None,
-        }
-    }
-}
-
-impl fmt::Display for Detail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Fault {
-    pub(crate) fn refused(detail: impl Into<Detail>) -> Fault {
-        Fault::Refused(detail.into())
-    }
-
-    pub(crate) fn unavailable(detail: impl Into<Detail>) -> Fault {
-        Fault::Unavailable(detail.into())
-    }
-
-    pub(crate) fn into_error(self) -> LockError {
-        let (kind, Detail { text, cause }) = match self {
-            Fault::Refused(detail) => (LockErrorKind::Rejected, detail),
-            Fault::Unavailable(detail) => (LockErrorKind::Unavailable, detail),
-        };
-        LockError::new(kind).with_detail(text).with_cause(cause)
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Refused(detail) | Fault::Unavailable(detail) => detail.fmt(f),
-        }
-    }
-}
-
-/// An owner as it stands in a queue: followed by a space and its label.
-#[derive(Debug)]
-pub(crate) struct Ticket {
-    pub(crate) owner: Owner,
-    pub(crate) label: Arc<str>,
-}
-
-impl Ticket {
-    pub(crate) fn new(owner: Owner, label: Arc<str>) -> Ticket {
-        Ticket { owner, label }
-    }
-
-    /// What it consists of, for those who write it for every command.
-    pub(crate) fn parts(&self) -> [&str; 4] {
-        [self.owner.as_str(), " ", &self.label, ""]
-    }
-}
-
-/// A renewal of one of many leases.
+/// The renewal of one of many leases.
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
-    pub(crate) owner: Owner,
+    pub(crate) owner_id: OwnerId,
     pub(crate) lock: LockName,
     pub(crate) extension: Extension,
 }
 
-/// Who takes over from an owner of the same process, if nobody else waits.
+/// Frees a lock for which no waiter queues.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReleaseRequest {
+    /// The token of the grant: a server may be asked to compare the whole record.
+    pub(crate) token: FencingToken,
+}
+
+/// Ends an owner: afterwards it neither holds the lock nor queues for it.
+#[derive(Debug, Default)]
+pub(crate) struct EndRequest<'a> {
+    pub(crate) successor: Option<Successor<'a>>,
+}
+
+/// The owner that takes over if no other client's owner queues.
 #[derive(Debug)]
-pub(crate) struct Heir<'a> {
-    pub(crate) ticket: &'a Ticket,
-    pub(crate) chain: &'a mut Chain,
+pub(crate) struct Successor<'a> {
+    pub(crate) owner: &'a mut Owner,
     pub(crate) ttl: Duration,
 }
 
-/// The protocol's commands. Each is bounded by the command timeout, connecting included.
+/// The commands of the protocol. Each is bounded by the command timeout, connecting included.
 pub(crate) trait Wire: Send + Sync + 'static {
-    /// Takes the lock, confirms that it was granted, or, if `queue`, takes or keeps a place in its
-    /// queue. Repeating it does no harm.
+    /// Takes or confirms the lock, or takes or keeps a place in its queue. Repeating it does no harm.
     fn acquire(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
-        names: &RecordNames,
-        ttl: Duration,
-        queue: bool,
-    ) -> impl Future<Output = Result<Sent<Acquired>, Fault>> + Send;
+        owner: &mut Owner,
+        request: AcquireRequest,
+    ) -> impl Future<Output = Result<Answered<AcquireReply>, WireError>> + Send;
 
-    /// Extends leases, all in one go; the answers are in the order of the renewals. `None` means
-    /// that the lock is not the owner's.
+    /// Extends leases, all in one pipeline. The answers are in the order of the renewals; `None` means that
+    /// the owner does not hold the lock.
     fn renew(
         &self,
         renewals: &[Renewal],
-    ) -> impl Future<Output = Vec<Result<Sent<Option<Grant>>, Fault>>> + Send;
+    ) -> impl Future<Output = Vec<Result<Answered<Option<Grant>>, WireError>>> + Send;
 
-    /// Frees a lock for which nobody queues. `token` is the one of the grant: a server may be asked to
-    /// compare the whole record.
+    /// Frees a lock for which no waiter queues.
     fn release(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
-        names: &RecordNames,
-        token: FencingToken,
-    ) -> impl Future<Output = Result<Ended, Fault>> + Send;
+        owner: &mut Owner,
+        request: ReleaseRequest,
+    ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
 
-    /// Ends an owner: afterwards it neither holds nor queues.
+    /// Ends an owner.
     fn end(
         &self,
-        chain: &mut Chain,
-        ticket: &Ticket,
-        names: &RecordNames,
-        heir: Option<Heir<'_>>,
-    ) -> impl Future<Output = Result<Sent<Ended>, Fault>> + Send;
+        owner: &mut Owner,
+        request: EndRequest<'_>,
+    ) -> impl Future<Output = Result<Answered<EndReply>, WireError>> + Send;
 
-    /// Takes in the messages that have come. What they say is told before this returns.
-    fn hear(&self);
+    /// Reads the messages that have arrived. They are handled before this returns.
+    fn read_messages(&self);
 
-    /// Has messages read from now on, although nothing is sent: what is retained is ended by one.
-    fn listen(&self);
+    /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
+    fn keep_reading_messages(&self);
 
-    /// Makes sure that the server answers.
-    fn ping(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+    /// Checks that the server answers.
+    fn ping(&self) -> impl Future<Output = Result<(), WireError>> + Send;
+}
+
+/// What a wire reports without having been asked. Its methods run on the thread that read it, with no mutex
+/// held.
+pub(crate) trait WireEvents: Send + Sync + 'static {
+    /// The ids that a new connection subscribes to: that of new owners first.
+    fn client_ids(&self) -> Result<Vec<ClientId>, LockError>;
+
+    /// A connection is ready for commands.
+    fn connected(&self, connection: ConnectionId);
+
+    /// A connection is gone.
+    fn disconnected(&self, connection: ConnectionId);
+
+    /// A grant was announced to this client.
+    fn message(&self, payload: &[u8]);
 }

@@ -10,7 +10,7 @@ pub(crate) fn waiters(_template: &'static str, _more: f64) {}
 
 pub(crate) fn acquisition(_template: &'static str, _outcome: &'static str, _waited: Duration) {}
 
-pub(crate) fn hold(_template: &'static str, _outcome: &'static str, _held: Duration) {}
+pub(crate) fn lease(_template: &'static str, _outcome: &'static str, _held: Duration) {}
 
 pub(crate) fn renewal(_template: &'static str, _outcome: &'static str) {}
 

@@ -39,7 +39,7 @@ pub(crate) fn acquisition(template: &'static str, outcome: &'static str, waited:
     histogram!(WAIT, "template" => template, "outcome" => outcome).record(waited);
 }
 
-pub(crate) fn hold(template: &'static str, outcome: &'static str, held: Duration) {
+pub(crate) fn lease(template: &'static str, outcome: &'static str, held: Duration) {
     histogram!(HOLD, "template" => template, "outcome" => outcome).record(held);
 }
 

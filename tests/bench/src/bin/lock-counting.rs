@@ -142,7 +142,7 @@ fn time_on_a_core(named: impl Fn(&str) -> bool) -> Duration {
 }
 
 fn is_keeper(name: &str) -> bool {
-    name == "lock-keeper"
+    name == "lock-background"
 }
 
 fn time(millis: &str) -> Duration {

@@ -1,11 +1,11 @@
-//! Against the client library's parser, which reads whole values only.
+//! Compares the decoder with the client library's parser, which takes complete values only.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// The text of a value, of every kind, and of values in values.
+/// The encoding of a value of any kind, with values inside.
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let line = "[ -~äß\r]{0,12}".prop_map(|text| text.replace("\r\n", ""));
     let number = || any::<i64>().prop_map(|number| number.to_string());
@@ -74,36 +74,36 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// What there is to read, and how much of it was read.
-fn read(bytes: &[u8]) -> Option<(Value, usize)> {
-    decode(bytes).expect("it is RESP3")
+/// The decoded value and its length.
+fn decoded(bytes: &[u8]) -> Option<(Value, usize)> {
+    decode(bytes).expect("valid RESP3")
 }
 
-/// NaN is not equal to itself.
+/// The text by which values are compared, since NaN is not equal to itself.
 fn shown(value: &Value) -> String {
     format!("{value:?}")
 }
 
 proptest! {
     #[test]
-    fn a_value_is_what_the_client_library_reads(text in value(), rest in vec(any::<u8>(), 0..8)) {
+    fn value_is_decoded_as_the_client_library_parses_it(text in value(), rest in vec(any::<u8>(), 0..8)) {
         let expected = redis::parse_redis_value(&text).unwrap();
         let followed = [&text[..], &rest].concat();
-        let (value, length) = read(&followed).expect("it is complete");
+        let (value, length) = decoded(&followed).expect("a complete value");
         prop_assert_eq!(length, text.len());
         prop_assert_eq!(shown(&value), shown(&expected));
     }
 
     #[test]
-    fn a_value_that_is_cut_at_any_byte_is_waited_for(text in value()) {
+    fn value_cut_at_any_byte_is_incomplete(text in value()) {
         for end in 0..text.len() {
-            prop_assert!(read(&text[..end]).is_none(), "cut at {}", end);
+            prop_assert!(decoded(&text[..end]).is_none(), "cut at {}", end);
         }
     }
 
-    /// Answers with pushes in between, in pieces of any length.
+    /// The pieces may have any length, and the values may be pushes.
     #[test]
-    fn a_stream_in_pieces_is_read_in_order(
+    fn stream_in_pieces_is_decoded_in_order(
         texts in vec(value(), 1..8),
         pieces in vec(1_usize..40, 1..200),
     ) {
@@ -114,7 +114,7 @@ proptest! {
             let (piece, later) = rest.split_at((*pieces.next().unwrap()).min(rest.len()));
             rest = later;
             input.extend_from_slice(piece);
-            while let Some((value, length)) = read(&input) {
+            while let Some((value, length)) = decoded(&input) {
                 values.push(shown(&value));
                 input.drain(..length);
             }
@@ -127,9 +127,9 @@ proptest! {
         prop_assert_eq!(values, expected);
     }
 
-    /// Whatever is taken for a value here is the same one there, and garbage is no reason to panic.
+    /// Malformed bytes must not make the decoder panic either.
     #[test]
-    fn a_damaged_value_is_refused_or_read_alike(
+    fn damaged_value_is_refused_or_decoded_as_the_client_library_parses_it(
         mut text in value(),
         place in any::<prop::sample::Index>(),
         byte in prop_oneof![any::<u8>(), prop::sample::select(b"+-:$*%~|>_,#(!=\r\n0129".to_vec())],
@@ -143,16 +143,20 @@ proptest! {
 }
 
 #[test]
-fn nesting_has_the_limit_of_the_client_library() {
+fn nesting_limit_is_that_of_the_client_library() {
     for depth in [98, 99, 100, 101] {
         let text = [b"*1\r\n".repeat(depth), b":1\r\n".to_vec()].concat();
-        let here = decode(&text).is_ok();
-        assert_eq!(here, redis::parse_redis_value(&text).is_ok(), "{depth}");
+        let is_decoded = decode(&text).is_ok();
+        assert_eq!(
+            is_decoded,
+            redis::parse_redis_value(&text).is_ok(),
+            "{depth}"
+        );
     }
 }
 
 #[test]
-fn a_length_that_cannot_be_is_refused() {
+fn impossible_length_is_refused() {
     for text in [
         "%-1\r\n",
         "|-1\r\n",
@@ -167,7 +171,10 @@ fn a_length_that_cannot_be_is_refused() {
     ] {
         assert!(decode(text.as_bytes()).is_err(), "{text:?}");
     }
-    // No room is made for what has not come.
-    assert!(read(b"*9223372036854775807\r\n").is_none());
-    assert!(decode(&[b'+'; LONGEST]).is_err(), "it does not end");
+    // No memory is reserved for values that have not arrived.
+    assert!(decoded(b"*9223372036854775807\r\n").is_none());
+    assert!(
+        decode(&[b'+'; MAX_LENGTH]).is_err(),
+        "a line without an end"
+    );
 }

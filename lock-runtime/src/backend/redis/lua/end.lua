@@ -1,52 +1,52 @@
--- KEYS K F Q, ARGV owner+label [, next owner+label of the same process, its ttl in ms].
--- Afterwards the owner neither holds nor queues. Answers 1 freed, 2 handed on (`next` queues),
--- flag+token K is held by `next`; and when K was not the owner's: 3 left the queue, 0 K is absent,
--- -1 K is another's.
-local entry, heir, ttl = ARGV[1], ARGV[2], ARGV[3]
-local owner, heir_owner = owner_of(entry), heir and owner_of(heir)
+-- KEYS K F Q, ARGV owner+label [, successor+label, its ttl in ms]. The successor is an owner of the same process.
+-- Afterwards the owner neither holds nor queues.
+-- Answers, if K was the owner's: 1 freed, 2 handed off to the head of the queue (the successor queues), flag+token
+-- the successor holds K. Otherwise: 3 left the queue, 0 K is absent, -1 K is another owner's.
+local entry, successor, ttl = ARGV[1], ARGV[2], ARGV[3]
+local owner, successor_owner = owner_of(entry), successor and owner_of(successor)
 
 local value = call('GET', K)
 if not value
   or owner_of(value) ~= owner -- control: owner_compare_on_end
 then
-  local left = call('ZREM', Q, entry, owner)
-  if heir and value and owner_of(value) == heir_owner then
-    -- Sent twice: the first one made `next` the holder.
+  local removed = call('ZREM', Q, entry, owner)
+  if successor and value and owner_of(value) == successor_owner then
+    -- Sent twice: the first command made the successor the holder.
     if call('PTTL', K) < tonumber(ttl) then
       call('PEXPIRE', K, ttl)
     end
     return value:sub(23, 39)
   end
-  return left > 0 and 3 or value and -1 or 0
+  return removed > 0 and 3 or value and -1 or 0
 end
 
--- Without a fence or a queue nobody can be served, but K must not stay.
-local fence, waiters = read_fence(), queue()
+-- Without a fence or a queue the lock cannot be granted, but K must not stay.
+local fence, waiters = read_fence(), read_queue()
 if not fence or waiters.err then
   call('DEL', K)
   return 1
 end
 
-local head, gone = choose(waiters, heir_owner, owner)
-local passed = heir and (not head or owner_of(head) == heir_owner)
-local served = passed and heir or head
-add(gone, entry)
+local head, removed = choose(waiters, successor_owner, owner)
+local to_successor = successor and (not head or owner_of(head) == successor_owner)
+local granted = to_successor and successor or head
+add_members(removed, entry)
 
 -- The first write is one that a server out of memory allows; it then allows the others, too.
-if not served then
-  call('ZREM', Q, unpack(gone))
+if not granted then
+  call('ZREM', Q, unpack(removed))
   call('DEL', K)
   return 1
 end
-if heir and not passed then
+if successor and not to_successor then
   call('PEXPIRE', Q, QUEUE_MS)
-  -- Before the others leave: the queue is never empty in between.
-  enqueue(heir, call('ZSCORE', Q, heir) or last_ticket())
+  -- Before members are removed, so that Q is not empty in between.
+  enqueue(successor, call('ZSCORE', Q, successor) or next_ticket())
 end
-add(gone, served)
-local left = call('ZCARD', Q) - call('ZREM', Q, unpack(gone))
-if passed then
-  return give(heir, ttl, mint(fence), left):sub(23, 39)
+add_members(removed, granted)
+local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
+if to_successor then
+  return grant(successor, ttl, new_token(fence), remaining):sub(23, 39)
 end
-give(head, CLAIM_MS, mint(fence), left)
+grant(head, CLAIM_MS, new_token(fence), remaining)
 return 2

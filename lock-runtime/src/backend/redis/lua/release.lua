@@ -1,5 +1,5 @@
--- KEYS K, ARGV owner. Answers 1 freed, 2 somebody queues (nothing done: send `end`), 0 K is absent,
--- -1 K is another's.
+-- KEYS K, ARGV owner. Frees K unless a waiter queues.
+-- Answers 1 freed, 2 a waiter queues (nothing done: send `end`), 0 K is absent, -1 K is another owner's.
 local value = redis.call('GET', KEYS[1])
 if not value then
   return 0

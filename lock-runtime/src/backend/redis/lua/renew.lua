@@ -1,5 +1,5 @@
--- KEYS K, ARGV owner, ttl in ms. Answers flag+token, or nil when K is not the owner's.
--- Lengthens the lease, never shortens it, and never makes a lock that is gone.
+-- KEYS K, ARGV owner, ttl in ms. Extends the lease. Never shortens it, and never makes a lock that is gone.
+-- Answers flag+token, or nil if K is not the owner's.
 local value = redis.call('GET', KEYS[1])
 if not value
   or value:sub(1, 22) ~= ARGV[1] -- control: owner_compare_on_renewal

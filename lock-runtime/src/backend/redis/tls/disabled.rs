@@ -1,14 +1,14 @@
-//! What stands in for TLS without the feature `tls`.
+//! Replaces TLS where the feature `tls` is not enabled.
 
 use std::io::{self, Read, Write};
 
 use tokio::net::TcpStream;
 
-use crate::backend::wire::Fault;
+use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::error::LockError;
 
-/// There is none.
+/// Never made.
 pub(in crate::backend::redis) enum Tls {}
 
 impl Tls {
@@ -21,12 +21,12 @@ impl Tls {
     pub(in crate::backend::redis) async fn connect(
         &self,
         _: TcpStream,
-    ) -> Result<(TcpStream, Session), Fault> {
+    ) -> Result<(TcpStream, Session), WireError> {
         match *self {}
     }
 }
 
-/// There is none.
+/// Never made.
 pub(in crate::backend::redis) enum Session {}
 
 impl Session {
@@ -55,6 +55,6 @@ pub(in crate::backend::redis) fn refuse_unused(_: &Options) -> Result<(), LockEr
     Ok(())
 }
 
-pub(in crate::backend::redis) fn judge(_: &io::Error) -> Option<Fault> {
+pub(in crate::backend::redis) fn classify(_: &io::Error) -> Option<WireError> {
     None
 }

@@ -1,25 +1,27 @@
 //! A TLS session over a TCP connection.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::{Session, failure, settings};
-use crate::backend::wire::Fault;
+use super::session::Session;
+use super::{failure, settings};
+use crate::backend::wire::error::WireError;
+use crate::background::sync::Mutex;
 use crate::config::Options;
 use crate::config::certificates::Certificates;
 use crate::error::LockError;
 use crate::telemetry;
 
-/// How sessions with one server are made.
+/// Makes sessions with one server.
 pub(in crate::backend::redis) struct Tls {
-    /// What the server's certificate must be for.
+    /// The name that the server's certificate must be for.
     name: ServerName<'static>,
     certificates: Arc<Certificates>,
-    /// From the certificates as they were read last.
+    /// Made from the certificates as they were last read.
     config: Mutex<Arc<ClientConfig>>,
 }
 
@@ -41,37 +43,34 @@ impl Tls {
     pub(in crate::backend::redis) async fn connect(
         &self,
         stream: TcpStream,
-    ) -> Result<(TcpStream, Session), Fault> {
-        let connector = TlsConnector::from(self.config().await);
+    ) -> Result<(TcpStream, Session), WireError> {
+        let connector = TlsConnector::from(self.current_config().await);
         let connected = connector.connect(self.name.clone(), stream).await;
-        let connected = connected.map_err(|error| failure::of_handshake(&error))?;
+        let connected = connected.map_err(|error| failure::classify_handshake(&error))?;
         let (stream, session) = connected.into_inner();
         Ok((stream, Session::new(session)))
     }
 
-    /// The settings, read anew if they come from files: certificates are renewed more often than
-    /// services are restarted. Files that cannot be used just now, because somebody is writing
-    /// them, change nothing.
-    async fn config(&self) -> Arc<ClientConfig> {
-        if self.certificates.have_files() {
+    /// The settings, made anew if the certificates are in files, since certificates are renewed more often than
+    /// services are restarted. Files that cannot be used now, for instance because they are being written, change
+    /// nothing.
+    async fn current_config(&self) -> Arc<ClientConfig> {
+        if self.certificates.has_files() {
             let certificates = self.certificates.clone();
             let reading = tokio::task::spawn_blocking(move || settings::read(&certificates));
             match reading.await {
-                Ok(Ok(config)) => *self.last() = Arc::new(config),
+                Ok(Ok(config)) => *self.config.lock() = Arc::new(config),
                 Ok(Err(reason)) => telemetry::certificates_not_renewed(&reason),
-                // The process is ending.
+                // The process is exiting.
                 Err(_) => {}
             }
         }
-        self.last().clone()
-    }
-
-    fn last(&self) -> std::sync::MutexGuard<'_, Arc<ClientConfig>> {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+        self.config.lock().clone()
     }
 }
 
-/// Who gives certificates does not mean to send a password in the clear.
+/// Refuses certificates for a URL without TLS: a client with certificates is not meant to send its password
+/// unencrypted.
 pub(in crate::backend::redis) fn refuse_unused(options: &Options) -> Result<(), LockError> {
     if options.certificates.is_empty() {
         return Ok(());

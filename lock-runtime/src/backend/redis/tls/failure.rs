@@ -1,59 +1,59 @@
-//! Why there is no TLS session, in a sentence.
+//! The classes of TLS errors, and their texts.
 //!
-//! What retries do not heal is refused at once, like a wrong password: certificates that one of the
-//! two sides does not accept, and sides that have no way to speak to each other. The rest, such
-//! as a connection that breaks in the middle, is an outage.
+//! Errors that a retry does not heal are refused, like a wrong password. These are certificates that one of the
+//! two sides does not accept, and no TLS version in common. The rest is an outage, such as a connection that
+//! breaks during the handshake.
 
 use std::io;
 
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
-use crate::backend::wire::{Detail, Fault};
+use crate::backend::wire::error::{Detail, WireError};
 
-/// What a handshake that failed means.
-pub(super) fn of_handshake(error: &io::Error) -> Fault {
+/// The error of a failed handshake.
+pub(super) fn classify_handshake(error: &io::Error) -> WireError {
     match tls_error(error) {
-        Some(error) => fault(error),
-        None => Fault::unavailable(format!("the TLS handshake failed: {error}")),
+        Some(error) => wire_error(error),
+        None => WireError::unavailable(format!("the TLS handshake failed: {error}")),
     }
 }
 
-/// What an error means that came of TLS after the handshake: with TLS 1.3 a server only looks at
-/// the client's certificate when the client is through already. `None` if it came of something else.
-pub(in crate::backend::redis) fn judge(error: &io::Error) -> Option<Fault> {
-    tls_error(error).map(fault)
+/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the
+/// client's certificate only after the client has completed the handshake.
+pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
+    tls_error(error).map(wire_error)
 }
 
 fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn fault(error: &Error) -> Fault {
-    let (lasting, reason) = match error {
-        Error::InvalidCertificate(problem) => (true, of_certificate(problem)),
-        Error::AlertReceived(alert) => of_alert(*alert),
+fn wire_error(error: &Error) -> WireError {
+    let (is_permanent, reason) = match error {
+        Error::InvalidCertificate(problem) => (true, describe_certificate(problem)),
+        Error::AlertReceived(alert) => classify_alert(*alert),
         Error::PeerIncompatible(_) => (true, NOTHING_IN_COMMON.to_owned()),
         Error::InvalidMessage(_) => (true, "the server's port does not speak TLS".to_owned()),
         error => (false, error.to_string()),
     };
     let detail = Detail::from(format!("the TLS handshake failed: {reason}"));
     let detail = detail.caused_by(error.clone());
-    if lasting {
-        Fault::Refused(detail)
+    if is_permanent {
+        WireError::Refused(detail)
     } else {
-        Fault::Unavailable(detail)
+        WireError::Unavailable(detail)
     }
 }
 
 const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that this client accepts";
 
-fn of_certificate(problem: &CertificateError) -> String {
+fn describe_certificate(problem: &CertificateError) -> String {
     use CertificateError::{
         BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
         NotValidYet, NotValidYetContext, Revoked, UnknownIssuer,
     };
     let reason = match problem {
-        // A CA may have the name of a trusted one and another key.
+        // A bad signature, since a CA may have the name of a trusted one and another key.
         UnknownIssuer | BadSignature => "was issued by an unknown CA",
         NotValidForName | NotValidForNameContext { .. } => {
             "is for another name than the URL's host"
@@ -66,8 +66,8 @@ fn of_certificate(problem: &CertificateError) -> String {
     format!("the server's certificate {reason}")
 }
 
-/// Whether it will last, and what it says.
-fn of_alert(alert: AlertDescription) -> (bool, String) {
+/// Whether the alert is permanent, and its text.
+fn classify_alert(alert: AlertDescription) -> (bool, String) {
     use AlertDescription as Alert;
     match alert {
         Alert::CertificateRequired => (true, "the server asks for a client certificate".to_owned()),
@@ -97,14 +97,14 @@ mod tests {
 
     fn refused(error: Error) -> String {
         let error = io::Error::new(io::ErrorKind::InvalidData, error);
-        match of_handshake(&error) {
-            Fault::Refused(detail) => detail.to_string(),
-            Fault::Unavailable(detail) => panic!("it is taken for an outage: {detail}"),
+        match classify_handshake(&error) {
+            WireError::Refused(detail) => detail.to_string(),
+            WireError::Unavailable(detail) => panic!("an outage: {detail}"),
         }
     }
 
     #[test]
-    fn a_certificate_that_is_not_accepted_is_a_refusal_that_says_why() {
+    fn certificate_that_is_not_accepted_is_refused_with_the_reason() {
         for (problem, words) in [
             (CertificateError::UnknownIssuer, "unknown CA"),
             (CertificateError::NotValidForName, "another name"),
@@ -124,10 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_an_outage() {
+    fn transient_errors_are_outages() {
         let broken = io::Error::from(io::ErrorKind::UnexpectedEof);
-        assert!(matches!(of_handshake(&broken), Fault::Unavailable(_)));
+        assert!(matches!(
+            classify_handshake(&broken),
+            WireError::Unavailable(_)
+        ));
         let internal = Error::AlertReceived(AlertDescription::InternalError);
-        assert!(matches!(fault(&internal), Fault::Unavailable(_)));
+        assert!(matches!(wire_error(&internal), WireError::Unavailable(_)));
     }
 }

@@ -1,8 +1,7 @@
 //! Encrypted connections.
 //!
-//! The client library's own TLS is not used: it takes whatever crypto provider the process has
-//! installed and panics where there is none. Here the provider is always ring, and the process's
-//! default is neither read nor set.
+//! The client library's own TLS is not used: it takes the crypto provider that the process has installed, and
+//! panics without one. Here the provider is always ring, and the process's default is neither read nor set.
 
 #[cfg(not(feature = "tls"))]
 mod disabled;
@@ -16,10 +15,10 @@ mod session;
 mod settings;
 
 #[cfg(not(feature = "tls"))]
-pub(super) use disabled::{Session, Tls, judge, refuse_unused};
+pub(super) use disabled::{Session, Tls, classify, refuse_unused};
 #[cfg(feature = "tls")]
 pub(super) use enabled::{Tls, refuse_unused};
 #[cfg(feature = "tls")]
-pub(super) use failure::judge;
+pub(super) use failure::classify;
 #[cfg(feature = "tls")]
 pub(super) use session::Session;

@@ -1,4 +1,4 @@
-//! What is encrypted and decrypted after the handshake, without a socket of its own.
+//! Encryption and decryption after the handshake, without a socket.
 
 use std::io::{self, Read, Write};
 
@@ -12,12 +12,12 @@ impl Session {
         Session(Box::new(session))
     }
 
-    /// Encrypts some of `plain`, and returns how much of it; zero while too much is waiting.
+    /// Encrypts a part of `plain` and returns its length; zero while too many encrypted bytes are unwritten.
     pub(in crate::backend::redis) fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
         self.0.writer().write(plain)
     }
 
-    /// Whether anything is to be written to the socket.
+    /// Whether encrypted bytes are to be written to the socket.
     pub(in crate::backend::redis) fn has_output(&self) -> bool {
         self.0.wants_write()
     }
@@ -30,7 +30,7 @@ impl Session {
         self.0.write_tls(socket)
     }
 
-    /// Reads from the socket once, and appends what could be decrypted to `plain`. Zero bytes are the end.
+    /// Reads from the socket once, and appends the decrypted bytes to `plain`. Zero means the end of the session.
     pub(in crate::backend::redis) fn read_from(
         &mut self,
         socket: &mut impl Read,
@@ -39,8 +39,8 @@ impl Session {
         let count = self.0.read_tls(socket)?;
         let state = self.0.process_new_packets();
         let state = state.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        let waiting = state.plaintext_bytes_to_read() as u64;
-        self.0.reader().take(waiting).read_to_end(plain)?;
+        let decrypted = state.plaintext_bytes_to_read() as u64;
+        self.0.reader().take(decrypted).read_to_end(plain)?;
         if state.peer_has_closed() {
             return Ok(0);
         }

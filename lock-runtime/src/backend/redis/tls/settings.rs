@@ -1,5 +1,6 @@
-//! From certificates to the settings of the TLS library. Errors are parts of sentences, and repeat
-//! nothing of what was read: it may be a key.
+//! Makes the settings of the TLS library from certificates.
+//!
+//! Errors are parts of sentences. They repeat nothing of a file, which may contain a key.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tokio_rustls::rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore}
 
 use crate::config::certificates::{Certificates, Identity, Pem};
 
-/// Reads certificates, from files too: it blocks.
+/// Reads the certificates. Blocks if they are in files.
 pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -30,7 +31,7 @@ pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> 
             })?
         }
     };
-    // A connection lasts for days: to resume would save nothing, and skip the verification.
+    // A connection lasts for days, so resuming sessions would save little, and it would skip the verification.
     config.resumption = Resumption::disabled();
     Ok(config)
 }
@@ -38,7 +39,7 @@ pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> 
 fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     if authorities.is_empty() {
-        // The store of a system may hold some that cannot be read; those that can are enough.
+        // Certificates of the system that cannot be parsed are skipped.
         let system = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(system.certs);
         if roots.is_empty() {
@@ -46,7 +47,7 @@ fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
         }
     }
     for pem in authorities {
-        for certificate in chain(pem, "CA certificate")? {
+        for certificate in certificate_chain(pem, "CA certificate")? {
             roots
                 .add(certificate)
                 .map_err(|error| format!("{pem} of a CA certificate cannot be used: {error}"))?;
@@ -58,7 +59,7 @@ fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
 fn identity(
     client: &Identity,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
-    let certificate = chain(&client.certificate, "client's certificate")?;
+    let chain = certificate_chain(&client.certificate, "client's certificate")?;
     let pem = &client.key;
     let key = PrivateKeyDer::from_pem_slice(&text(pem, "client's key")?);
     let key = key.map_err(|error| match error {
@@ -67,11 +68,11 @@ fn identity(
         }
         _ => malformed(pem, "client's key"),
     })?;
-    Ok((certificate, key))
+    Ok((chain, key))
 }
 
 /// The certificates in `pem`; at least one.
-fn chain(pem: &Pem, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificate_chain(pem: &Pem, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(pem, what)?).collect();
     match chain {
         Ok(chain) if chain.is_empty() => Err(format!("{pem} of the {what} holds no certificate")),

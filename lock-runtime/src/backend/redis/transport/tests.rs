@@ -1,42 +1,74 @@
-//! Against a peer that answers when it is told to.
+//! A transport and a scripted peer.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread::{self, JoinHandle, spawn};
+use std::time::Duration;
 
+use tokio::io::Interest;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::super::blocking::block_on;
 use super::super::codec;
-use super::super::command::{self, Word};
+use super::super::command::{self, Argument};
+use super::io::IDLE;
+use super::roles::ReadBy;
 use super::*;
 
+const MESSAGE: &[u8] = b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n";
+
 /// A transport and its peer.
-fn connected(on_event: OnEvent) -> (Arc<Transport>, TcpStream) {
+fn connected(on_event: OnTransportEvent) -> (Transport, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     stream.set_nonblocking(true).unwrap();
-    let keeper = Keeper::get().unwrap();
-    let transport = Transport::start(Socket::Tcp(stream), None, keeper, false, on_event);
+    let background = Background::get().unwrap();
+    let transport = Transport::start(Socket::Tcp(stream), None, background, false, on_event);
     (transport.unwrap(), listener.accept().unwrap().0)
 }
 
-fn deaf() -> OnEvent {
+fn ignore_events() -> OnTransportEvent {
     Box::new(|_| {})
 }
 
-fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
-    move |output| command::write(output, &[Word::Text("PING"), Word::Text(text)])
+/// Sends the id of the thread that handles each message.
+fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
+    let (sender, handled_by) = mpsc::channel();
+    let on_event = move |event: TransportEvent<'_>| {
+        if let TransportEvent::Message(b"text") = event {
+            sender.send(thread::current().id()).unwrap();
+        }
+    };
+    (Box::new(on_event), handled_by)
 }
 
-/// Far more than two sockets take.
-fn large(output: &mut Vec<u8>) {
+/// Blocks the background until the returned value is dropped, or for 20 s.
+fn block_background(transport: &Transport) -> mpsc::Sender<()> {
+    let (is_blocked, blocked) = mpsc::channel();
+    let (unblock, unblocked) = mpsc::channel();
+    transport.shared.background.spawn(async move {
+        is_blocked.send(()).unwrap();
+        let _ = unblocked.recv_timeout(Duration::from_secs(20));
+    });
+    blocked.recv().unwrap();
+    unblock
+}
+
+fn current_thread_runtime() -> tokio::runtime::Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
+    move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
+}
+
+/// Far more than the buffers of two sockets hold.
+fn large_ping(output: &mut Vec<u8>) {
     ping(&"x".repeat(16 << 20))(output);
 }
 
-/// Answers each PING with what it says, after a message, until the connection ends.
+/// Answers each PING with its text, after a message, until the connection ends.
 fn echo(mut peer: TcpStream) -> JoinHandle<()> {
     spawn(move || {
         let (mut input, mut chunk) = (Vec::new(), vec![0; 65_536]);
@@ -45,13 +77,13 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
             let mut output = Vec::new();
             while let Ok(Some((command, length))) = codec::decode(&input) {
                 input.drain(..length);
-                let Value::Array(words) = command else {
+                let Value::Array(arguments) = command else {
                     panic!("not a command")
                 };
-                let [_, Value::BulkString(text)] = &words[..] else {
+                let [_, Value::BulkString(text)] = &arguments[..] else {
                     panic!("not a PING with a text")
                 };
-                output.extend_from_slice(b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n");
+                output.extend_from_slice(MESSAGE);
                 output.extend_from_slice(format!("${}\r\n", text.len()).as_bytes());
                 output.extend_from_slice(text);
                 output.extend_from_slice(b"\r\n");
@@ -63,90 +95,85 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
     })
 }
 
-async fn echoes(transport: Arc<Transport>, first: u64) {
+/// Sends 200 numbers, each alone, and after each of them two commands at once.
+async fn send_numbers(transport: Transport, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
-        let others = |output: &mut Vec<u8>| {
+        let two_pings = |output: &mut Vec<u8>| {
             ping("a")(output);
             ping("b")(output);
         };
-        let (one, many) = (transport.send(ping(&text)), transport.send_all(2, others));
+        let one = transport.send(ping(&text));
+        let two = transport.send_all(2, two_pings);
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
-        let many = many.await.unwrap().unwrap();
-        assert_eq!(many, [bulk("a"), bulk("b")]);
+        assert_eq!(two.await.unwrap().unwrap(), [bulk("a"), bulk("b")]);
     }
 }
 
 #[test]
-fn answers_go_to_those_who_asked_wherever_they_are() {
-    let (messages, heard) = mpsc::channel();
-    let on_event = move |event: Event<'_>| {
-        if let Event::Message(b"text") = event {
-            messages.send(()).unwrap();
-        }
-    };
-    let (transport, peer) = connected(Box::new(on_event));
+fn each_sender_gets_its_answers_on_any_thread_or_runtime() {
+    let (on_event, handled_by) = report_messages();
+    let (transport, peer) = connected(on_event);
     let peer = echo(peer);
     let mut senders = Vec::new();
     for round in 0..2 {
         let first = move |kind: u64| kind * 10_000 + round * 1_000;
-        let (one, other, third) = (transport.clone(), transport.clone(), transport.clone());
-        senders.push(spawn(move || block_on(echoes(one, first(1)))));
+        let [on_thread, on_one, on_two] = [(); 3].map(|()| transport.clone());
+        senders.push(spawn(move || block_on(send_numbers(on_thread, first(1)))));
         senders.push(spawn(move || {
-            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(echoes(other, first(2)));
+            current_thread_runtime().block_on(send_numbers(on_one, first(2)));
         }));
         senders.push(spawn(move || {
             let mut builder = Builder::new_multi_thread();
             let runtime = builder.worker_threads(2).enable_all().build().unwrap();
-            let there: Vec<_> = (0..4)
-                .map(|task| runtime.spawn(echoes(third.clone(), first(3) + task * 200)))
+            let tasks: Vec<_> = (0..4)
+                .map(|task| runtime.spawn(send_numbers(on_two.clone(), first(3) + task * 200)))
                 .collect();
-            for task in there {
+            for task in tasks {
                 runtime.block_on(task).unwrap();
             }
         }));
-        let background = transport.keeper.spawn(echoes(transport.clone(), first(4)));
-        senders.push(spawn(move || block_on(background.unwrap()).unwrap()));
+        let in_background = send_numbers(transport.clone(), first(4));
+        let in_background = transport.shared.background.spawn(in_background).unwrap();
+        senders.push(spawn(move || block_on(in_background).unwrap()));
     }
     for sender in senders {
         sender.join().unwrap();
     }
-    transport.close("it is over");
+    transport.close("the test has ended");
     peer.join().unwrap();
-    assert_eq!(heard.try_iter().count(), 2 * 7 * 200 * 3);
+    assert_eq!(handled_by.try_iter().count(), 2 * 7 * 200 * 3);
 }
 
 #[test]
-fn what_does_not_fit_is_written_when_there_is_room() {
-    for is_inside in [false, true] {
-        let (transport, peer) = connected(deaf());
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let inside = is_inside.then(|| runtime.enter());
-        let (one, other) = (transport.send(large), transport.send(ping("x")));
-        drop(inside);
-        assert!(transport.io().pipe.is_full());
-        let peer = answer_after(peer);
-        // Nobody polls the runtime.
-        assert_eq!(block_on(one).unwrap().unwrap(), Value::Int(1));
-        assert_eq!(block_on(other).unwrap().unwrap(), Value::Int(2));
-        transport.close("it is over");
+fn command_larger_than_the_buffers_is_written_once_there_is_room() {
+    for is_in_runtime in [false, true] {
+        let (transport, peer) = connected(ignore_events());
+        // The runtime is never polled.
+        let runtime = current_thread_runtime();
+        let entered = is_in_runtime.then(|| runtime.enter());
+        let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
+        drop(entered);
+        assert!(transport.shared.lock().is_full());
+        let peer = answer_both(peer);
+        assert_eq!(block_on(large).unwrap().unwrap(), Value::Int(1));
+        assert_eq!(block_on(small).unwrap().unwrap(), Value::Int(2));
+        transport.close("the test has ended");
         peer.join().unwrap();
     }
 }
 
-/// Gives two answers once all has come.
-fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
+/// Answers the two commands once both have arrived.
+fn answer_both(mut peer: TcpStream) -> JoinHandle<()> {
     spawn(move || {
-        let mut all = Vec::new();
-        let mut end = Vec::new();
-        ping("x")(&mut end);
+        let (mut input, mut last_command) = (Vec::new(), Vec::new());
+        ping("x")(&mut last_command);
         let mut chunk = vec![0; 1 << 20];
-        while !all.ends_with(&end) {
+        while !input.ends_with(&last_command) {
             let count = peer.read(&mut chunk).unwrap();
-            all.extend_from_slice(&chunk[..count]);
-            assert!(count > 0, "it has ended");
+            input.extend_from_slice(&chunk[..count]);
+            assert!(count > 0, "the connection has ended");
         }
         peer.write_all(b":1\r\n:2\r\n").unwrap();
         let _ = peer.read(&mut chunk);
@@ -154,135 +181,124 @@ fn answer_after(mut peer: TcpStream) -> JoinHandle<()> {
 }
 
 #[test]
-fn a_command_of_which_nothing_was_written_is_known_to_be_unsent() {
-    let (transport, peer) = connected(deaf());
-    let (one, other) = (transport.send(large), transport.send(ping("x")));
+fn command_of_which_no_byte_was_written_is_unsent() {
+    let (transport, peer) = connected(ignore_events());
+    let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
     drop(peer);
-    assert!(!block_on(one).unwrap().unwrap_err().unsent);
-    assert!(block_on(other).unwrap().unwrap_err().unsent);
+    assert!(!block_on(large).unwrap().unwrap_err().unsent);
+    assert!(block_on(small).unwrap().unwrap_err().unsent);
     let late = transport.send(ping("x"));
     assert!(block_on(late).unwrap().unwrap_err().unsent);
 }
 
-/// The background does not look, and neither does anybody else before something is sent.
+/// No reader notices the end of the connection before the command is sent.
 #[test]
-fn an_idle_connection_whose_server_is_gone_is_not_written_to() {
-    let (transport, peer) = connected(deaf());
-    let (go_on, told) = mpsc::channel::<()>();
-    let (blocks, blocked) = mpsc::channel();
-    transport.keeper.spawn(async move {
-        blocks.send(()).unwrap();
-        let _ = told.recv();
-    });
-    blocked.recv().unwrap();
+fn idle_connection_that_the_server_has_closed_is_not_written() {
+    let (transport, peer) = connected(ignore_events());
+    let unblock = block_background(&transport);
     drop(peer);
     let started = Instant::now();
     while started.elapsed() < 10 * IDLE {
         thread::yield_now();
     }
     let answer = transport.send(ping("x"));
-    drop(go_on);
+    drop(unblock);
     assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
 
 #[test]
-fn a_connection_ends_that_says_what_it_was_not_asked() {
+fn connection_with_an_answer_to_no_command_ends() {
     for garbage in ["+OK\r\n", "HTTP/1.1 400 Bad Request\r\n"] {
-        let (ended, end) = mpsc::channel();
-        let on_event = move |event: Event<'_>| {
-            if let Event::End = event {
-                ended.send(()).unwrap();
+        let (sender, broken) = mpsc::channel();
+        let on_event = move |event: TransportEvent<'_>| {
+            if let TransportEvent::Broken = event {
+                sender.send(()).unwrap();
             }
         };
         let (transport, mut peer) = connected(Box::new(on_event));
         peer.write_all(garbage.as_bytes()).unwrap();
-        end.recv().unwrap();
-        assert!(transport.io().ended.is_some());
+        broken.recv().unwrap();
+        assert!(transport.shared.is_closed());
     }
 }
 
 #[test]
-fn a_listener_that_panics_takes_no_answer_with_it() {
-    let panics = |event: Event<'_>| {
-        if let Event::Message(_) = event {
+fn panicking_event_handler_loses_no_answer() {
+    let panics = |event: TransportEvent<'_>| {
+        if let TransportEvent::Message(_) = event {
             std::panic::resume_unwind(Box::new("on purpose"));
         }
     };
     let (transport, peer) = connected(Box::new(panics));
     let peer = echo(peer);
-    block_on(echoes(transport.clone(), 0));
-    transport.close("it is over");
+    block_on(send_numbers(transport.clone(), 0));
+    transport.close("the test has ended");
     peer.join().unwrap();
 }
 
-/// Asks, and waits for the answer in this thread.
-fn pong(transport: &Arc<Transport>) {
+/// Sends a command from this thread, which blocks until it is answered.
+fn send_blocking(transport: &Transport) {
     block_on(async {
-        let pong = transport.send(ping("x")).await.unwrap().unwrap();
-        assert_eq!(pong, Value::BulkString(b"x".to_vec()));
+        let answer = transport.send(ping("x")).await.unwrap().unwrap();
+        assert_eq!(answer, Value::BulkString(b"x".to_vec()));
     });
 }
 
 #[test]
-fn a_thread_that_blocks_reads_its_answer_itself() {
-    for is_inside in [false, true] {
-        let (transport, peer) = connected(deaf());
+fn blocked_thread_reads_its_answer() {
+    for is_in_runtime in [false, true] {
+        let (transport, peer) = connected(ignore_events());
         let peer = echo(peer);
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let inside = is_inside.then(|| runtime.enter());
+        let runtime = current_thread_runtime();
+        let unblock = block_background(&transport);
+        let entered = is_in_runtime.then(|| runtime.enter());
         for _ in 0..100 {
-            pong(&transport);
+            send_blocking(&transport);
         }
-        drop(inside);
-        assert_eq!(transport.background_reads(), None);
-        transport.close("it is over");
+        drop(entered);
+        assert_eq!(transport.shared.background_interest(), None);
+        drop(unblock);
+        transport.close("the test has ended");
         peer.join().unwrap();
     }
 }
 
 #[test]
-fn a_thread_that_blocks_hears_of_messages_itself() {
-    let (told, hears) = mpsc::channel();
-    let (go_on, goes_on) = oneshot::channel();
-    let go_on = Mutex::new(Some(go_on));
-    let on_event = move |event: Event<'_>| {
-        if let Event::Message(b"second") = event {
-            told.send(thread::current().id()).unwrap();
-            go_on.lock().unwrap().take().unwrap().send(()).unwrap();
+fn blocked_thread_handles_messages() {
+    let (sender, handled_by) = mpsc::channel();
+    let (handled, is_handled) = oneshot::channel();
+    let handled = Mutex::new(Some(handled));
+    let on_event = move |event: TransportEvent<'_>| {
+        if let TransportEvent::Message(b"text") = event {
+            sender.send(thread::current().id()).unwrap();
+            let handled = handled.lock().unwrap().take().unwrap();
+            handled.send(()).unwrap();
         }
     };
     let (transport, mut peer) = connected(Box::new(on_event));
     let (waits, is_waiting) = mpsc::channel();
-    // The background does not look, unless this fails.
-    let (blocks, blocked) = mpsc::channel();
-    let (relieve, relieved) = mpsc::channel::<()>();
-    transport.keeper.spawn(async move {
-        blocks.send(()).unwrap();
-        let _ = relieved.recv_timeout(Duration::from_secs(20));
-    });
-    blocked.recv().unwrap();
+    let unblock = block_background(&transport);
     let peer = spawn(move || {
         let mut chunk = [0; 1024];
         assert!(peer.read(&mut chunk).unwrap() > 0);
         peer.write_all(b":1\r\n").unwrap();
         is_waiting.recv().unwrap();
-        let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
-        peer.write_all(message).unwrap();
+        peer.write_all(MESSAGE).unwrap();
         peer
     });
     block_on(async {
         transport.send(ping("x")).await.unwrap().unwrap();
         waits.send(()).unwrap();
-        goes_on.await.unwrap();
+        is_handled.await.unwrap();
     });
-    drop(relieve);
-    assert_eq!(hears.recv().unwrap(), thread::current().id());
-    transport.close("it is over");
+    drop(unblock);
+    assert_eq!(handled_by.recv().unwrap(), thread::current().id());
+    transport.close("the test has ended");
     drop(peer.join().unwrap());
 }
 
-/// A thread that reads, and has nothing to wait for but this.
-fn reads_until(transport: &Arc<Transport>, goes_on: oneshot::Receiver<()>) -> JoinHandle<()> {
+/// A thread that blocks on the connection, and reads, until the sender of `end` is used.
+fn reading_thread(transport: &Transport, end: oneshot::Receiver<()>) -> JoinHandle<()> {
     let (waits, is_waiting) = mpsc::channel();
     let reader = {
         let transport = transport.clone();
@@ -290,53 +306,57 @@ fn reads_until(transport: &Arc<Transport>, goes_on: oneshot::Receiver<()>) -> Jo
             block_on(async {
                 transport.send(ping("x")).await.unwrap().unwrap();
                 waits.send(()).unwrap();
-                goes_on.await.unwrap();
+                end.await.unwrap();
             });
         })
     };
     is_waiting.recv().unwrap();
-    while !transport.io().threads.are_led() {
-        thread::yield_now();
-    }
+    await_thread_reader(&transport.shared);
     reader
 }
 
+fn await_thread_reader(shared: &SharedIo) {
+    while !shared.lock().thread_readers.has_reader() {
+        thread::yield_now();
+    }
+}
+
 #[test]
-fn a_thread_that_reads_is_woken_by_others() {
-    let (transport, peer) = connected(deaf());
+fn reading_thread_is_woken_by_another_thread() {
+    let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    let (go_on, goes_on) = oneshot::channel();
-    let reader = reads_until(&transport, goes_on);
-    go_on.send(()).unwrap();
+    let (end, is_ended) = oneshot::channel();
+    let reader = reading_thread(&transport, is_ended);
+    end.send(()).unwrap();
     reader.join().unwrap();
-    transport.close("it is over");
+    transport.close("the test has ended");
     peer.join().unwrap();
 }
 
 #[test]
-fn a_thread_that_ceases_to_read_leaves_that_to_the_background() {
-    let (transport, peer) = connected(deaf());
+fn background_reads_for_the_threads_that_are_left() {
+    let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    let (go_on, goes_on) = oneshot::channel();
-    let other = reads_until(&transport, goes_on);
-    // This one finds that the other one reads, and the background reads for both.
-    pong(&transport);
-    assert!(transport.background_reads().is_some());
-    // What is left to one of the two is the background's again once the other one goes.
-    transport.io().background_reads = false;
+    let (end, is_ended) = oneshot::channel();
+    let reader = reading_thread(&transport, is_ended);
+    // The background reads for both threads, since the first one reads while this one sends.
+    send_blocking(&transport);
+    assert!(transport.shared.background_interest().is_some());
+    transport.shared.lock().background_reads = false;
+    // This thread leaves while the first one still blocks.
     block_on(async {
-        assert!(super::super::blocking::sends_on(&transport));
+        assert!(blocking::note_sender(&transport.shared));
     });
-    assert!(transport.background_reads().is_some());
-    go_on.send(()).unwrap();
-    other.join().unwrap();
-    transport.close("it is over");
+    assert!(transport.shared.background_interest().is_some());
+    end.send(()).unwrap();
+    reader.join().unwrap();
+    transport.close("the test has ended");
     peer.join().unwrap();
 }
 
 #[test]
-fn a_thread_that_reads_is_told_of_the_end() {
-    let (transport, mut peer) = connected(deaf());
+fn reading_thread_is_woken_when_the_connection_is_closed() {
+    let (transport, mut peer) = connected(ignore_events());
     let reader = {
         let transport = transport.clone();
         spawn(move || {
@@ -346,97 +366,85 @@ fn a_thread_that_reads_is_told_of_the_end() {
     };
     let mut chunk = [0; 1024];
     assert!(peer.read(&mut chunk).unwrap() > 0);
-    while !transport.io().threads.are_led() {
-        thread::yield_now();
-    }
-    transport.close("it is over");
+    await_thread_reader(&transport.shared);
+    transport.close("the test has ended");
     assert!(!reader.join().unwrap().unsent);
-    assert!(transport.lead().is_none());
+    assert!(transport.shared.start_thread_reader().is_none());
 }
 
 #[test]
-fn what_a_thread_does_not_wait_for_is_left_to_the_background() {
-    let (transport, peer) = connected(deaf());
+fn background_reads_an_answer_that_its_thread_does_not_await() {
+    let (transport, peer) = connected(ignore_events());
     block_on(async { drop(transport.send(ping("x"))) });
-    assert!(transport.background_reads().is_some());
-    transport.close("it is over");
+    assert!(transport.shared.background_interest().is_some());
+    transport.close("the test has ended");
     drop(peer);
 }
 
 #[test]
-fn where_threads_cannot_wait_for_the_socket_none_tries_again() {
-    let (transport, peer) = connected(deaf());
+fn background_reads_once_a_thread_was_unable_to_wait_for_the_socket() {
+    let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    pong(&transport);
-    assert!(transport.lead().is_some());
-    transport.stop_leading(false);
-    pong(&transport);
-    assert!(transport.background_reads().is_some());
-    assert!(transport.lead().is_none());
-    transport.close("it is over");
+    send_blocking(&transport);
+    assert!(transport.shared.start_thread_reader().is_some());
+    transport.shared.stop_thread_reader(false);
+    send_blocking(&transport);
+    assert!(transport.shared.background_interest().is_some());
+    assert!(transport.shared.start_thread_reader().is_none());
+    transport.close("the test has ended");
     peer.join().unwrap();
 }
 
-/// Nobody reads: the background was told to leave that to others.
 #[test]
-fn a_thread_that_was_busy_hears_of_what_has_come_meanwhile() {
-    let (told, hears) = mpsc::channel();
-    let on_event = move |event: Event<'_>| {
-        if let Event::Message(b"second") = event {
-            told.send(thread::current().id()).unwrap();
-        }
-    };
-    let (transport, mut peer) = connected(Box::new(on_event));
-    let (blocks, blocked) = mpsc::channel();
-    let (go_on, told_to) = mpsc::channel::<()>();
-    transport.keeper.spawn(async move {
-        blocks.send(()).unwrap();
-        let _ = told_to.recv();
-    });
-    blocked.recv().unwrap();
-    let message = b">3\r\n+message\r\n$1\r\nc\r\n$6\r\nsecond\r\n";
-    peer.write_all(message).unwrap();
-    let heard_by = loop {
-        transport.hear();
-        if let Ok(thread) = hears.try_recv() {
+fn thread_reads_messages_that_arrived_while_no_reader_was_at_work() {
+    let (on_event, handled_by) = report_messages();
+    let (transport, mut peer) = connected(on_event);
+    let unblock = block_background(&transport);
+    peer.write_all(MESSAGE).unwrap();
+    let thread = loop {
+        transport.read_messages();
+        if let Ok(thread) = handled_by.try_recv() {
             break thread;
         }
     };
-    assert_eq!(heard_by, thread::current().id());
-    drop(go_on);
-    transport.close("it is over");
+    assert_eq!(thread, thread::current().id());
+    drop(unblock);
+    transport.close("the test has ended");
 }
 
 #[test]
-fn messages_are_read_for_a_thread_that_has_gone() {
-    let (transport, peer) = connected(deaf());
+fn background_keeps_reading_messages_unless_a_runtime_reads() {
+    let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    pong(&transport);
-    assert!(transport.background_reads().is_none());
-    transport.listen();
-    assert!(transport.background_reads().is_some());
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    // So that the background does not take over if this thread is slow.
+    let unblock = block_background(&transport);
+    send_blocking(&transport);
+    assert!(transport.shared.background_interest().is_none());
+    transport.keep_reading_messages();
+    assert!(transport.shared.background_interest().is_some());
+    let runtime = current_thread_runtime();
     let answer = runtime.block_on(async { transport.send(ping("x")).await });
     assert!(answer.unwrap().is_ok());
-    // The runtime reads.
-    transport.io().background_reads = false;
-    transport.listen();
-    assert!(transport.background_reads().is_none());
-    transport.close("it is over");
+    transport.shared.lock().background_reads = false;
+    transport.keep_reading_messages();
+    assert!(transport.shared.background_interest().is_none());
+    drop(unblock);
+    transport.close("the test has ended");
     peer.join().unwrap();
 }
 
 #[test]
-fn those_who_read_leave_waiting_for_room_to_the_background() {
-    let (transport, peer) = connected(deaf());
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let inside = runtime.enter();
-    let _answers = (transport.send(ping("x")), transport.send(large));
-    drop(inside);
-    // Where this thread was kept waiting, the background has looked, and reads.
-    transport.io().background_reads = false;
-    transport.flush(Reads::Thread);
-    assert_eq!(transport.background_reads(), Some(true));
-    transport.close("it is over");
+fn background_waits_for_room_for_the_readers() {
+    let (transport, peer) = connected(ignore_events());
+    let runtime = current_thread_runtime();
+    let entered = runtime.enter();
+    let _answers = (transport.send(ping("x")), transport.send(large_ping));
+    drop(entered);
+    // The background may have taken over already if this thread was slow.
+    transport.shared.lock().background_reads = false;
+    transport.shared.flush(ReadBy::BlockedThread);
+    let interest = transport.shared.background_interest();
+    assert!(interest.is_some_and(Interest::is_writable));
+    transport.close("the test has ended");
     drop(peer);
 }

@@ -1,0 +1,112 @@
+//! Reports the end of a lease to its holder, at the deadline.
+
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+use std::time::Instant;
+
+use tokio::task::AbortHandle;
+
+use crate::background::Background;
+use crate::background::clock::Clock;
+use crate::background::moment::Moment;
+use crate::background::timers::Timer;
+use crate::lease::Lease;
+
+/// The lease of a holder, and the timer of its deadline until this is dropped.
+#[derive(Debug)]
+pub(crate) struct LeaseWatch {
+    lease: Weak<Lease>,
+    /// `None` for a lease without a deadline, and where no timer can be had: then the holder finds the end
+    /// when it next compares its clock.
+    timer: Option<ExpiryTimer>,
+}
+
+#[derive(Debug)]
+enum ExpiryTimer {
+    /// A task on the holder's runtime, with its timers.
+    Task(AbortHandle),
+    /// A timer of the background thread, for a holder that goes by the real clock.
+    Background(Timer<'static>),
+}
+
+impl LeaseWatch {
+    pub(crate) fn start(lease: &Arc<Lease>) -> LeaseWatch {
+        LeaseWatch {
+            lease: Arc::downgrade(lease),
+            timer: ExpiryTimer::start(lease),
+        }
+    }
+
+    pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
+        self.lease.upgrade()
+    }
+
+    /// Notifies the holder that the store has ended the lease. Its timer may not have: it cannot fire while
+    /// the runtime of the holder is blocked.
+    pub(crate) fn expire(self) {
+        if let Some(lease) = self.lease() {
+            lease.lose(lease.expiry());
+        }
+    }
+
+    /// Follows the deadline of the lease, which was extended.
+    pub(crate) fn restart(&mut self, lease: &Arc<Lease>) {
+        // The task finds that by itself.
+        if let Some(ExpiryTimer::Background(current)) = &mut self.timer
+            && let Some(timer) = background_timer(lease)
+        {
+            *current = timer;
+        }
+    }
+}
+
+impl ExpiryTimer {
+    fn start(lease: &Arc<Lease>) -> Option<ExpiryTimer> {
+        if lease.deadline() == Moment::NEVER {
+            None
+        } else if lease.clock() == Clock::Tokio {
+            Some(ExpiryTimer::Task(spawn_timer(lease)))
+        } else {
+            background_timer(lease).map(ExpiryTimer::Background)
+        }
+    }
+}
+
+impl Drop for ExpiryTimer {
+    fn drop(&mut self) {
+        if let ExpiryTimer::Task(task) = self {
+            task.abort();
+        }
+    }
+}
+
+/// Compares the clock with the deadline when that has come, however often it is moved.
+fn spawn_timer(lease: &Arc<Lease>) -> AbortHandle {
+    let lease = Arc::downgrade(lease);
+    let task = tokio::spawn(async move {
+        while let Some(left) = lease.upgrade().and_then(|lease| match lease.loss() {
+            None => Some(lease.deadline().since(lease.now())),
+            Some(_) => None,
+        }) {
+            // tokio's timer counts whole milliseconds; a little more than due is soon enough.
+            tokio::time::sleep(left).await;
+        }
+    });
+    task.abort_handle()
+}
+
+/// Compares the clock with the deadline once, when the deadline of this moment has come.
+fn background_timer(lease: &Arc<Lease>) -> Option<Timer<'static>> {
+    struct Look(Weak<Lease>);
+
+    impl Wake for Look {
+        fn wake(self: Arc<Look>) {
+            // A lease that is found expired is lost from then on, and its holder is notified.
+            let _ = self.0.upgrade().map(|lease| lease.loss());
+        }
+    }
+
+    let until = Instant::now().checked_add(lease.deadline().since(lease.now()))?;
+    let look = Waker::from(Arc::new(Look(Arc::downgrade(lease))));
+    Some(Background::get().ok()?.timers().timer_at(until, &look))
+}

@@ -1,0 +1,64 @@
+//! The store under its mutex; carries out the effects of its decisions.
+
+use std::sync::{Arc, MutexGuard};
+
+use tokio::sync::Notify;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::store::Store;
+use crate::backend::memory::store::decision::{Decision, Effects};
+use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
+use crate::lease::Lease;
+
+/// The store of one client. A waiter is woken by its `Notify`.
+type LockStore = Store<LeaseWatch, Arc<Notify>>;
+
+#[derive(Debug, Default)]
+pub(crate) struct SharedStore(Mutex<LockStore>);
+
+impl SharedStore {
+    /// Has the store decide, and carries out the effects once the mutex is free: wakers and subscribers run
+    /// inside, and may block or ask for locks.
+    pub(crate) fn decide<T>(
+        &self,
+        decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
+    ) -> T {
+        let Decision { answer, effects } = decide(&mut self.lock());
+        let Effects {
+            expired,
+            released,
+            wake,
+        } = effects;
+        // This ends their timers.
+        drop(released);
+        for waiter in wake {
+            catch_panics(|| waiter.notify_one());
+        }
+        // Last: no waiter should wait for a subscriber.
+        for watch in expired {
+            watch.expire();
+        }
+        answer
+    }
+
+    /// Keeps the watch of a lease until the lease ends.
+    pub(crate) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
+        let expired = self.lock().register(lease.as_ref().into(), watch);
+        if let Some(watch) = expired {
+            watch.expire();
+        }
+    }
+
+    /// Every lease that has not ended.
+    pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
+        self.lock()
+            .handles()
+            .filter_map(LeaseWatch::lease)
+            .collect()
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LockStore> {
+        self.0.lock()
+    }
+}

@@ -1,0 +1,49 @@
+//! The answer of a store, and what its caller has to do about it.
+
+use smallvec::SmallVec;
+
+/// An answer with its effects.
+#[derive(Debug)]
+#[must_use = "the effects have to be carried out"]
+pub(crate) struct Decision<T, H, W> {
+    pub(crate) answer: T,
+    pub(crate) effects: Effects<H, W>,
+}
+
+impl<T, H, W> Decision<T, H, W> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U, H, W> {
+        Decision {
+            answer: change(self.answer),
+            effects: self.effects,
+        }
+    }
+}
+
+/// What a decision means for holders and waiters that did not ask for it, by their handles.
+#[derive(Debug)]
+pub(crate) struct Effects<H, W> {
+    /// Holders whose lease has expired. They have to be notified, since their own timers may not have fired.
+    pub(crate) expired: SmallVec<[H; 1]>,
+    /// Holders that released their lock.
+    pub(crate) released: SmallVec<[H; 1]>,
+    /// Waiters that have to make their next attempt: a waiter that was granted the lock, and the first
+    /// in the queue where the moment at which it can be granted has moved.
+    pub(crate) wake: SmallVec<[W; 2]>,
+}
+
+impl<H, W> Effects<H, W> {
+    pub(crate) fn none() -> Effects<H, W> {
+        Effects {
+            expired: SmallVec::new(),
+            released: SmallVec::new(),
+            wake: SmallVec::new(),
+        }
+    }
+
+    pub(crate) fn with<T>(self, answer: T) -> Decision<T, H, W> {
+        Decision {
+            answer,
+            effects: self,
+        }
+    }
+}

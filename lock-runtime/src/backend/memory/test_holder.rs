@@ -1,0 +1,67 @@
+//! Locks that a test occupies or takes from their holders.
+
+use std::time::Duration;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::store::request::{Ask, HeldLock};
+use crate::backend::memory::{Memory, busy};
+use crate::background::clock::Clock;
+use crate::config::DEFAULT_TTL;
+use crate::error::LockError;
+use crate::lease::LossReason;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::schedule::LeaseTerms;
+
+/// The terms of a holder that holds until its test releases the lock.
+const ENDLESS: LeaseTerms = LeaseTerms {
+    ttl: DEFAULT_TTL,
+    renew: true,
+    max_hold: None,
+    retain: Duration::ZERO,
+};
+
+/// A holder without a lease, by the token of its grant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestHolder(FencingToken);
+
+impl Memory {
+    /// Grants a free lock to a test holder.
+    pub(crate) fn occupy(&self, key: &str, label: &str) -> Result<TestHolder, LockError> {
+        let ask = Ask {
+            key,
+            label: &label.into(),
+            terms: ENDLESS,
+            waiter: None,
+            queue_with: None,
+        };
+        let now = Clock::Tokio.now();
+        let outcome = self.store.decide(|store| store.acquire(&ask, now));
+        outcome
+            .map(|grant| TestHolder(grant.token))
+            .map_err(|held| busy(&held))
+    }
+
+    /// Releases the lock of a test holder.
+    pub(crate) fn vacate(&self, key: &str, TestHolder(token): TestHolder) {
+        let now = Clock::Tokio.now();
+        self.store
+            .decide(|store| store.release(HeldLock { key, token }, now));
+    }
+
+    /// Ends the lease of a holder, and hands its lock over. `false` if no holder has a lease to lose.
+    pub(crate) fn revoke(&self, key: &str) -> bool {
+        let now = Clock::Tokio.now();
+        let lease = self.store.decide(|store| {
+            let watch = store.handle(key, now);
+            watch.map(|watch| watch.and_then(LeaseWatch::lease))
+        });
+        let Some(lease) = lease.filter(|lease| lease.loss().is_none()) else {
+            return false;
+        };
+        // Without the mutex: subscribers run inside, and may ask for locks.
+        lease.lose(LossReason::NotOurs);
+        let now = Clock::Tokio.now();
+        self.store
+            .decide(|store| store.release(HeldLock::from(&*lease), now))
+    }
+}

@@ -1,0 +1,156 @@
+//! Waiters and holders on threads and runtimes. The decisions of the store are tested beside it.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::mpsc;
+use std::task::Poll;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::LockGuard;
+use crate::backend::any::AnyBackend;
+use crate::client::LockClient;
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::Mode;
+use crate::lease::schedule::LeaseTerms;
+
+const KEY: &str = "order:42";
+const LONG: Duration = Duration::from_secs(60);
+
+fn store(client: &LockClient) -> Arc<Memory> {
+    match &client.core().backend {
+        AnyBackend::Memory(memory) => memory.clone(),
+        AnyBackend::Redis(_) => panic!("it is a memory client"),
+    }
+}
+
+fn take(client: &LockClient) -> Result<LockGuard, LockError> {
+    client.lock(KEY).wait(LONG).acquire_blocking()
+}
+
+fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < LONG, "{what} never came");
+        thread::yield_now();
+    }
+}
+
+/// Blocks until the queue has `number` waiters.
+fn line_of(client: &LockClient, number: usize) {
+    let memory = store(client);
+    eventually("a waiter", || memory.store.lock().queue_len(KEY) == number);
+}
+
+#[test]
+fn threads_and_futures_without_a_runtime_are_served_in_order() {
+    let client = LockClient::memory();
+    let first = take(&client).unwrap();
+    let (served, order) = mpsc::channel();
+    thread::scope(|scope| {
+        for place in 0..6 {
+            let (client, served) = (client.clone(), served.clone());
+            let waiting = client.clone();
+            scope.spawn(move || {
+                let guard = match place % 3 {
+                    0 => take(&client),
+                    1 => pollster::block_on(client.lock(KEY).wait(LONG).acquire()),
+                    _ => tokio::runtime::Builder::new_current_thread()
+                        .build()
+                        .unwrap()
+                        .block_on(async { take(&client) }),
+                };
+                served.send(place).unwrap();
+                guard.unwrap().release_blocking().unwrap();
+            });
+            line_of(&waiting, place + 1);
+        }
+        first.release_blocking().unwrap();
+    });
+    assert_eq!(order.try_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert!(store(&client).store.lock().is_empty());
+}
+
+#[test]
+fn a_thread_that_waits_leaves_the_line_at_a_shutdown() {
+    let client = LockClient::builder().url("memory://");
+    let client = client.shutdown_grace(Duration::ZERO).build().unwrap();
+    let _held = take(&client).unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| take(&client).unwrap_err());
+        line_of(&client, 1);
+        pollster::block_on(client.shutdown());
+        let refused = waiting.join().unwrap();
+        assert_eq!(refused.kind(), LockErrorKind::Shutdown, "{refused}");
+    });
+    let memory = store(&client);
+    assert_eq!(memory.store.lock().queue_len(KEY), 0);
+}
+
+#[test]
+fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
+    let client = LockClient::memory();
+    let schedule = || client.lock(KEY).wait(LONG).renew(false);
+    let held = schedule().ttl(Duration::from_secs(2)).acquire_blocking();
+    let held = held.unwrap();
+    thread::scope(|scope| {
+        let next = scope.spawn(|| take(&client));
+        // A renewal moves the deadline: the timer that was set is not the last.
+        line_of(&client, 1);
+        pollster::block_on(held.renew()).unwrap();
+        assert!(held.is_valid());
+        // Without comparing its clock.
+        eventually("the end", || held.frame().lease().is_known_lost());
+        next.join().unwrap().unwrap().release_blocking().unwrap();
+    });
+    assert!(held.release_blocking().unwrap_err().is_lost());
+}
+
+/// Paused time keeps the holder's own timer from firing first, and ends the test at once if nothing else
+/// notifies the holder.
+#[tokio::test(start_paused = true)]
+async fn holder_whose_runtime_blocks_past_its_lease_is_notified_of_the_loss() {
+    let client = LockClient::memory();
+    let lease = client.lock(KEY).ttl(Duration::from_millis(50)).renew(false);
+    let held = lease.acquire().await.unwrap();
+    let mut lost = pin!(held.lost());
+    let first_poll = poll_fn(|cx| Poll::Ready(lost.as_mut().poll(cx))).await;
+    assert!(first_poll.is_pending());
+    thread::scope(|scope| {
+        let next = scope.spawn(|| take(&client).unwrap());
+        next.join().unwrap().release_blocking().unwrap();
+    });
+    let notified = tokio::time::timeout(LONG, lost).await;
+    assert!(notified.is_ok(), "the holder is not notified");
+}
+
+#[test]
+fn lease_that_expires_before_it_is_watched_is_lost() {
+    let memory = Memory::new();
+    let key = LockKey::from(KEY);
+    let names = RecordNames::new("", &key).unwrap();
+    let request = Request {
+        locks: LockSet::one(key, names),
+        mode: Mode::Exclusive,
+        terms: LeaseTerms {
+            ttl: LONG,
+            renew: true,
+            max_hold: None,
+            retain: Duration::ZERO,
+        },
+        wait: Duration::ZERO,
+        label: "a caller".into(),
+        function: "",
+        template: "",
+    };
+    let grant = memory
+        .attempt(&request, Clock::Real.now())
+        .unwrap()
+        .unwrap();
+    let lease = memory.lease(&request, Clock::Real, grant);
+    assert!(!lease.is_known_lost());
+    assert!(memory.free(&lease));
+    let lease = memory.lease(&request, Clock::Real, grant);
+    assert!(lease.is_known_lost());
+}

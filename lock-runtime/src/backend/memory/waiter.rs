@@ -1,0 +1,117 @@
+//! A caller that waits for a lock, on its runtime or on its own thread.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::backend::memory::shared_store::SharedStore;
+use crate::backend::memory::store::holder::Grant;
+use crate::backend::memory::store::queue::WaiterId;
+use crate::backend::memory::store::request::{Ask, AwaitedLock, Busy};
+use crate::background::Background;
+use crate::background::clock::Clock;
+use crate::background::moment::Moment;
+use crate::error::LockError;
+use crate::lease::Request;
+
+/// A caller in the queue of a lock. Dropped, it leaves the queue, and hands over a lock that it was
+/// granted meanwhile.
+#[derive(Debug)]
+pub(crate) struct Waiter<'a> {
+    store: &'a SharedStore,
+    request: &'a Request,
+    timer: WaitTimer,
+    notify: Arc<Notify>,
+    /// `Some` while it queues or has a grant to confirm.
+    id: Option<WaiterId>,
+}
+
+impl<'a> Waiter<'a> {
+    /// A waiter by this clock. It queues when it [waits](Waiter::wait).
+    pub(crate) fn new(
+        store: &'a SharedStore,
+        request: &'a Request,
+        clock: Clock,
+    ) -> Result<Waiter<'a>, LockError> {
+        Ok(Waiter {
+            store,
+            request,
+            timer: WaitTimer::of(clock)?,
+            notify: Arc::default(),
+            id: None,
+        })
+    }
+
+    /// Waits until the lock is granted or `until` has passed.
+    pub(crate) async fn wait(&mut self, until: Moment) -> Result<Grant, Busy> {
+        loop {
+            let now = self.timer.now();
+            let next = match self.attempt(now) {
+                Err(busy) if now < until => until.min(busy.expires_at),
+                outcome => return outcome,
+            };
+            tokio::select! {
+                biased;
+                () = self.notify.notified() => {}
+                () = self.timer.sleep(next.since(now)) => {}
+            }
+        }
+    }
+
+    fn attempt(&mut self, now: Moment) -> Result<Grant, Busy> {
+        let ask = Ask {
+            waiter: self.id,
+            queue_with: Some(&self.notify),
+            ..Ask::from(self.request)
+        };
+        let outcome = self.store.decide(|store| store.acquire(&ask, now));
+        self.id = outcome.as_ref().err().and_then(|busy| busy.waiter);
+        outcome
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let Some(waiter) = self.id else { return };
+        let awaited = AwaitedLock {
+            key: self.request.lock().key.as_str(),
+            waiter,
+        };
+        let now = self.timer.now();
+        self.store.decide(|store| store.end(awaited, now));
+    }
+}
+
+/// The clock and the timers of a caller that waits.
+#[derive(Debug)]
+enum WaitTimer {
+    /// Those of its runtime.
+    Runtime,
+    /// The real clock, and the timers of the background thread.
+    Background(Background),
+}
+
+impl WaitTimer {
+    fn of(clock: Clock) -> Result<WaitTimer, LockError> {
+        if clock == Clock::Tokio {
+            Ok(WaitTimer::Runtime)
+        } else {
+            Background::get().map(WaitTimer::Background)
+        }
+    }
+
+    fn now(&self) -> Moment {
+        match self {
+            WaitTimer::Runtime => Clock::Tokio.now(),
+            WaitTimer::Background(_) => Clock::Real.now(),
+        }
+    }
+
+    async fn sleep(&self, span: Duration) {
+        match self {
+            WaitTimer::Runtime => tokio::time::sleep(span).await,
+            WaitTimer::Background(background) => background.sleep(span).await,
+        }
+    }
+}

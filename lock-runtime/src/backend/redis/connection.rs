@@ -1,0 +1,110 @@
+//! One connection to a node, from its setup to its end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+use super::deletion::Deletion;
+use super::transport::Transport;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::sync::Mutex;
+
+/// The number of unanswered commands in a row after which a connection may be dead.
+const MAX_UNANSWERED: u32 = 2;
+
+/// A connection that is set up and subscribed.
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    pub(super) transport: Transport,
+    /// The server's command to compare and delete, if it has one.
+    deletion: Option<Deletion>,
+    /// Whether the server has refused that command.
+    refuses_deletion: AtomicBool,
+    /// When the attempt to connect began.
+    pub(super) began: Instant,
+    /// Whether a command was answered without an error.
+    is_useful: AtomicBool,
+    /// Commands in a row that were not answered.
+    unanswered: AtomicU32,
+    /// When the server last answered, at first during the setup.
+    last_answer: Mutex<Instant>,
+}
+
+/// Why a command has no answer.
+pub(super) enum SendError {
+    /// The time was up.
+    TimedOut,
+    /// The connection broke before any byte of the command was written: it may be sent again.
+    Unsent,
+    /// The connection broke, or its bytes were malformed.
+    Broken(Arc<io::Error>),
+}
+
+impl Connection {
+    pub(super) fn new(
+        id: ConnectionId,
+        transport: Transport,
+        deletion: Option<Deletion>,
+        began: Instant,
+    ) -> Connection {
+        Connection {
+            id,
+            transport,
+            deletion,
+            refuses_deletion: AtomicBool::new(false),
+            began,
+            is_useful: AtomicBool::new(false),
+            unanswered: AtomicU32::new(0),
+            last_answer: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// The server's command to compare and delete, unless there is none or it was refused.
+    pub(super) fn deletion(&self) -> Option<Deletion> {
+        let refuses = self.refuses_deletion.load(Ordering::Relaxed);
+        self.deletion.filter(|_| !refuses)
+    }
+
+    /// Notes that the command cannot be used on this connection.
+    pub(super) fn note_refused_deletion(&self) {
+        self.refuses_deletion.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a command was answered without an error.
+    pub(super) fn is_useful(&self) -> bool {
+        self.is_useful.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server has answered.
+    pub(super) fn note_answer(&self) {
+        self.unanswered.store(0, Ordering::Relaxed);
+        *self.last_answer.lock() = Instant::now();
+    }
+
+    /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not
+    /// answered, nor was any other for as long as a command may take.
+    ///
+    /// A single command may have had little time left when it was sent, and the server may be busy with many
+    /// commands. In both cases other commands are answered.
+    pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
+        let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
+        unanswered >= MAX_UNANSWERED && self.last_answer.lock().elapsed() >= command_timeout
+    }
+
+    /// Notes that the connection is useful, unless all these answers are errors.
+    pub(super) fn note_use(&self, answers: &[Value]) {
+        let is_success = |answer: &Value| !matches!(answer, Value::ServerError(_));
+        if answers.iter().any(is_success) {
+            self.is_useful.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.transport.close("the connection is not used any more");
+    }
+}

@@ -1,0 +1,123 @@
+//! The pause between a connection that has ended and the next one.
+//!
+//! After a useful connection there is none, since callers wait for the next one. But a server may accept
+//! connections and refuse commands, as one does that has become a replica. Without a pause, every command of every
+//! caller would then make a connection, and a warning.
+
+use std::time::{Duration, Instant};
+
+/// The times from a useless connection to the next one, before jitter, which at most doubles them.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+
+/// A useful connection that lasts this long clears the history.
+const STEADY: Duration = Duration::from_secs(1);
+
+/// The history of the connections to a server.
+#[derive(Debug, Default)]
+pub(super) struct ReconnectPause {
+    /// Useless connections less useful ones, at least zero.
+    useless: u32,
+    /// Connections that this client dropped.
+    dropped: u32,
+}
+
+impl ReconnectPause {
+    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned
+    /// time; `None` means at once. A connection was useful if a command on it was answered without an error.
+    pub(super) fn next_attempt(
+        &mut self,
+        was_useful: bool,
+        began: Instant,
+        now: Instant,
+        jitter: f64,
+    ) -> Option<Instant> {
+        if !was_useful {
+            self.useless = self.useless.saturating_add(1);
+        } else if now.saturating_duration_since(began) < STEADY {
+            self.useless = self.useless.saturating_sub(1);
+        } else {
+            *self = ReconnectPause::default();
+        }
+        if self.useless == 0 {
+            return None;
+        }
+        let doubled = SHORTEST_PAUSE.saturating_mul(1 << (self.useless - 1).min(10));
+        // Counted from the attempt: a connection that lasted longer than the pause is not followed by one.
+        Some(began + doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter))
+    }
+
+    /// Counts a dropped connection. Returns how many were dropped since the history was last cleared.
+    pub(super) fn note_dropped(&mut self) -> u32 {
+        self.dropped = self.dropped.saturating_add(1);
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// The pause after a connection that lasted `lasted` milliseconds.
+    fn pause(
+        history: &mut ReconnectPause,
+        was_useful: bool,
+        lasted: u64,
+        jitter: f64,
+    ) -> Option<Duration> {
+        let began = Instant::now();
+        let next = history.next_attempt(was_useful, began, began + ms(lasted), jitter);
+        next.map(|next| next - began)
+    }
+
+    #[test]
+    fn pause_doubles_with_each_useless_connection_up_to_half_a_second() {
+        let mut history = ReconnectPause::default();
+        for pauses in [20, 40, 80, 160, 250, 250] {
+            assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(pauses)));
+        }
+        for _ in 0..100 {
+            assert_eq!(pause(&mut history, false, 1, 1.0), Some(ms(500)));
+        }
+        history.useless = u32::MAX;
+        assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(250)));
+    }
+
+    #[test]
+    fn useful_connection_is_followed_by_no_pause() {
+        let mut history = ReconnectPause::default();
+        for lasted in [1, 100, 10_000] {
+            assert_eq!(pause(&mut history, true, lasted, 1.0), None);
+        }
+        for _ in 0..10 {
+            pause(&mut history, false, 1, 1.0);
+        }
+        assert_eq!(pause(&mut history, true, 1_000, 1.0), None);
+        assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(20)));
+    }
+
+    #[test]
+    fn short_useful_connection_offsets_one_useless_connection() {
+        let mut history = ReconnectPause::default();
+        for _ in 0..3 {
+            pause(&mut history, false, 1, 0.0);
+        }
+        assert_eq!(pause(&mut history, true, 1, 0.0), Some(ms(40)));
+        assert_eq!(pause(&mut history, true, 1, 0.0), Some(ms(20)));
+        assert_eq!(pause(&mut history, true, 1, 0.0), None);
+    }
+
+    #[test]
+    fn dropped_connections_are_counted_until_a_steady_one() {
+        let mut history = ReconnectPause::default();
+        assert_eq!([history.note_dropped(), history.note_dropped()], [1, 2]);
+        pause(&mut history, true, 10, 0.0);
+        assert_eq!(history.note_dropped(), 3);
+        pause(&mut history, true, 1_000, 0.0);
+        assert_eq!(history.note_dropped(), 1);
+    }
+}

@@ -1,0 +1,181 @@
+//! The protocol's commands on Redis and Valkey.
+
+use std::sync::Arc;
+
+use super::command::{Argument, millis};
+use super::connect::Setup;
+use super::node::{Renewed, ScriptCall, SendEvent};
+use super::scripts::{self, ACQUIRE, END, RELEASE};
+use super::topology::Topology;
+use super::url::Target;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::owner::Owner;
+use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
+use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, Wire, WireEvents};
+use crate::background::Background;
+use crate::config::Options;
+use crate::key::{Record, RecordNames};
+
+/// A wire to Redis or Valkey.
+pub(crate) struct RedisWire {
+    topology: Topology,
+}
+
+impl RedisWire {
+    /// A wire to one server. Does not connect before the first command.
+    pub(crate) fn new(
+        target: Target,
+        options: &Options,
+        background: Background,
+        events: Arc<dyn WireEvents>,
+    ) -> RedisWire {
+        let setup = Setup {
+            target,
+            background,
+            background_only: options.background_only,
+            command_timeout: options.command_timeout,
+        };
+        RedisWire {
+            topology: Topology::single(setup, events),
+        }
+    }
+}
+
+/// The keys of the scripts that use all records of a lock.
+fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
+    [Record::Lock, Record::Fence, Record::Queue].map(|record| Argument::Name(names.of(record)))
+}
+
+impl Wire for RedisWire {
+    async fn acquire(
+        &self,
+        owner: &mut Owner,
+        request: AcquireRequest,
+    ) -> Result<Answered<AcquireReply>, WireError> {
+        let AcquireRequest { ttl, queue } = request;
+        let Owner {
+            entry,
+            names,
+            outstanding,
+        } = owner;
+        let signed = if queue { millis(ttl) } else { -millis(ttl) };
+        let [lock, fence, queue_name] = keys(names);
+        let entry = Argument::Entry(entry);
+        let call = ScriptCall {
+            script: &ACQUIRE,
+            arguments: &[lock, fence, queue_name, entry, Argument::Number(signed)],
+            holder: None,
+        };
+        let note = |event: SendEvent| match event {
+            SendEvent::Sending(on) => outstanding.sending(on, ttl, queue),
+            SendEvent::Unsent(on) => outstanding.unsent(on),
+            SendEvent::Answered(on) => outstanding.answered(on),
+        };
+        let node = self.topology.node(&names.lock);
+        let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
+        let answer = scripts::parse_acquire_reply(answer)?;
+        Ok(Answered { at, answer })
+    }
+
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
+        self.topology.renew(renewals).await
+    }
+
+    async fn release(
+        &self,
+        owner: &mut Owner,
+        request: ReleaseRequest,
+    ) -> Result<EndReply, WireError> {
+        let Owner {
+            entry,
+            names,
+            outstanding,
+        } = owner;
+        let lock = Argument::Text(&names.lock);
+        let call = ScriptCall {
+            script: &RELEASE,
+            arguments: &[lock, Argument::Text(entry.owner_id.as_str())],
+            holder: Some((entry, request.token)),
+        };
+        let note = |event: SendEvent| match event {
+            SendEvent::Sending(on) => outstanding.ending(on),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+        };
+        let node = self.topology.node(&names.lock);
+        let answered = node.run(&node.ending, &call, note).await?;
+        scripts::parse_release_reply(&answered.answer)
+    }
+
+    async fn end(
+        &self,
+        owner: &mut Owner,
+        request: EndRequest<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
+        let Owner {
+            entry,
+            names,
+            outstanding,
+        } = owner;
+        let [lock, fence, queue] = keys(names);
+        let mut arguments = [lock, fence, queue, Argument::Entry(entry), lock, lock];
+        let mut successor = request.successor.map(|successor| {
+            let Owner {
+                entry, outstanding, ..
+            } = successor.owner;
+            (&*entry, outstanding, successor.ttl)
+        });
+        let arguments = match &successor {
+            Some((entry, _, ttl)) => {
+                arguments[4] = Argument::Entry(entry);
+                arguments[5] = Argument::Number(millis(*ttl));
+                &arguments[..]
+            }
+            None => &arguments[..4],
+        };
+        let call = ScriptCall {
+            script: &END,
+            arguments,
+            holder: None,
+        };
+        let note = |event: SendEvent| match event {
+            SendEvent::Sending(on) => {
+                outstanding.ending(on);
+                if let Some((_, outstanding, ttl)) = &mut successor {
+                    outstanding.sending(on, *ttl, true);
+                }
+            }
+            SendEvent::Unsent(on) => {
+                outstanding.ending_is_known();
+                if let Some((_, outstanding, _)) = &mut successor {
+                    outstanding.unsent(on);
+                }
+            }
+            SendEvent::Answered(on) => {
+                outstanding.ending_is_known();
+                if let Some((_, outstanding, _)) = &mut successor {
+                    outstanding.answered(on);
+                }
+            }
+        };
+        let node = self.topology.node(&names.lock);
+        let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
+        let answer = scripts::parse_end_reply(&answer)?;
+        Ok(Answered { at, answer })
+    }
+
+    fn read_messages(&self) {
+        self.topology.nodes().for_each(|node| node.read_messages());
+    }
+
+    fn keep_reading_messages(&self) {
+        let nodes = self.topology.nodes();
+        nodes.for_each(|node| node.keep_reading_messages());
+    }
+
+    async fn ping(&self) -> Result<(), WireError> {
+        for node in self.topology.nodes() {
+            node.ping().await?;
+        }
+        Ok(())
+    }
+}

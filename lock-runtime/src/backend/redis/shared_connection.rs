@@ -1,0 +1,358 @@
+//! The one connection to a node, replaced when it fails.
+//!
+//! The connection is made by the background for the first command, so that an idle client sends nothing. It is
+//! subscribed to the client's channels before the first command. The client library's own reconnection is not
+//! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
+
+use std::mem;
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use redis::Value;
+use tokio::sync::oneshot::error::RecvError;
+use tokio::sync::watch;
+use tokio::time::{sleep_until, timeout};
+
+use super::answer::{Answer, ConnectionLost, unless_forked};
+use super::connect::{Setup, SetupError};
+use super::connection::{Connection, SendError};
+use super::push::{NodeId, OnPush, PushEvent};
+use super::reconnect_pause::{ReconnectPause, SHORTEST_PAUSE};
+use super::transport::{OnTransportEvent, TransportEvent};
+use crate::backend::wire::WireEvents;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::random;
+use crate::background::sync::Mutex;
+use crate::background::timers::{Elapsed, Timers};
+use crate::telemetry;
+
+/// The connection to one node, for all commands of a client.
+pub(super) struct SharedConnection {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    node: NodeId,
+    setup: Setup,
+    events: Arc<dyn WireEvents>,
+    on_push: OnPush,
+    state: Mutex<ConnectionState>,
+    pause: Mutex<ReconnectPause>,
+}
+
+enum ConnectionState {
+    /// Not connected. The next attempt may begin at `not_before`. The last one failed with `last`.
+    Down {
+        not_before: Option<Instant>,
+        last: Option<WireError>,
+    },
+    Connecting(watch::Receiver<Option<ConnectResult>>),
+    Up(Arc<Connection>),
+}
+
+type ConnectResult = Result<Arc<Connection>, WireError>;
+
+impl SharedConnection {
+    pub(super) fn new(
+        node: NodeId,
+        setup: Setup,
+        events: Arc<dyn WireEvents>,
+        on_push: OnPush,
+    ) -> SharedConnection {
+        let shared = Shared {
+            node,
+            setup,
+            events,
+            on_push,
+            state: Mutex::new(ConnectionState::NEVER_UP),
+            pause: Mutex::default(),
+        };
+        SharedConnection {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The time by which a command that begins now must be answered.
+    pub(super) fn until(&self) -> Instant {
+        Instant::now() + self.shared.setup.command_timeout
+    }
+
+    /// The connection, made if there is none. Concurrent callers share one attempt.
+    pub(super) async fn get(&self, until: Instant) -> ConnectResult {
+        let mut attempt = {
+            let mut state = self.shared.state.lock();
+            match &*state {
+                ConnectionState::Up(connection) => return Ok(connection.clone()),
+                ConnectionState::Connecting(attempt) => attempt.clone(),
+                ConnectionState::Down { not_before, last } => {
+                    if not_before.is_some_and(|time| is_late(time, until)) {
+                        let breaks = || WireError::unavailable("each connection breaks at once");
+                        return Err(last.clone().unwrap_or_else(breaks));
+                    }
+                    let (outcome, attempt) = watch::channel(None);
+                    let connecting = self.shared.clone().connect(*not_before, outcome);
+                    if self.shared.setup.background.spawn(connecting).is_none() {
+                        return Err(WireError::unavailable("this process was forked"));
+                    }
+                    *state = ConnectionState::Connecting(attempt.clone());
+                    attempt
+                }
+            }
+        };
+        let connected = attempt.wait_for(Option::is_some);
+        let outcome = self.timers().timeout_at(until, connected).await;
+        match outcome {
+            Ok(Ok(outcome)) => outcome.clone().expect("the outcome was waited for"),
+            Ok(Err(_)) => {
+                // The task of the attempt was dropped.
+                self.shared.reset_if_connecting();
+                Err(WireError::unavailable(
+                    "the attempt to connect was given up",
+                ))
+            }
+            Err(_) => Err(self.shared.setup.describe_timeout()),
+        }
+    }
+
+    /// Sends the command that `write` appends and waits for its answer.
+    pub(super) async fn send(
+        &self,
+        connection: &Connection,
+        write: impl FnOnce(&mut Vec<u8>),
+        until: Instant,
+    ) -> Result<Value, SendError> {
+        let answer = connection.transport.send(write);
+        let answer = self.timers().timeout_at(until, answer).await;
+        let answer = self.note_answer(connection, answer)?;
+        connection.note_use(slice::from_ref(&answer));
+        Ok(answer)
+    }
+
+    /// Sends the `count` commands that `write` appends at once. The answers may be errors of the server.
+    pub(super) async fn send_all(
+        &self,
+        connection: &Connection,
+        count: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+        until: Instant,
+    ) -> Result<Vec<Value>, SendError> {
+        let answers = connection.transport.send_all(count, write);
+        let answers = self.timers().timeout_at(until, answers).await;
+        let answers = self.note_answer(connection, answers)?;
+        connection.note_use(&answers);
+        Ok(answers)
+    }
+
+    fn note_answer<T>(
+        &self,
+        connection: &Connection,
+        answer: Result<Result<Answer<T>, RecvError>, Elapsed>,
+    ) -> Result<T, SendError> {
+        match answer.map(unless_forked) {
+            Ok(Ok(answer)) => {
+                connection.note_answer();
+                Ok(answer)
+            }
+            Ok(Err(ConnectionLost { unsent, error })) => {
+                self.drop_connection(connection, "it failed");
+                Err(match unsent {
+                    true => SendError::Unsent,
+                    false => SendError::Broken(error),
+                })
+            }
+            Err(_) => {
+                if connection.is_dead_after_timeout(self.shared.setup.command_timeout) {
+                    self.drop_connection(connection, "it does not answer");
+                }
+                Err(SendError::TimedOut)
+            }
+        }
+    }
+
+    /// Reads the messages that have arrived on the connection, if there is one.
+    pub(super) fn read_messages(&self) {
+        if let Some(connection) = self.current() {
+            connection.transport.read_messages();
+        }
+    }
+
+    /// Has messages read from now on although no command is sent.
+    pub(super) fn keep_reading_messages(&self) {
+        if let Some(connection) = self.current() {
+            connection.transport.keep_reading_messages();
+        }
+    }
+
+    fn current(&self) -> Option<Arc<Connection>> {
+        match &*self.shared.state.lock() {
+            ConnectionState::Up(connection) => Some(connection.clone()),
+            ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
+        }
+    }
+
+    /// Timers for commands, whose callers' runtimes may have none.
+    pub(super) fn timers(&self) -> &Timers {
+        self.shared.setup.background.timers()
+    }
+
+    pub(super) fn command_timeout(&self) -> Duration {
+        self.shared.setup.command_timeout
+    }
+
+    /// Closes `connection`. The next command makes another one.
+    pub(super) fn drop_connection(&self, connection: &Connection, reason: &str) {
+        if self.shared.forget(connection.id) {
+            connection.transport.close(reason);
+            self.shared.push(PushEvent::Disconnected(connection.id));
+            // Last, since a subscriber may block.
+            self.shared.report_dropped(reason);
+        }
+    }
+}
+
+impl Drop for SharedConnection {
+    fn drop(&mut self) {
+        // In a forked child the mutex may be locked for ever.
+        if self.shared.setup.background.check_process().is_err() {
+            return;
+        }
+        // Closed without the mutex, since closing wakes the callers that wait for answers.
+        let last = mem::replace(&mut *self.shared.state.lock(), ConnectionState::NEVER_UP);
+        if let ConnectionState::Up(connection) = last {
+            connection.transport.close("its client is gone");
+        }
+    }
+}
+
+impl ConnectionState {
+    const NEVER_UP: ConnectionState = ConnectionState::Down {
+        not_before: None,
+        last: None,
+    };
+}
+
+/// Whether an attempt that may begin at `time` would have less than half of the time that is left until `until`.
+fn is_late(time: Instant, until: Instant) -> bool {
+    let now = Instant::now();
+    time.saturating_duration_since(now) > until.saturating_duration_since(now) / 2
+}
+
+impl Shared {
+    fn push(&self, event: PushEvent<'_>) {
+        (self.on_push)(self.node, event);
+    }
+
+    fn report_dropped(&self, reason: &str) {
+        let failures = self.pause.lock().note_dropped();
+        telemetry::connection_dropped(reason, failures);
+    }
+
+    fn reset_if_connecting(&self) {
+        let mut state = self.state.lock();
+        if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.has_changed().is_err())
+        {
+            *state = ConnectionState::NEVER_UP;
+        }
+    }
+
+    /// Removes the connection. `false` if it was not the current one.
+    fn forget(&self, id: ConnectionId) -> bool {
+        let mut state = self.state.lock();
+        let ConnectionState::Up(connection) = &*state else {
+            return false;
+        };
+        if connection.id != id {
+            return false;
+        }
+        *state = ConnectionState::Down {
+            not_before: self.next_attempt(connection.is_useful(), connection.began),
+            last: None,
+        };
+        true
+    }
+
+    /// When the next attempt may begin, after a connection that has ended.
+    fn next_attempt(&self, was_useful: bool, began: Instant) -> Option<Instant> {
+        let jitter = random::jitter();
+        self.pause
+            .lock()
+            .next_attempt(was_useful, began, Instant::now(), jitter)
+    }
+
+    /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
+    async fn connect(
+        self: Arc<Shared>,
+        not_before: Option<Instant>,
+        outcome: watch::Sender<Option<ConnectResult>>,
+    ) {
+        if let Some(time) = not_before {
+            sleep_until(time.into()).await;
+        }
+        let (began, reached) = (Instant::now(), AtomicBool::new(false));
+        let attempt = self.attempt(began, &reached).await;
+        let state = match &attempt {
+            Ok(connection) => ConnectionState::Up(connection.clone()),
+            Err(error) => {
+                telemetry::connection_failed(error);
+                // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
+                let not_before = match reached.into_inner() {
+                    true => self.next_attempt(false, began),
+                    false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
+                };
+                ConnectionState::Down {
+                    not_before,
+                    last: Some(error.clone()),
+                }
+            }
+        };
+        *self.state.lock() = state;
+        let connected = attempt.as_ref().ok().map(|connection| connection.id);
+        outcome.send_replace(Some(attempt));
+        if let Some(id) = connected {
+            self.push(PushEvent::Connected(id));
+        }
+    }
+
+    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> ConnectResult {
+        let connecting = async {
+            // Called once the socket is open, so that the ids of owners that come meanwhile are included.
+            let client_ids = || {
+                let ids = self.events.client_ids();
+                ids.map_err(|error| WireError::unavailable(error.to_string()))
+            };
+            let on_event = |id| self.on_event(id);
+            self.setup
+                .connect(began, reached, client_ids, on_event)
+                .await
+        };
+        match timeout(self.setup.command_timeout, connecting).await {
+            Ok(Ok(connection)) => Ok(Arc::new(connection)),
+            Ok(Err(SetupError::Failed(error))) => Err(error),
+            Ok(Err(SetupError::UnfitServer(error))) => {
+                self.report_dropped(&error.to_string());
+                Err(error)
+            }
+            Err(_) => Err(self.setup.describe_timeout()),
+        }
+    }
+
+    fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
+        // Messages are handled without the shared state, which may be dropped already.
+        let (node, on_push) = (self.node, self.on_push.clone());
+        // Weak, since a connection must not keep the state alive that owns it.
+        let shared = Arc::downgrade(self);
+        Box::new(move |event| match event {
+            TransportEvent::Message(payload) => on_push(node, PushEvent::Message(payload)),
+            TransportEvent::Broken => {
+                if let Some(shared) = shared.upgrade()
+                    && shared.forget(id)
+                {
+                    shared.push(PushEvent::Disconnected(id));
+                }
+            }
+        })
+    }
+}

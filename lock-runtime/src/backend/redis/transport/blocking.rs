@@ -1,0 +1,143 @@
+//! Threads that block until they are answered, and read the answer themselves.
+//!
+//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does.
+//! So a command and its answer cross no threads, as with a client that blocks on its socket. The first thread
+//! reads for those that follow, as in libxcb's `_xcb_conn_wait`. Where several threads send at a time, the
+//! background reads for all of them. To pass the reading from one thread to the next would cost what it saves.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use tokio::task::coop::unconstrained;
+
+use super::roles::ReadBy;
+use super::shared_io::SharedIo;
+use super::thread_waker::ThreadWaker;
+use super::wake_pipe::WakePipe;
+
+thread_local! {
+    /// Whether this thread is inside [`block_on`].
+    static IS_BLOCKED: Cell<bool> = const { Cell::new(false) };
+    /// The connection that this thread last sent on inside [`block_on`].
+    static LAST_SENT_ON: RefCell<Option<Arc<SharedIo>>> = const { RefCell::new(None) };
+    /// Kept from one call to the next.
+    static WAKER: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
+}
+
+/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future awaits.
+///
+/// The future is polled outside the budget of the task that this thread may be running. A budget that is used up
+/// is not renewed while the thread blocks.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(unconstrained(future));
+    let thread = BlockedThread::begin();
+    let waker = Waker::from(thread.waker.clone());
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        thread.wait();
+    }
+}
+
+/// Notes that this thread sends on a connection. Whether the thread is blocked on it from now on.
+pub(super) fn note_sender(shared: &Arc<SharedIo>) -> bool {
+    if !IS_BLOCKED.get() {
+        return false;
+    }
+    // A thread that is ending has no thread-locals any more.
+    let noted = LAST_SENT_ON.try_with(|last| {
+        let is_same = |last: &Arc<SharedIo>| Arc::ptr_eq(last, shared);
+        if !last.borrow().as_ref().is_some_and(is_same) {
+            shared.add_thread();
+            remove_thread(last.replace(Some(shared.clone())));
+        }
+    });
+    noted.is_ok()
+}
+
+fn remove_thread(shared: Option<Arc<SharedIo>>) {
+    if let Some(shared) = shared {
+        shared.remove_thread();
+    }
+}
+
+/// A thread inside [`block_on`], until this is dropped.
+struct BlockedThread {
+    waker: Arc<ThreadWaker>,
+    /// The thread-locals of the call around this one, if there is one.
+    was_blocked: bool,
+    last_sent_on: Option<Arc<SharedIo>>,
+}
+
+impl BlockedThread {
+    fn begin() -> BlockedThread {
+        let waker = WAKER.try_with(Cell::take).ok().flatten();
+        BlockedThread {
+            waker: waker.unwrap_or_else(ThreadWaker::new),
+            was_blocked: IS_BLOCKED.replace(true),
+            last_sent_on: LAST_SENT_ON.try_with(RefCell::take).ok().flatten(),
+        }
+    }
+
+    /// Waits until the future may be ready, and reads meanwhile. May return early.
+    fn wait(&self) {
+        if self.waker.take_wake() {
+            return;
+        }
+        let shared = LAST_SENT_ON.try_with(|last| last.borrow().clone());
+        match shared.ok().flatten().and_then(ActiveReader::start) {
+            Some(reader) => reader.read_once(&self.waker),
+            None => self.waker.park(),
+        }
+    }
+}
+
+impl Drop for BlockedThread {
+    fn drop(&mut self) {
+        let restored = LAST_SENT_ON.try_with(|last| last.replace(self.last_sent_on.take()));
+        if let Ok(last) = restored {
+            remove_thread(last);
+        }
+        IS_BLOCKED.set(self.was_blocked);
+        let _ = WAKER.try_with(|waker| waker.set(Some(self.waker.clone())));
+    }
+}
+
+/// The one blocked thread that reads from a connection, until this is dropped.
+struct ActiveReader {
+    shared: Arc<SharedIo>,
+    wake_pipe: Arc<WakePipe>,
+    /// Whether the system lets the thread wait for the socket.
+    is_able: bool,
+}
+
+impl ActiveReader {
+    fn start(shared: Arc<SharedIo>) -> Option<ActiveReader> {
+        let wake_pipe = shared.start_thread_reader()?;
+        Some(ActiveReader {
+            shared,
+            wake_pipe,
+            is_able: true,
+        })
+    }
+
+    /// Waits until the socket is readable or `waker` is called, and reads what has arrived.
+    fn read_once(mut self, waker: &ThreadWaker) {
+        let waited = waker.wait_in(&self.wake_pipe);
+        self.is_able = waited.is_ok();
+        if let Ok(true) = waited {
+            self.shared.receive(ReadBy::BlockedThread);
+        }
+    }
+}
+
+impl Drop for ActiveReader {
+    fn drop(&mut self) {
+        self.shared.stop_thread_reader(self.is_able);
+    }
+}

@@ -1,0 +1,12 @@
+//! Events of a connection that are not answers to commands.
+
+/// An event of a connection that is not the answer to a command.
+pub(in crate::backend::redis) enum TransportEvent<'a> {
+    /// A message was published on a channel of this client.
+    Message(&'a [u8]),
+    /// The connection broke. Not reported if it was closed here.
+    Broken,
+}
+
+/// Handles the events of a connection, on the thread that has read them, with no mutex held. Must not block.
+pub(in crate::backend::redis) type OnTransportEvent = Box<dyn Fn(TransportEvent<'_>) + Send + Sync>;

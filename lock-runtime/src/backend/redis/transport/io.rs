@@ -1,0 +1,281 @@
+//! The state of a connection, which is under one mutex.
+//!
+//! A command is written by its sender if no command is pending. Otherwise the next reader writes it, together with
+//! all that was submitted meanwhile.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis::{PushKind, Value};
+use tokio::io::Interest;
+
+use super::notifications::Notifications;
+use super::pending_commands::{PendingCommand, PendingCommands};
+use super::roles::{ReadBy, Sender};
+use super::runtime_readers::{RuntimeReaders, TAKEOVER_DELAY};
+use super::thread_readers::ThreadReaders;
+use super::wake_pipe::WakePipe;
+use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
+use crate::backend::redis::pipe::Pipe;
+use crate::backend::redis::socket::Socket;
+use crate::backend::redis::tls::Session;
+
+/// A connection that was not active for this long is read before it is written. If the server has closed it, the
+/// command is then known to be unsent. Much longer than a call takes on one machine, which would otherwise read
+/// twice for each command.
+pub(super) const IDLE: Duration = Duration::from_micros(200);
+
+/// The state of a connection.
+pub(super) struct Io {
+    pipe: Pipe,
+    /// Commands that were appended to the pipe and are not answered.
+    pending: PendingCommands,
+    pub(super) runtime_readers: RuntimeReaders,
+    pub(super) thread_readers: ThreadReaders,
+    /// Whether the background reads.
+    pub(super) background_reads: bool,
+    /// How many commands were sent from runtimes and threads that read the answers themselves.
+    sent_by_readers: u64,
+    /// The time of the last command or answer.
+    last_active: Instant,
+    /// Why the connection is closed, if it is.
+    closed: Option<Arc<io::Error>>,
+}
+
+impl Io {
+    pub(super) fn new(socket: Socket, session: Option<Session>) -> Io {
+        Io {
+            pipe: Pipe::new(socket, session),
+            pending: PendingCommands::default(),
+            runtime_readers: RuntimeReaders::default(),
+            thread_readers: ThreadReaders::default(),
+            background_reads: true,
+            sent_by_readers: 0,
+            last_active: Instant::now(),
+            closed: None,
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+
+    /// Whether no command is pending and none was sent or answered for a while.
+    pub(super) fn is_idle(&self, now: Instant) -> bool {
+        self.pending.is_empty() && now.saturating_duration_since(self.last_active) >= IDLE
+    }
+
+    /// Notes that a command is sent now, or that the connection is read now.
+    pub(super) fn note_active(&mut self, now: Instant) {
+        self.last_active = now;
+    }
+
+    /// Another descriptor of the socket.
+    pub(super) fn try_clone_socket(&self) -> io::Result<Socket> {
+        self.pipe.socket().try_clone()
+    }
+
+    /// Whether unwritten bytes wait for room in the socket.
+    pub(super) fn is_full(&self) -> bool {
+        self.pipe.is_full()
+    }
+
+    pub(super) fn sent_by_readers(&self) -> u64 {
+        self.sent_by_readers
+    }
+
+    /// Submits the command that `write` appends.
+    pub(super) fn submit(
+        &mut self,
+        sender: Sender,
+        now: Instant,
+        answer: AnswerSender,
+        write: impl FnOnce(&mut Vec<u8>),
+        notifications: &mut Notifications,
+    ) {
+        let is_alone = self.pending.is_empty();
+        if self.is_idle(now) {
+            self.receive(ReadBy::Sender, notifications);
+        }
+        self.note_active(now);
+        if let Some(error) = self.closed.clone() {
+            let unsent = true;
+            let lost = ConnectionLost { unsent, error };
+            notifications.failed.push((answer, lost));
+            return;
+        }
+        let start = self.pipe.append(write);
+        self.pending.push(PendingCommand {
+            start,
+            sent_at: now,
+            runtime: sender.runtime(),
+            answer,
+        });
+        match sender {
+            _ if is_alone => self.flush(notifications),
+            Sender::BlockedThread | Sender::Elsewhere => self.flush(notifications),
+            Sender::Runtime(id) => {
+                let waker = self.runtime_readers.take_waker(id);
+                notifications.wakers.extend(waker);
+            }
+            Sender::Background => notifications.background = true,
+        }
+        notifications.background |= self.assign_answer(sender, now);
+    }
+
+    /// Leaves an answer to the sender's own reader if there is one, else to the background. Whether the background
+    /// has to be notified.
+    fn assign_answer(&mut self, sender: Sender, now: Instant) -> bool {
+        let by_sender = match sender {
+            Sender::Runtime(_) => true,
+            Sender::BlockedThread => self.thread_readers.note_sent(now),
+            Sender::Background | Sender::Elsewhere => false,
+        };
+        self.sent_by_readers += u64::from(by_sender);
+        // Only the background waits for room.
+        let by_background = !by_sender || self.is_full();
+        let before = mem::replace(&mut self.background_reads, by_background);
+        before != by_background || self.is_full()
+    }
+
+    /// The events of the socket that the background waits for; `None` if it does not read.
+    pub(super) fn background_interest(&self) -> Option<Interest> {
+        let reads = self.background_reads && !self.is_closed();
+        reads.then(|| match self.is_full() {
+            true => Interest::READABLE | Interest::WRITABLE,
+            false => Interest::READABLE,
+        })
+    }
+
+    /// Has the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command
+    /// has been pending for too long. Otherwise, whether the background has to read once: messages may be awaited
+    /// on another runtime than the one that sends.
+    pub(super) fn take_over(&mut self, sent_before: u64) -> bool {
+        let age = self.pending.oldest_age();
+        self.background_reads |= self.sent_by_readers == sent_before || age >= Some(TAKEOVER_DELAY);
+        !self.background_reads && age.is_none()
+    }
+
+    /// Whether messages are read although no command is sent.
+    pub(super) fn has_reader(&self) -> bool {
+        self.background_reads || self.runtime_readers.has_task()
+    }
+
+    pub(super) fn add_thread(&mut self) {
+        self.thread_readers.add();
+    }
+
+    /// Removes a blocked thread. Whether the background is to read for those that are left, or to read answers
+    /// that the thread does not wait for.
+    pub(super) fn remove_thread(&mut self) -> bool {
+        self.thread_readers.remove() || self.pending.has_unassigned()
+    }
+
+    /// Makes the calling thread the one that reads; see [`ThreadReaders::start_reading`].
+    pub(super) fn start_thread_reader(&mut self) -> Option<Arc<WakePipe>> {
+        let Io {
+            thread_readers,
+            pipe,
+            ..
+        } = self;
+        thread_readers.start_reading(|| WakePipe::new(pipe.socket()))
+    }
+
+    /// Notes which reader is at work.
+    pub(super) fn note_reader(&mut self, read_by: ReadBy<'_>) {
+        if let ReadBy::Runtime(id, waker) = read_by {
+            self.runtime_readers.store_waker(id, waker);
+        }
+    }
+
+    /// Writes as much as the socket takes.
+    pub(super) fn flush(&mut self, notifications: &mut Notifications) {
+        if self.is_closed() {
+            return;
+        }
+        if let Err(error) = self.pipe.flush() {
+            // The bytes that arrived before may be answers, or say why the server closed the connection.
+            let _ = self.pipe.fill();
+            let _ = self.decode(notifications);
+            self.close(error, notifications);
+        }
+        if self.is_full() && !self.background_reads {
+            self.background_reads = true;
+            notifications.background = true;
+        }
+    }
+
+    /// Reads all that has arrived, then writes as much as the socket takes.
+    pub(super) fn receive(&mut self, read_by: ReadBy<'_>, notifications: &mut Notifications) {
+        self.note_reader(read_by);
+        if self.is_closed() {
+            return;
+        }
+        let filled = self.pipe.fill();
+        let answered_before = notifications.answered.len();
+        let decoded = self.decode(notifications);
+        let answered = &notifications.answered[answered_before..];
+        if !answered.is_empty() {
+            self.note_active(Instant::now());
+            if let ReadBy::Background = read_by {
+                self.suspend_late_readers(answered);
+            }
+        }
+        match decoded.and(filled) {
+            Ok(()) => self.flush(notifications),
+            Err(error) => self.close(error, notifications),
+        }
+    }
+
+    /// Assigns the values that have arrived to commands and messages.
+    fn decode(&mut self, notifications: &mut Notifications) -> io::Result<()> {
+        while let Some(value) = self.pipe.next_value()? {
+            match value {
+                Value::Push {
+                    kind: PushKind::Message,
+                    data,
+                } => notifications.messages.push(data),
+                // A SUBSCRIBE is answered by a push.
+                Value::Push { kind, .. } if kind != PushKind::Subscribe => {}
+                value => notifications.answered.extend(self.pending.complete(value)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Suspends the reader tasks that had time to read these answers and left them to the background.
+    fn suspend_late_readers(&mut self, answered: &[(PendingCommand, Value)]) {
+        for (command, _) in answered {
+            if let Some(runtime) = command.runtime
+                && self.last_active.saturating_duration_since(command.sent_at) >= TAKEOVER_DELAY
+            {
+                self.runtime_readers.suspend(runtime, self.last_active);
+            }
+        }
+    }
+
+    /// Closes the connection. No pending command will be answered.
+    pub(super) fn close(&mut self, error: io::Error, notifications: &mut Notifications) {
+        if self.is_closed() {
+            return;
+        }
+        self.pipe.socket().reset();
+        let error = Arc::new(error);
+        for command in self.pending.drain() {
+            let lost = ConnectionLost {
+                unsent: self.pipe.is_unsent(command.start),
+                error: error.clone(),
+            };
+            notifications.failed.push((command.answer, lost));
+        }
+        self.thread_readers.close();
+        self.closed = Some(error);
+        notifications.is_broken = true;
+        notifications.background = true;
+        notifications
+            .wakers
+            .extend(self.runtime_readers.take_wakers());
+    }
+}

@@ -1,0 +1,50 @@
+//! Notifications that a change of the state causes, delivered once its mutex is free.
+
+use std::task::Waker;
+
+use redis::Value;
+use smallvec::SmallVec;
+use tokio::sync::Notify;
+
+use super::event::{OnTransportEvent, TransportEvent};
+use super::pending_commands::PendingCommand;
+use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
+use crate::background::panics::{catch_panics, wake_all};
+
+/// Collected under the mutex and delivered without it: wakers and handlers of events may block or use the
+/// connection.
+#[derive(Default)]
+pub(super) struct Notifications {
+    /// The connection broke.
+    pub(super) is_broken: bool,
+    /// Whether the duties of the background have changed.
+    pub(super) background: bool,
+    /// Mostly one, which needs no allocation.
+    pub(super) answered: SmallVec<[(PendingCommand, Value); 1]>,
+    pub(super) failed: Vec<(AnswerSender, ConnectionLost)>,
+    pub(super) messages: Vec<Vec<Value>>,
+    pub(super) wakers: Vec<Waker>,
+}
+
+impl Notifications {
+    pub(super) fn deliver(self, on_event: &OnTransportEvent, background: &Notify) {
+        if self.background {
+            background.notify_one();
+        }
+        if self.is_broken {
+            catch_panics(|| on_event(TransportEvent::Broken));
+        }
+        for (command, value) in self.answered {
+            catch_panics(|| command.answer.send(value));
+        }
+        for (answer, lost) in self.failed {
+            catch_panics(|| answer.fail(lost));
+        }
+        for data in self.messages {
+            if let [_channel, Value::BulkString(payload)] = &data[..] {
+                catch_panics(|| on_event(TransportEvent::Message(payload)));
+            }
+        }
+        wake_all(self.wakers);
+    }
+}

@@ -1,0 +1,80 @@
+//! The task by which a runtime reads from a connection, so that its commands and their answers cross no threads.
+
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use tokio::runtime::{Handle, Id};
+
+use super::registered_socket::RegisteredSocket;
+use super::roles::ReadBy;
+use super::shared_io::SharedIo;
+use crate::backend::redis::socket::Socket;
+use crate::background::panics::catch_panics;
+
+/// Spawns a reader task on `runtime`, in which this must be called. `false` if the runtime has no I/O, which tokio
+/// reports only by a panic.
+pub(super) fn spawn(shared: &Arc<SharedIo>, runtime: &Handle, socket: Socket) -> bool {
+    let Some(Ok(socket)) = catch_panics(|| RegisteredSocket::new(socket)) else {
+        return false;
+    };
+    // A runtime that is shutting down drops the task at once.
+    runtime.spawn(ReaderTask {
+        shared: Arc::downgrade(shared),
+        runtime: runtime.id(),
+        socket: Some(socket),
+    });
+    true
+}
+
+/// Reads for all, and writes what was submitted meanwhile. Ends with its runtime or with the connection.
+struct ReaderTask {
+    shared: Weak<SharedIo>,
+    runtime: Id,
+    socket: Option<RegisteredSocket>,
+}
+
+impl Future for ReaderTask {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let (Some(shared), Some(socket)) = (self.shared.upgrade(), &self.socket) else {
+            return Poll::Ready(());
+        };
+        // A forked child that goes on with its parent's runtime shares the parent's socket.
+        if shared.background.check_process().is_err() {
+            return Poll::Pending;
+        }
+        let read_by = ReadBy::Runtime(self.runtime, cx.waker());
+        let (mut has_read, mut is_open) = (false, true);
+        while is_open {
+            let mut cx = Context::from_waker(cx.waker());
+            let polled = socket.poll_read(&mut cx, || is_open = shared.receive(read_by));
+            match polled {
+                Poll::Ready(Ok(())) => has_read = true,
+                // The runtime is shutting down.
+                Poll::Ready(Err(_)) => return Poll::Ready(()),
+                Poll::Pending if has_read => return Poll::Pending,
+                Poll::Pending if shared.flush(read_by) => return Poll::Pending,
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for ReaderTask {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        if shared.background.check_process().is_err() {
+            // Dropped in the child, the socket would be deregistered from the parent's reactor.
+            mem::forget(self.socket.take());
+            return;
+        }
+        shared.remove_runtime(self.runtime);
+    }
+}

@@ -1,0 +1,78 @@
+//! A socket that is registered with a runtime, whose tasks can wait for it.
+
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
+
+use crate::backend::redis::socket::Socket;
+
+/// A socket that is registered with the runtime in which it was made.
+pub(super) enum RegisteredSocket {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+impl RegisteredSocket {
+    /// Panics in a runtime without I/O, as tokio does.
+    pub(super) fn new(socket: Socket) -> io::Result<RegisteredSocket> {
+        match socket {
+            Socket::Tcp(stream) => TcpStream::from_std(stream).map(RegisteredSocket::Tcp),
+            #[cfg(unix)]
+            Socket::Unix(stream) => UnixStream::from_std(stream).map(RegisteredSocket::Unix),
+        }
+    }
+
+    /// Calls `read` once the socket is readable. `read` must read all that has arrived.
+    pub(super) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        read: impl FnOnce(),
+    ) -> Poll<io::Result<()>> {
+        // Bytes that arrive after the last read make the socket readable again.
+        self.poll(Interest::READABLE, cx, || {
+            read();
+            Err(io::ErrorKind::WouldBlock.into())
+        })
+    }
+
+    /// Calls `write` once the socket has room. `write` returns whether there is still room.
+    pub(super) fn poll_write(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl FnOnce() -> bool,
+    ) -> Poll<io::Result<()>> {
+        self.poll(Interest::WRITABLE, cx, || match write() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        })
+    }
+
+    fn poll(
+        &self,
+        interest: Interest,
+        cx: &mut Context<'_>,
+        act: impl FnOnce() -> io::Result<()>,
+    ) -> Poll<io::Result<()>> {
+        macro_rules! poll {
+            ($stream:expr) => {{
+                match interest.is_readable() {
+                    true => ready!($stream.poll_read_ready(cx))?,
+                    false => ready!($stream.poll_write_ready(cx))?,
+                }
+                $stream.try_io(interest, act)
+            }};
+        }
+        // `act` reports by `WouldBlock` that the socket is not ready any more, which is not an error.
+        let _ = match self {
+            RegisteredSocket::Tcp(stream) => poll!(stream),
+            #[cfg(unix)]
+            RegisteredSocket::Unix(stream) => poll!(stream),
+        };
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,102 @@
+//! The runtimes that have sent on a connection, and whether their reader tasks read the answers.
+
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Id;
+
+/// The background reads once no reader has sent for this long, or once a command has been pending for this long.
+/// Short against the usual command timeout, a second; long against a round trip within a data centre.
+pub(super) const TAKEOVER_DELAY: Duration = Duration::from_millis(20);
+
+/// A reader task whose answers the background had to read is not relied on again for this long.
+///
+/// A runtime may always block, for instance if its only thread waits in an executor of its own. Without the
+/// suspension each of its commands would wait for the takeover.
+const SUSPENSION: Duration = Duration::from_secs(1);
+
+/// The runtimes that have sent on a connection.
+#[derive(Default)]
+pub(super) struct RuntimeReaders(Vec<RuntimeEntry>);
+
+struct RuntimeEntry {
+    runtime: Id,
+    /// Whether the runtime has a reader task.
+    has_task: bool,
+    /// The waker of that task, until the task is woken by it.
+    waker: Option<Waker>,
+    suspended_until: Option<Instant>,
+}
+
+impl RuntimeReaders {
+    /// Adds a runtime. `false` if it was added before.
+    pub(super) fn add(&mut self, runtime: Id) -> bool {
+        let is_new = self.entry(runtime).is_none();
+        if is_new {
+            self.0.push(RuntimeEntry {
+                runtime,
+                has_task: true,
+                waker: None,
+                suspended_until: None,
+            });
+        }
+        is_new
+    }
+
+    /// Notes that no reader task can run on the runtime.
+    pub(super) fn note_without_task(&mut self, runtime: Id) {
+        if let Some(entry) = self.entry(runtime) {
+            entry.has_task = false;
+        }
+    }
+
+    /// Whether any runtime has a reader task.
+    pub(super) fn has_task(&self) -> bool {
+        self.0.iter().any(|entry| entry.has_task)
+    }
+
+    /// Whether the answer to a command that the runtime sends now is left to its reader task.
+    pub(super) fn is_active(&mut self, runtime: Id, now: Instant) -> bool {
+        let Some(entry) = self.entry(runtime) else {
+            return false;
+        };
+        entry.suspended_until.take_if(|until| *until <= now);
+        entry.has_task && entry.suspended_until.is_none()
+    }
+
+    /// Suspends the reader task of a runtime, since the background has read an answer that was left to it.
+    pub(super) fn suspend(&mut self, runtime: Id, now: Instant) {
+        if let Some(entry) = self.entry(runtime) {
+            entry.suspended_until = Some(now + SUSPENSION);
+        }
+    }
+
+    /// Stores the waker of a reader task that was polled.
+    pub(super) fn store_waker(&mut self, runtime: Id, waker: &Waker) {
+        if let Some(entry) = self.entry(runtime) {
+            match &mut entry.waker {
+                Some(stored) => stored.clone_from(waker),
+                None => entry.waker = Some(waker.clone()),
+            }
+        }
+    }
+
+    /// The waker of a runtime's reader task, to be called with no mutex held. `None` if the task was woken and not
+    /// polled since.
+    pub(super) fn take_waker(&mut self, runtime: Id) -> Option<Waker> {
+        self.entry(runtime)?.waker.take()
+    }
+
+    /// The wakers of all reader tasks.
+    pub(super) fn take_wakers(&mut self) -> impl Iterator<Item = Waker> {
+        self.0.iter_mut().filter_map(|entry| entry.waker.take())
+    }
+
+    pub(super) fn remove(&mut self, runtime: Id) {
+        self.0.retain(|entry| entry.runtime != runtime);
+    }
+
+    fn entry(&mut self, runtime: Id) -> Option<&mut RuntimeEntry> {
+        self.0.iter_mut().find(|entry| entry.runtime == runtime)
+    }
+}

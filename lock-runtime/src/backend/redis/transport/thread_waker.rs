@@ -1,0 +1,91 @@
+//! A waker for a thread, whether the thread is parked or waits for its socket.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Wake;
+use std::thread::{self, Thread};
+
+use super::wake_pipe::WakePipe;
+use crate::background::sync::Mutex;
+
+/// Wakes the thread that made it.
+pub(super) struct ThreadWaker {
+    state: AtomicU8,
+    thread: Thread,
+    /// Wakes the thread while it waits for its socket.
+    wake_pipe: Mutex<Option<Arc<WakePipe>>>,
+}
+
+const RUNNING: u8 = 0;
+const WOKEN: u8 = 1;
+const PARKED: u8 = 2;
+const IN_WAKE_PIPE: u8 = 3;
+
+impl ThreadWaker {
+    pub(super) fn new() -> Arc<ThreadWaker> {
+        Arc::new(ThreadWaker {
+            state: AtomicU8::new(RUNNING),
+            thread: thread::current(),
+            wake_pipe: Mutex::default(),
+        })
+    }
+
+    /// Whether the thread was woken since this was last called or a wait ended.
+    pub(super) fn take_wake(&self) -> bool {
+        self.state.swap(RUNNING, Ordering::AcqRel) == WOKEN
+    }
+
+    /// Parks the thread until it is woken.
+    pub(super) fn park(&self) {
+        if self.begin_wait(PARKED) {
+            while self.state.load(Ordering::Acquire) == PARKED {
+                thread::park();
+            }
+        }
+        self.take_wake();
+    }
+
+    /// Waits until the thread is woken or the pipe's socket is readable. Whether the socket is readable.
+    ///
+    /// # Errors
+    ///
+    /// As [`WakePipe::wait`].
+    pub(super) fn wait_in(&self, wake_pipe: &Arc<WakePipe>) -> io::Result<bool> {
+        *self.wake_pipe.lock() = Some(wake_pipe.clone());
+        let waited = match self.begin_wait(IN_WAKE_PIPE) {
+            true => wake_pipe.wait(),
+            false => Ok(false),
+        };
+        self.take_wake();
+        // Kept, the pipe would keep the socket open for as long as the thread lives.
+        *self.wake_pipe.lock() = None;
+        waited
+    }
+
+    /// Notes how the thread waits from now on. `false` if it was woken already.
+    fn begin_wait(&self, state: u8) -> bool {
+        let begun =
+            self.state
+                .compare_exchange(RUNNING, state, Ordering::AcqRel, Ordering::Acquire);
+        begun.is_ok()
+    }
+}
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<ThreadWaker>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<ThreadWaker>) {
+        match self.state.swap(WOKEN, Ordering::AcqRel) {
+            PARKED => self.thread.unpark(),
+            IN_WAKE_PIPE => {
+                if let Some(wake_pipe) = &*self.wake_pipe.lock() {
+                    wake_pipe.wake();
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What the acquisitions, releases and renewals of one client share.
+
+use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::task::coop::unconstrained;
+
+use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::local_queue::LocalQueues;
+use crate::backend::remote::local_waiter::LocalWaiter;
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registry::LeaseRegistry;
+use crate::backend::wire::Wire;
+use crate::background::Background;
+use crate::background::clock::Clock;
+use crate::background::in_flight::InFlight;
+use crate::background::moment::Moment;
+use crate::background::offload::{InlineRunner, OffloadedTask, Task};
+use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
+use crate::background::timers::Timers;
+use crate::config::Options;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::{LockName, RecordNames};
+
+/// The shared state of one client's locks on the servers behind `W`.
+///
+/// The mutexes are taken in the order `queues`, `registry`, notifier. They are never held across an await,
+/// and are free when wakers, replies and subscribers run.
+pub(crate) struct Context<W: Wire> {
+    pub(crate) wire: W,
+    pub(crate) clock: Clock,
+    pub(crate) background: Background,
+    /// Bounds one command, connecting included.
+    pub(crate) command_timeout: Duration,
+    /// How many callers in a row may have one grant.
+    pub(crate) local_turns: u32,
+    pub(crate) await_release: bool,
+    pub(crate) notifier: GrantNotifier,
+    queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
+    registry: Mutex<LeaseRegistry>,
+    /// Wakes the watchdog before the time it has planned.
+    pub(crate) watchdog: Arc<Notify>,
+    /// Acquisitions under way, and owners that are being ended.
+    pub(crate) unsettled: InFlight,
+}
+
+impl<W: Wire> Context<W> {
+    pub(crate) fn new(
+        wire: W,
+        clock: Clock,
+        background: Background,
+        notifier: GrantNotifier,
+        options: &Options,
+    ) -> Context<W> {
+        Context {
+            wire,
+            clock,
+            background,
+            command_timeout: options.command_timeout,
+            local_turns: options.local_turns,
+            await_release: options.await_release,
+            notifier,
+            queues: Mutex::default(),
+            registry: Mutex::default(),
+            watchdog: Arc::default(),
+            unsettled: InFlight::default(),
+        }
+    }
+
+    pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
+        self.queues.lock()
+    }
+
+    pub(crate) fn registry(&self) -> MutexGuard<'_, LeaseRegistry> {
+        self.registry.lock()
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// Timers for futures that callers poll, with or without a runtime.
+    pub(crate) fn timers(&self) -> &Timers {
+        self.background.timers()
+    }
+
+    /// Whether this is still the process that made the client.
+    pub(crate) fn check_process(&self) -> Result<(), LockError> {
+        self.background.check_process()
+    }
+
+    pub(crate) fn new_owner(
+        &self,
+        label: &Arc<str>,
+        names: &RecordNames,
+    ) -> Result<RegisteredOwner, LockError> {
+        RegisteredOwner::new(label, names, &self.notifier)
+    }
+
+    pub(crate) fn inline_runner(&self) -> InlineRunner {
+        InlineRunner::new(&self.background)
+    }
+
+    /// Has the caller that waits on `slot` run `task`, or the background if that caller is gone or busy.
+    pub(crate) fn offload(&self, slot: &Arc<OffloadedTask>, task: Task) {
+        slot.assign(&self.background, task);
+    }
+
+    /// Runs `task` on the background thread.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.background.spawn(task);
+    }
+
+    /// Runs `task` on the background thread to its end, even if the caller goes away.
+    pub(crate) async fn run_in_background<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, LockError> {
+        self.check_process()?;
+        let gone = || LockError::new(LockErrorKind::Shutdown);
+        let task = self.background.spawn(task).ok_or_else(gone)?;
+        // Outside of the budget of the caller's task, as offloaded tasks are.
+        unconstrained(task).await.map_err(|_| gone())
+    }
+
+    /// Records what the head of a local queue knows, and fails the callers behind it that have no time left.
+    pub(crate) fn announce(&self, lock: &LockName, last_known: LastKnown) {
+        let mut queues = self.queues();
+        let mut now = None;
+        let has_time = |waiter: &LocalWaiter| *now.get_or_insert_with(Instant::now) < waiter.until;
+        let leaving = queues.announce(lock, &last_known, has_time);
+        drop(queues);
+        for waiter in leaving {
+            catch_panics(|| drop(waiter.reply.send(Err(last_known.clone().into_error()))));
+        }
+    }
+
+    /// Has the watchdog look for due work now.
+    pub(crate) fn wake_watchdog(&self) {
+        self.watchdog.notify_one();
+    }
+
+    /// Has the watchdog look for due work if some is due before it would.
+    pub(crate) fn wake_watchdog_if_due(&self) {
+        let is_due_earlier = self.registry().is_due_earlier();
+        if is_due_earlier {
+            self.wake_watchdog();
+        }
+    }
+}
+
+impl<W: Wire> Drop for Context<W> {
+    fn drop(&mut self) {
+        // The watchdog finds no client any more, and ends.
+        self.watchdog.notify_one();
+    }
+}

@@ -1,0 +1,58 @@
+//! From a grant to the caller's lease.
+
+use std::sync::Arc;
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::lease_entry::LeaseEntry;
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::wire::Wire;
+use crate::backend::wire::reply::Answered;
+use crate::lease::Lease;
+use crate::lease::Request;
+use crate::lease::record::Grant;
+use crate::lease::schedule::RenewalSchedule;
+
+/// A lock that was acquired, and the owner that holds it.
+#[derive(Debug)]
+pub(crate) struct Acquired {
+    pub(crate) owner: RegisteredOwner,
+    pub(crate) grant: Answered<Grant>,
+    /// Whether a waiter queues behind the owner, or did a moment ago.
+    pub(crate) contended: bool,
+    pub(crate) heads_queue: bool,
+}
+
+/// Makes the lease of a grant and registers it with the watchdog.
+pub(crate) fn register<W: Wire>(
+    context: &Context<W>,
+    request: &Request,
+    acquired: Acquired,
+) -> Arc<Lease> {
+    if acquired.heads_queue {
+        let holder = LastKnown::HeldHere(request.label.clone());
+        context.announce(&request.lock().names.lock, holder);
+    }
+    let granted_at = acquired.grant.at;
+    let schedule = RenewalSchedule::granted(granted_at, &request.terms);
+    let lease = Arc::new(Lease::new(
+        request.lock().key.clone(),
+        acquired.owner.id(),
+        acquired.grant.answer.token,
+        request.terms,
+        (request.function, request.template),
+        context.clock,
+        &schedule,
+    ));
+    let mut entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, granted_at);
+    entry.contended = acquired.contended;
+    entry.heads_queue = acquired.heads_queue;
+    let mut registry = context.registry();
+    registry.insert(entry);
+    let is_due_earlier = registry.is_due_earlier() | registry.may_confirm();
+    drop(registry);
+    if is_due_earlier {
+        context.wake_watchdog();
+    }
+    lease
+}

@@ -1,0 +1,81 @@
+//! What a client does about messages and about connections that come and go.
+
+use std::sync::{OnceLock, Weak};
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::remote::{reaper, release};
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::{Wire, WireEvents};
+use crate::control::is_removed;
+use crate::error::LockError;
+use crate::lease::owner_id::{ClientId, OwnerId};
+
+/// The events of one client's wire. The wire is made before its context, which is known here from then on.
+pub(crate) struct Events<W: Wire> {
+    notifier: GrantNotifier,
+    context: OnceLock<Weak<Context<W>>>,
+}
+
+impl<W: Wire> Events<W> {
+    pub(crate) fn new(notifier: GrantNotifier) -> Events<W> {
+        Events {
+            notifier,
+            context: OnceLock::new(),
+        }
+    }
+
+    /// Events reach `context` from now on.
+    pub(crate) fn deliver_to(&self, context: Weak<Context<W>>) {
+        let is_first = self.context.set(context).is_ok();
+        debug_assert!(is_first, "a wire has one context");
+    }
+}
+
+impl<W: Wire> WireEvents for Events<W> {
+    fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
+        self.notifier.client_ids()
+    }
+
+    fn connected(&self, connection: ConnectionId) {
+        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        self.notifier.connected(connection);
+        context.registry().connected();
+        context.wake_watchdog();
+    }
+
+    fn disconnected(&self, connection: ConnectionId) {
+        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        self.notifier.disconnected(connection);
+        if !is_removed!("renewal_after_a_move") {
+            context.registry().disconnected(context.now());
+        }
+        context.wake_watchdog();
+    }
+
+    fn message(&self, payload: &[u8]) {
+        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        let Some((owner_id, lock)) =
+            OwnerId::parse_prefix(payload).zip(payload.get(OwnerId::LEN..))
+        else {
+            return;
+        };
+        if !self.notifier.notify(owner_id)
+            && (self.notifier.has_just_ended(owner_id) || is_removed!("owner_of_a_message"))
+        {
+            reaper::end_again(&context, owner_id, lock);
+        }
+        // After the notification: a holder that is about to retain its lease has had it, or its retained lease
+        // is found here.
+        let retained = context.registry().retained.remove_owner(owner_id);
+        if let Some(entry) = retained {
+            release::release_retained(&context, entry);
+        }
+    }
+}

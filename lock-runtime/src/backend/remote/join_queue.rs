@@ -1,0 +1,163 @@
+//! How a call begins: at the head of its local queue, behind the head, or with a retained lease.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::local_queue::WaiterId;
+use crate::backend::remote::local_turns;
+use crate::backend::remote::local_waiter::{LocalWaiter, Outcome};
+use crate::backend::remote::release;
+use crate::backend::undelivered::Undelivered;
+use crate::backend::wire::Wire;
+use crate::background::offload::InlineRunner;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::LockName;
+use crate::lease::Request;
+
+/// Where a call begins.
+pub(crate) enum Joined<W: Wire> {
+    /// At the head of a new local queue.
+    Head(Request),
+    /// Behind the head.
+    Waits(QueuePosition<W>),
+    /// Beside the head: the caller does not wait.
+    Beside(Request),
+    /// With the lock, by a lease that was retained.
+    Holds(Undelivered),
+}
+
+/// The position of a caller in its local queue. Dropping it leaves the queue.
+pub(crate) struct QueuePosition<W: Wire> {
+    context: Arc<Context<W>>,
+    lock: LockName,
+    waiter: Option<WaiterId>,
+    until: Instant,
+    outcome: oneshot::Receiver<Outcome>,
+    runner: InlineRunner,
+}
+
+/// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: the queue could
+/// otherwise end in between, and the caller would wait behind a head that is gone.
+pub(crate) fn join<W: Wire>(
+    context: &Arc<Context<W>>,
+    request: Request,
+    until: Instant,
+) -> Joined<W> {
+    let mut queues = context.queues();
+    if queues.head(&request.lock().names.lock).is_none() {
+        return Joined::Head(request);
+    }
+    if let Some(undelivered) = local_turns::resume(context, &mut queues, &request) {
+        drop(queues);
+        context.wake_watchdog_if_due();
+        return Joined::Holds(undelivered);
+    }
+    let retained = context
+        .registry()
+        .retained
+        .remove(&request.lock().names.lock);
+    if let Some(mut entry) = retained {
+        // No caller waits behind a retained lease. What this caller sends follows the `end` on the same
+        // connection.
+        entry.heads_queue = false;
+        drop(queues);
+        release::release_unawaited(context, entry);
+        return Joined::Head(request);
+    }
+    let Some(tail) = queues.head(&request.lock().names.lock) else {
+        return Joined::Head(request);
+    };
+    if request.wait.is_zero() {
+        return Joined::Beside(request);
+    }
+    let (reply, outcome) = oneshot::channel();
+    let runner = context.inline_runner();
+    let lock = request.lock().names.lock.clone();
+    let waiter = tail.join(LocalWaiter {
+        request,
+        until,
+        reply,
+        task: runner.offloaded().clone(),
+        acquisitions: context.clone(),
+    });
+    Joined::Waits(QueuePosition {
+        context: context.clone(),
+        lock,
+        waiter: Some(waiter),
+        until,
+        outcome,
+        runner,
+    })
+}
+
+impl<W: Wire> QueuePosition<W> {
+    /// Waits for the outcome of the acquisition that begins when this caller is the head.
+    ///
+    /// A caller whose time is up fails with what the head knows. If the head knows nothing yet, it waits for
+    /// that for one command timeout more.
+    pub(crate) async fn wait(mut self) -> Outcome {
+        let gone = || LockError::new(LockErrorKind::Shutdown);
+        let context = self.context.clone();
+        let timers = context.timers();
+        if let Ok(outcome) = timers.timeout_at(self.until, self.outcome()).await {
+            return outcome.ok_or_else(gone)?;
+        }
+        if let Some(last_known) = self.time_out() {
+            return Err(last_known.into_error());
+        }
+        let last = self.until + context.command_timeout;
+        match timers.timeout_at(last, self.outcome()).await {
+            Ok(outcome) => outcome.ok_or_else(gone)?,
+            Err(_) if self.leave() => Err(LastKnown::unknown().into_error()),
+            // Just made the head: its acquisition has begun, and knows its time.
+            Err(_) => self.outcome().await.ok_or_else(gone)?,
+        }
+    }
+
+    async fn outcome(&mut self) -> Option<Outcome> {
+        let outcome = self.runner.wait_for(&mut self.outcome).await;
+        // A caller with an outcome is in no queue any more.
+        self.waiter = None;
+        self.runner.expects_nothing();
+        outcome
+    }
+
+    /// Leaves with what is known at the head, or stays until something is known there.
+    fn time_out(&mut self) -> Option<LastKnown> {
+        let mut queues = self.context.queues();
+        let Some(last_known) = queues.last_known(&self.lock) else {
+            queues.await_announcement(&self.lock);
+            return None;
+        };
+        // A caller that has just been made the head has its outcome soon.
+        queues.leave(&self.lock, self.waiter?)?;
+        self.waiter = None;
+        Some(last_known)
+    }
+
+    /// Leaves the queue. `false` if the caller was made the head before.
+    fn leave(&mut self) -> bool {
+        let waiter = self.waiter.take();
+        let left = waiter.and_then(|waiter| self.context.queues().leave(&self.lock, waiter));
+        left.is_some()
+    }
+
+    /// Is gone without having left, as a caller that was made the head at that moment.
+    #[cfg(test)]
+    pub(crate) fn vanish(mut self) {
+        self.waiter = None;
+    }
+}
+
+impl<W: Wire> Drop for QueuePosition<W> {
+    fn drop(&mut self) {
+        // In a forked child another thread may have held the mutex when the process was forked.
+        if self.waiter.is_some() && self.context.check_process().is_ok() {
+            self.leave();
+        }
+    }
+}

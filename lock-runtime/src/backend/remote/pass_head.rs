@@ -1,0 +1,40 @@
+//! The passing on of a local queue's head.
+//!
+//! A client has one owner in Redis's queue for each key: that of the caller at the head of the local queue. When that
+//! caller is done, the next one becomes the head and takes over what the last one had reached.
+
+use std::sync::Arc;
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::reaper;
+use crate::backend::wire::Wire;
+use crate::key::LockName;
+
+/// Makes the next caller in a local queue its head. Without one the queue ends, and so does the owner.
+pub(crate) fn to_next<W: Wire>(context: &Arc<Context<W>>, lock: &LockName, handoff: Handoff) {
+    let (waiter, last_known) = loop {
+        let mut queues = context.queues();
+        let Some(waiter) = queues.pop(lock) else {
+            drop(queues);
+            return end_unneeded(context, handoff);
+        };
+        let last_known = handoff.last_known(queues.last_known(lock));
+        queues.update(lock, last_known.clone());
+        drop(queues);
+        if !waiter.reply.is_closed() {
+            break (waiter, last_known);
+        }
+    };
+    let acquisitions = waiter.acquisitions.clone();
+    acquisitions.resume(waiter, handoff, last_known);
+}
+
+/// Ends the owner of a hand-off that no caller takes.
+pub(crate) fn end_unneeded<W: Wire>(context: &Arc<Context<W>>, handoff: Handoff) {
+    if let Handoff::Queued(owner) | Handoff::Confirmed(owner) | Handoff::Granted(owner, ..) =
+        handoff
+    {
+        drop(reaper::end(context, owner));
+    }
+}

@@ -1,0 +1,777 @@
+use std::time::Duration;
+
+use super::*;
+use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::remote::lease_entry::MAX_LOCAL_TIME;
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::background::clock::Clock;
+use crate::config::TURNS;
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::Mode;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::ClientId;
+use crate::lease::schedule::{LeaseTerms, MIN_TTL, RenewalSchedule, margin};
+
+const TTL: Duration = Duration::from_secs(3600);
+
+const EXTENSION: Extension = Extension {
+    ttl: TTL,
+    extends: true,
+};
+
+/// More than there is.
+const MANY: usize = usize::MAX;
+
+fn owner_id(number: u16) -> OwnerId {
+    let mut random = [0; 11];
+    random[..2].copy_from_slice(&number.to_be_bytes());
+    OwnerId::from_random(ClientId::from_random([0; 6]), random)
+}
+
+/// A hold of an hour, granted at `at`.
+fn leased(number: u16, at: Moment) -> LeaseEntry {
+    let key = LockKey::from(format!("key-{number}"));
+    let names = RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}"));
+    let terms = LeaseTerms {
+        ttl: TTL,
+        renew: true,
+        max_hold: None,
+        retain: Duration::ZERO,
+    };
+    let schedule = RenewalSchedule::granted(at, &terms);
+    let token = FencingToken::new(16);
+    let lease = Lease::new(
+        key,
+        owner_id(number),
+        token,
+        terms,
+        ("", "key-<n>"),
+        Clock::Boot,
+        &schedule,
+    );
+    lease.delivered();
+    let owner = RegisteredOwner::ended_before(owner_id(number), names, &GrantNotifier::default());
+    let mut entry = LeaseEntry::new(Arc::new(lease), owner, schedule, at);
+    entry.heads_queue = true;
+    entry
+}
+
+fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
+    let token = FencingToken::new(16);
+    Answered {
+        at,
+        answer: Grant { contended, token },
+    }
+}
+
+/// What a caller asks for that comes next.
+fn request(terms: LeaseTerms) -> Request {
+    let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
+    Request {
+        locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+        mode: Mode::Exclusive,
+        terms,
+        wait: TTL,
+        label: "".into(),
+        function: "next",
+        template: "key-<n>",
+    }
+}
+
+fn terms(ttl: Duration) -> LeaseTerms {
+    LeaseTerms {
+        ttl,
+        renew: true,
+        max_hold: None,
+        retain: Duration::ZERO,
+    }
+}
+
+fn remove(registry: &mut LeaseRegistry, number: u16) -> Option<Box<LeaseEntry>> {
+    let lease = registry
+        .entries
+        .get(&owner_id(number).acquisition())?
+        .lease
+        .clone();
+    registry.remove(&lease)
+}
+
+fn overdue(agenda: &DueWork) -> Vec<(OwnerId, u32)> {
+    let overdue = agenda.overdue.iter();
+    overdue
+        .map(|(lease, count)| (lease.owner_id, *count))
+        .collect()
+}
+
+fn owner_ids(agenda: &DueWork) -> Vec<OwnerId> {
+    agenda
+        .renewals
+        .iter()
+        .map(|renewal| renewal.owner_id)
+        .collect()
+}
+
+#[test]
+fn what_is_due_comes_in_order_and_as_much_as_was_asked_for() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut dues: Vec<(Moment, OwnerId)> = Vec::new();
+    for number in 0..5 {
+        let entry = leased(number, start + Duration::from_millis(u64::from(number)));
+        dues.push((entry.schedule.next_due(), owner_id(number)));
+        registry.insert(entry);
+    }
+    dues.sort();
+    assert_eq!(registry.due(start, MANY).next, Some(dues[0].0));
+
+    let all = start + TTL / 2;
+    let mut found = Vec::new();
+    let again = all + TTL / 6;
+    for (count, next) in [(2, dues[2].0), (2, dues[4].0), (1, again)] {
+        let agenda = registry.due(all, 2);
+        assert_eq!((agenda.renewals.len(), agenda.next), (count, Some(next)));
+        assert!(agenda.lost.is_empty());
+        found.extend(owner_ids(&agenda));
+    }
+    let in_order: Vec<OwnerId> = dues.iter().map(|&(_, owner_id)| owner_id).collect();
+    assert_eq!(found, in_order);
+}
+
+#[test]
+fn what_was_taken_in_a_burst_is_not_renewed_in_one() {
+    const HOLDS: u16 = 10_000;
+    const STEPS: u32 = 120;
+    const STEP: Duration = Duration::from_secs(10);
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    for number in 0..HOLDS {
+        let taken = start + Duration::from_micros(20) * u32::from(number);
+        registry.insert(leased(number, taken));
+    }
+    let mut last = HashMap::default();
+    let mut sent = Vec::new();
+    for step in 1..=3 * STEPS {
+        let now = start + STEP * step;
+        let renewals = registry.due(now, MANY).renewals;
+        sent.push(renewals.len());
+        for Renewal {
+            owner_id,
+            extension,
+            ..
+        } in renewals
+        {
+            let before = last.insert(owner_id, now).unwrap_or(start + STEP);
+            assert!(
+                now.since(before) <= TTL / 3 + STEP,
+                "{:?}",
+                now.since(before)
+            );
+            registry.confirmed(owner_id, extension, confirmation(now, false));
+        }
+    }
+    assert_eq!(last.len(), usize::from(HOLDS));
+    let even = usize::from(HOLDS) / STEPS as usize;
+    let most = sent.iter().copied().max().unwrap();
+    assert!(most <= 3 * even, "{most} at once, {even} if they were even");
+    let total: usize = sent.iter().sum();
+    assert!(
+        total <= usize::from(HOLDS) * 9 / 2,
+        "{total} renewals in three thirds of {HOLDS} leases"
+    );
+}
+
+#[test]
+fn a_renewal_without_an_answer_is_handed_out_again_and_told() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    let first = start + TTL / 3;
+    assert_eq!(owner_ids(&registry.due(first, MANY)), [owner_id(1)]);
+    let agenda = registry.due(first + TTL / 6, MANY);
+    assert_eq!(owner_ids(&agenda), [owner_id(1)]);
+    assert_eq!(overdue(&agenda), [(owner_id(1), 1)]);
+
+    let renewed = registry.confirmed(owner_id(1), EXTENSION, confirmation(first, true));
+    assert_eq!(renewed.map(|lease| lease.owner_id), Some(owner_id(1)));
+    let next = registry.next().unwrap();
+    assert!(next > first + TTL / 12 && next <= first + TTL / 3);
+    let entry = remove(&mut registry, 1).unwrap();
+    assert!(entry.contended, "the answer said that somebody queues");
+    assert_eq!(entry.lease.deadline(), entry.schedule.deadline());
+}
+
+#[test]
+fn a_renewal_that_failed_is_not_told_as_late_as_well() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    let first = start + TTL / 3;
+    assert_eq!(owner_ids(&registry.due(first, MANY)), [owner_id(1)]);
+    let (_, failures) = registry.unanswered(owner_id(1), first, 0.5).unwrap();
+    assert_eq!(failures, 1);
+    let again = registry.due(registry.next().unwrap(), MANY);
+    assert_eq!(owner_ids(&again), [owner_id(1)]);
+    assert!(again.overdue.is_empty());
+}
+
+#[test]
+fn a_renewal_whose_hold_was_given_back_is_dropped() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    registry.insert(leased(2, start));
+    let mut agenda = registry.due(start + TTL / 3, MANY);
+    remove(&mut registry, 1).unwrap();
+    registry.keep_held(&mut agenda.renewals);
+    assert_eq!(owner_ids(&agenda), [owner_id(2)]);
+}
+
+#[test]
+fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    assert_eq!(registry.due(start + TTL, MANY).lost, [owner_id(1)]);
+    let (lease, queue) = registry.lost(owner_id(1)).unwrap();
+    assert_eq!(
+        (lease.owner_id, queue.as_deref()),
+        (owner_id(1), Some("lock:key-1"))
+    );
+    assert_eq!(registry.lost(owner_id(1)).unwrap().1, None);
+    let late = registry.confirmed(owner_id(1), EXTENSION, confirmation(start + TTL, false));
+    assert!(late.is_none());
+    assert!(registry.unanswered(owner_id(1), start + TTL, 0.5).is_none());
+    assert_eq!(registry.next(), None);
+    assert!(
+        remove(&mut registry, 1).is_some(),
+        "it still has to be given back"
+    );
+}
+
+/// It is not declared lost yet, but its holder may have looked at the clock.
+#[test]
+fn a_confirmation_after_the_deadline_does_not_move_it() {
+    // A lease of the first 20 ms that the clock has counted.
+    let long_ago = Moment::from_nanos(0);
+    let brief = terms(MIN_TTL);
+    let mut entry = leased(1, long_ago);
+    entry.schedule = RenewalSchedule::granted(long_ago, &brief);
+    entry.lease = Arc::new(entry.lease.successor(&request(brief), &entry.schedule));
+    let (lease, deadline) = (entry.lease.clone(), entry.schedule.deadline());
+    let mut registry = LeaseRegistry::default();
+    registry.insert(entry);
+    let now = Clock::Boot.now();
+    assert!(now > deadline);
+    let late = registry.confirmed(owner_id(1), EXTENSION, confirmation(now, false));
+    assert!(late.is_none());
+    assert_eq!(lease.deadline(), deadline);
+    assert_eq!(registry.due(now, MANY).lost, [owner_id(1)]);
+}
+
+#[test]
+fn a_hold_that_others_ended_is_found_lost_when_it_is_due() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let entry = leased(1, start);
+    entry.lease.lose(crate::lease::LossReason::Shutdown);
+    registry.insert(entry);
+    let agenda = registry.due(start + TTL / 3, MANY);
+    assert_eq!(
+        (owner_ids(&agenda), agenda.lost),
+        (vec![], vec![owner_id(1)])
+    );
+}
+
+#[test]
+fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    for number in 0..5 {
+        registry.insert(leased(number, start));
+    }
+    registry.lost(owner_id(0)).unwrap();
+    // Before any of them is to be renewed by itself.
+    let now = start + TTL / 20;
+    registry.disconnected(now);
+    let mut found = Vec::new();
+    while found.len() < 4 {
+        let agenda = registry.due(now, 3);
+        assert!(!agenda.renewals.is_empty());
+        assert!(agenda.renewals.iter().all(|it| it.extension == EXTENSION));
+        found.extend(owner_ids(&agenda));
+        // There is a connection now: no reason to ask for what is under way.
+        registry.connected();
+    }
+    found.sort();
+    assert_eq!(found, [1, 2, 3, 4].map(owner_id));
+    let agenda = registry.due(now, MANY);
+    assert!(owner_ids(&agenda).is_empty());
+    assert!(agenda.next.unwrap() > now);
+
+    for number in 1..4 {
+        registry.confirmed(owner_id(number), EXTENSION, confirmation(now, false));
+    }
+    assert!(
+        registry.unanswered(owner_id(4), now, 0.5).is_none(),
+        "no news"
+    );
+    registry.connected();
+    assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(4)]);
+    // Without a word of a connection, too, and it is news once a regular one would have been due.
+    assert!(registry.unanswered(owner_id(4), now, 0.5).is_none());
+    let soon = registry.due(now, MANY).next.unwrap();
+    assert!(soon > now && soon < now + TTL / 20);
+    let late = start + TTL / 3;
+    assert_eq!(owner_ids(&registry.due(late, 1)).len(), 1);
+    assert!(registry.unanswered(owner_id(4), late, 0.5).is_some());
+}
+
+#[test]
+fn what_was_sent_on_the_connection_that_is_gone_proves_nothing() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let (sent, broke) = (start + TTL / 10, start + TTL / 9);
+    registry.insert(leased(1, start));
+    registry.disconnected(broke);
+    assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
+    // The answer to a renewal that was read before the connection broke.
+    registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
+    assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
+    registry.confirmed(owner_id(1), EXTENSION, confirmation(broke, false));
+    assert!(owner_ids(&registry.due(broke, MANY)).is_empty());
+    // A grant that was answered before, and comes only now.
+    registry.insert(leased(2, sent));
+    registry.insert(leased(3, broke));
+    assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(2)]);
+}
+
+#[test]
+fn only_so_many_confirmations_are_under_way() {
+    const HOLDS: u16 = MAX_CONFIRMATIONS as u16 + 100;
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    for number in 0..HOLDS {
+        registry.insert(leased(number, start));
+    }
+    let now = start + TTL / 20;
+    registry.disconnected(now);
+    let first = registry.due(now, MANY);
+    assert_eq!(first.renewals.len(), MAX_CONFIRMATIONS);
+    assert!(first.next.unwrap() > now && !registry.may_confirm());
+    let [one, two, three, ..] = owner_ids(&first)[..] else {
+        panic!("there are more")
+    };
+    registry.confirmed(one, EXTENSION, confirmation(now, false));
+    registry.unanswered(two, now, 0.5);
+    let lease = registry.entries[&three.acquisition()].lease.clone();
+    registry.remove(&lease).unwrap();
+    assert!(registry.may_confirm());
+    assert_eq!(registry.due(now, MANY).renewals.len(), 3);
+}
+
+#[test]
+fn a_lease_that_is_not_renewed_is_confirmed_for_what_its_holder_counts_on() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(1, start);
+    let terms = LeaseTerms {
+        renew: false,
+        ..terms(TTL)
+    };
+    entry.schedule = RenewalSchedule::granted(start, &terms);
+    let deadline = entry.schedule.deadline();
+    registry.insert(entry);
+    let now = start + TTL / 2;
+    registry.disconnected(now);
+    let agenda = registry.due(now, MANY);
+    let [renewal] = &agenda.renewals[..] else {
+        panic!("one")
+    };
+    let Extension { ttl, extends } = renewal.extension;
+    assert!(!extends);
+    // As any lease it ends later at the server, by the margin of the time that is left.
+    let counted = now + ttl.saturating_sub(margin(ttl));
+    assert!(counted >= deadline && counted < deadline + Duration::from_millis(2));
+    assert!(registry.unanswered(owner_id(1), now, 0.5).is_none());
+    let again = registry.next().unwrap();
+    assert!(again < now + TTL / 20, "it is asked for again");
+    assert_eq!(owner_ids(&registry.due(again, MANY)), [owner_id(1)]);
+    let sent = again + TTL / 100;
+    let renewed = registry.confirmed(owner_id(1), renewal.extension, confirmation(sent, false));
+    assert_eq!(renewed.unwrap().deadline(), deadline);
+    assert_eq!(registry.next(), Some(deadline), "it is not renewed");
+}
+
+#[test]
+fn what_was_not_handed_over_is_not_renewed_but_confirmed_when_it_is() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(1, start);
+    let request = request(terms(TTL));
+    entry.lease = Arc::new(entry.lease.successor(&request, &entry.schedule));
+    let lease = entry.lease.clone();
+    registry.insert(entry);
+    let first = start + TTL / 3;
+    assert!(owner_ids(&registry.due(first, MANY)).is_empty());
+    let second = registry.next().unwrap();
+    assert!(second > first && second <= first + TTL / 6);
+    assert!(!lease.is_doubted());
+    registry.disconnected(first);
+    assert!(owner_ids(&registry.due(first, MANY)).is_empty());
+    assert!(lease.is_doubted());
+    lease.delivered();
+    registry.confirm_soon(&lease);
+    assert_eq!(owner_ids(&registry.due(first, MANY)), [owner_id(1)]);
+}
+
+#[test]
+fn a_turn_in_doubt_is_confirmed_by_the_next_one() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    let lease = registry.leases().next().unwrap().clone();
+    let now = start + TTL / 10;
+    registry.disconnected(now);
+    assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(1)]);
+    let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, now);
+    let next = next.expect("it may be had");
+    assert!(next.is_doubted());
+    next.delivered();
+    registry.confirm_soon(&next);
+    assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(1)]);
+    assert_eq!(registry.confirming, 1);
+}
+
+#[test]
+fn what_nobody_comes_for_is_lost_when_its_lease_ends() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(1, start);
+    let request = request(terms(TTL));
+    entry.lease = Arc::new(entry.lease.successor(&request, &entry.schedule));
+    registry.insert(entry);
+    let mut agenda = DueWork::default();
+    while agenda.lost.is_empty() {
+        let next = registry.next().expect("it is watched");
+        agenda = registry.due(next, MANY);
+        assert!(agenda.renewals.is_empty());
+    }
+    assert_eq!(agenda.lost, [owner_id(1)]);
+}
+
+#[test]
+fn what_was_given_back_is_not_due() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    remove(&mut registry, 1).unwrap();
+    assert_eq!(registry.next(), None);
+    assert!(remove(&mut registry, 1).is_none());
+}
+
+#[test]
+fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    let due = registry.next();
+    let mut lease = registry.leases().next().unwrap().clone();
+    let first = lease.clone();
+    for handoff in 1..TURNS {
+        let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
+        let next = next.expect("it may be had");
+        assert_eq!(next.owner_id, first.owner_id);
+        assert_eq!(next.token.get(), first.token.get() + u64::from(handoff));
+        assert_eq!(next.deadline(), first.deadline());
+        assert_eq!(next.trace.function, "next");
+        assert!(registry.remove(&lease).is_none(), "its lease was passed on");
+        lease = next;
+    }
+    let beyond = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
+    assert!(beyond.is_none(), "the grant has no more tokens");
+    assert_eq!(registry.next(), due);
+    assert!(registry.remove(&lease).is_some());
+}
+
+#[test]
+fn a_renewal_of_one_turn_carries_the_next_one_on() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    let lease = registry.leases().next().unwrap().clone();
+    let asked = registry.due(start + TTL / 3, MANY);
+    assert_eq!(owner_ids(&asked), [owner_id(1)]);
+    let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
+    let next = next.unwrap();
+    let sent = start + TTL / 3;
+    let renewed = registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
+    assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
+    assert!(next.deadline() > lease.deadline());
+    // The server says who has it by the token of the grant. That is no news of the turn.
+    assert_eq!(next.token.get(), lease.token.get() + 1);
+}
+
+#[test]
+fn a_lease_passes_only_to_whom_it_could_have_been_granted() {
+    let start = Clock::Boot.now();
+    let passes = |change: fn(&mut LeaseEntry), terms: LeaseTerms, after: Duration| {
+        let mut registry = LeaseRegistry::default();
+        let mut entry = leased(1, start);
+        change(&mut entry);
+        let lease = entry.lease.clone();
+        registry.insert(entry);
+        let next = registry.hand_over(&lease, &request(terms), TURNS, start + after);
+        next.is_some()
+    };
+    let as_it_is: fn(&mut LeaseEntry) = |_| {};
+    let contended: fn(&mut LeaseEntry) = |entry| entry.contended = true;
+    let lost: fn(&mut LeaseEntry) = |entry| {
+        entry.lease.lose(crate::lease::LossReason::NotOurs);
+    };
+    let soon = Duration::from_millis(999);
+    assert!(passes(as_it_is, terms(TTL), TTL / 4));
+    assert!(!passes(as_it_is, terms(TTL), TTL / 3), "too little is left");
+    assert!(!passes(as_it_is, terms(TTL / 2), soon), "another ttl");
+    let held_for_less = LeaseTerms {
+        max_hold: Some(TTL / 2),
+        ..terms(TTL)
+    };
+    assert!(!passes(as_it_is, held_for_less, soon), "another first ttl");
+    assert!(passes(contended, terms(TTL), soon));
+    assert!(
+        !passes(contended, terms(TTL), MAX_LOCAL_TIME),
+        "others have waited"
+    );
+    assert!(!passes(lost, terms(TTL), soon), "it is lost");
+}
+
+/// A hold whose body is over, and which retains its lease for `RETAIN`.
+fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(number, at);
+    let terms = LeaseTerms {
+        retain: RETAIN,
+        ..entry.lease.terms
+    };
+    let lease = &entry.lease;
+    let lease = Lease::new(
+        lease.keys.clone(),
+        lease.owner_id,
+        lease.token,
+        terms,
+        ("", "key-<n>"),
+        Clock::Boot,
+        &entry.schedule,
+    );
+    lease.delivered();
+    entry.lease = Arc::new(lease);
+    let lease = entry.lease.clone();
+    registry.insert(entry);
+    (registry, lease)
+}
+
+const RETAIN: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_retained_lease_is_the_next_callers_until_its_time_is_over() {
+    let start = Clock::Boot.now();
+    let resume = |at: Duration, terms, turns| {
+        let (mut registry, lease) = retaining(1, start);
+        assert!(registry.retain(&lease, TURNS, start));
+        assert_eq!(registry.next(), Some(start + RETAIN));
+        assert!(registry.due(start + RETAIN, MANY).renewals.is_empty());
+        let next = registry.resume(&request(terms), turns, start + at)?;
+        assert_eq!(
+            (next.owner_id, next.token),
+            (lease.owner_id, lease.token.next())
+        );
+        assert!(
+            registry
+                .resume(&request(terms), turns, start + at)
+                .is_none()
+        );
+        assert!(registry.remove(&lease).is_none(), "it is the next one's");
+        registry.remove(&next)
+    };
+    let last = RETAIN - Duration::from_nanos(1);
+    assert!(resume(Duration::ZERO, terms(TTL), TURNS).is_some());
+    assert!(resume(last, terms(TTL), TURNS).is_some());
+    assert!(
+        resume(RETAIN, terms(TTL), TURNS).is_none(),
+        "its time is over"
+    );
+    assert!(resume(last, terms(TTL / 2), TURNS).is_none(), "another ttl");
+    assert!(
+        resume(last, terms(TTL), 1).is_none(),
+        "it has no token left"
+    );
+}
+
+#[test]
+fn what_others_want_or_may_be_lost_is_not_retained() {
+    let start = Clock::Boot.now();
+    let retains = |change: fn(&mut LeaseEntry), at: Duration| {
+        let (mut registry, lease) = retaining(1, start);
+        change(registry.entry(&lease).expect("it is held"));
+        registry.retain(&lease, TURNS, start + at)
+    };
+    let as_it_is: fn(&mut LeaseEntry) = |_| {};
+    assert!(retains(as_it_is, TTL / 4));
+    assert!(!retains(as_it_is, TTL / 3), "too little is left of it");
+    let refused: [fn(&mut LeaseEntry); 6] = [
+        |entry| entry.contended = true,
+        |entry| entry.turn = TURNS - 1,
+        |entry| entry.unanswered = 1,
+        |entry| entry.doubt = Doubt::Open,
+        |entry| entry.doubt = Doubt::Confirming,
+        |entry| {
+            entry.lease.lose(crate::lease::LossReason::NotOurs);
+        },
+    ];
+    for change in refused {
+        assert!(!retains(change, Duration::ZERO));
+    }
+    let (mut registry, lease) = retaining(1, start);
+    assert!(registry.retained.close().is_empty());
+    assert!(!registry.retain(&lease, TURNS, start), "the client ends");
+}
+
+#[test]
+fn a_holder_that_was_called_does_not_retain_its_lease() {
+    let start = Clock::Boot.now();
+    let notifier = GrantNotifier::default();
+    let (mut registry, lease) = retaining(1, start);
+    let owner = &mut registry.entry(&lease).expect("it is held").owner;
+    *owner = RegisteredOwner::ended_before(owner_id(1), owner.names.clone(), &notifier);
+    assert!(notifier.notify(owner_id(1)));
+    assert!(!registry.retain(&lease, TURNS, start));
+}
+
+/// Two thirds of the ttl are what the next caller must have.
+#[test]
+fn a_lease_is_retained_for_as_long_as_somebody_may_have_it() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    let late = lease.deadline().since(start) - TTL * 2 / 3 - RETAIN / 2;
+    assert!(registry.retain(&lease, TURNS, start + late));
+    assert_eq!(registry.next(), Some(start + late + RETAIN / 2));
+}
+
+#[test]
+fn each_retained_lease_is_given_back_once() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    assert!(registry.retain(&lease, TURNS, start));
+    assert!(registry.retained.remove_owner(owner_id(2)).is_none());
+    let early = start + (RETAIN - Duration::from_nanos(1));
+    assert!(registry.retained.remove_expired(early).is_empty());
+    let expired = registry.retained.remove_expired(start + RETAIN);
+    assert_eq!(expired.len(), 1);
+    assert!(expired[0].heads_queue);
+    assert!(registry.retained.remove_owner(owner_id(1)).is_none());
+    assert_eq!(registry.next(), None);
+}
+
+#[test]
+fn a_retained_lease_ends_with_its_connection() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    assert!(registry.retain(&lease, TURNS, start));
+    registry.disconnected(start);
+    assert!(
+        registry
+            .resume(&request(terms(TTL)), TURNS, start)
+            .is_none()
+    );
+    assert!(registry.is_due_earlier());
+    assert_eq!(registry.retained.remove_expired(start).len(), 1);
+}
+
+/// Nor once it failed: the server may not have the lease any more.
+#[test]
+fn a_lease_whose_renewal_is_not_answered_is_not_retained() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    let due = registry.next().expect("it is renewed");
+    let [renewal] = &registry.due(due, MANY).renewals[..] else {
+        panic!("it is due");
+    };
+    let extension = renewal.extension;
+    assert!(!registry.retain(&lease, TURNS, due), "it is under way");
+    assert!(registry.unanswered(owner_id(1), due, 0.5).is_some());
+    assert!(!registry.retain(&lease, TURNS, due), "it was not answered");
+    registry.confirmed(owner_id(1), extension, confirmation(due, false));
+    assert!(registry.retain(&lease, TURNS, due));
+}
+
+/// Until the next connection has confirmed it, nobody knows whether it is held.
+#[test]
+fn a_lease_in_doubt_is_retained_once_it_is_confirmed() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    let broke = start + TTL / 100;
+    registry.disconnected(broke);
+    assert!(
+        !registry.retain(&lease, TURNS, broke),
+        "it is to be confirmed"
+    );
+    let [renewal] = &registry.due(broke, MANY).renewals[..] else {
+        panic!("it is asked for");
+    };
+    let extension = renewal.extension;
+    assert!(!registry.retain(&lease, TURNS, broke), "that is asked for");
+    registry.confirmed(owner_id(1), extension, confirmation(start, false));
+    assert!(
+        !registry.retain(&lease, TURNS, broke),
+        "the last server said so"
+    );
+    registry.confirmed(owner_id(1), extension, confirmation(broke, false));
+    assert!(registry.retain(&lease, TURNS, broke));
+    // It was confirmed since, so its next caller need not do so.
+    let next = registry.resume(&request(terms(TTL)), TURNS, broke);
+    assert!(!next.expect("it may have it").is_doubted());
+}
+
+#[test]
+fn what_was_granted_before_the_connection_broke_is_not_retained() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    let entry = registry.remove(&lease).expect("it is held");
+    registry.disconnected(start + TTL / 100);
+    registry.insert(*entry);
+    assert!(!registry.retain(&lease, TURNS, start + TTL / 100));
+}
+
+/// A late answer to a renewal of the last caller, who has gone.
+#[test]
+fn a_retained_lease_that_is_not_ours_is_ended() {
+    let start = Clock::Boot.now();
+    let (mut registry, lease) = retaining(1, start);
+    assert!(registry.retain(&lease, TURNS, start));
+    assert!(registry.lost(owner_id(1)).is_none(), "nobody has it");
+    assert!(registry.retained.remove_owner(owner_id(1)).is_some());
+    assert!(
+        registry
+            .resume(&request(terms(TTL)), TURNS, start)
+            .is_none()
+    );
+    assert_eq!(registry.next(), None);
+}
+
+#[test]
+fn nobody_is_told_to_look_who_looks_in_time() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    assert!(!registry.is_due_earlier());
+    registry.insert(leased(1, start));
+    assert!(registry.is_due_earlier());
+    assert!(!registry.is_due_earlier(), "it was said");
+    registry.insert(leased(2, start + TTL));
+    assert!(!registry.is_due_earlier());
+    registry.plan(Some(start + TTL / 3 + TTL));
+    assert!(registry.is_due_earlier());
+    remove(&mut registry, 1).unwrap();
+    remove(&mut registry, 2).unwrap();
+    registry.plan(None);
+    assert!(!registry.is_due_earlier());
+}

@@ -1,0 +1,305 @@
+//! The release of a lock by its holder.
+//!
+//! The first `end` or `release` of a holder, its repetition while its caller may still wait for it, and the
+//! hand-off to the next caller of the local queue. What is unsettled after that is the [`reaper`]'s.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{self, Waker};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::backend::ReleaseOutcome;
+use crate::backend::remote::context::Context;
+use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::lease_entry::LeaseEntry;
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::pass_head;
+use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::reaper::{self, needs_another_end};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{Answered, EndReply};
+use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
+use crate::background::offload::Task;
+use crate::background::panics::catch_panics;
+use crate::background::random;
+use crate::key::LockName;
+use crate::lease::Lease;
+use crate::lease::fencing_token::FencingToken;
+use crate::telemetry;
+
+/// A caller waits no longer than this for the answer to a release.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// A caller waits this long even if its lease is over, for a round trip or two: the caller's next acquire must
+/// not find its own stale record.
+const MIN_WAIT: Duration = Duration::from_millis(20);
+
+/// Releases a lock and reports the outcome.
+///
+/// Runs on the background from the start if the lease is already lost, so that the loss is reported before the
+/// release returns, or if a renewal is in flight, so that no renewal follows the release.
+pub(crate) async fn release<W: Wire>(
+    context: &Arc<Context<W>>,
+    entry: Box<LeaseEntry>,
+) -> ReleaseOutcome {
+    let in_background = entry.lease.is_known_lost() || entry.unanswered > 0;
+    let (reply, mut answer) = oneshot::channel();
+    let task = release_task(context, entry, Some(reply));
+    let mut runner = context.inline_runner();
+    if in_background {
+        context.spawn(task);
+    } else {
+        context.offload(runner.offloaded(), task);
+    }
+    let outcome = runner.wait_for(&mut answer).await;
+    outcome.unwrap_or(ReleaseOutcome::Unconfirmed)
+}
+
+/// As [`release`], without waiting for the answer. Never blocks.
+///
+/// With a connection the command is queued when this returns, and what the same caller sends next comes after
+/// it. Without one, or where the server has forgotten the script or refuses to compare and delete, the caller's
+/// next acquire may come first, and then waits in Redis's queue.
+pub(crate) fn release_unawaited<W: Wire>(
+    context: &Arc<Context<W>>,
+    mut entry: Box<LeaseEntry>,
+) -> ReleaseOutcome {
+    if entry.heads_queue && context.queues().remove_if_empty(&entry.owner.names.lock) {
+        entry.heads_queue = false;
+    }
+    begin_here(context, release_task(context, entry, None));
+    ReleaseOutcome::NotAwaited
+}
+
+/// Releases a retained lease. Never blocks. With a connection the command is sent when this returns: a waiter
+/// has asked for the lock, and should not wait for another thread to wake up.
+pub(crate) fn release_retained<W: Wire>(context: &Arc<Context<W>>, entry: Box<LeaseEntry>) {
+    begin_here(context, release_task(context, entry, None));
+}
+
+/// Polls `task` once on this thread, and leaves the rest to the background.
+fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
+    let mut noop = task::Context::from_waker(Waker::noop());
+    if task.as_mut().poll(&mut noop).is_pending() {
+        context.spawn(task);
+    }
+}
+
+/// The task that releases a lock, hands the local queue over, and reports the outcome to `reply`.
+fn release_task<W: Wire>(
+    context: &Arc<Context<W>>,
+    entry: Box<LeaseEntry>,
+    reply: Option<oneshot::Sender<ReleaseOutcome>>,
+) -> Task {
+    let context = context.clone();
+    // Counted here and not in the task: a shutdown may look before the task is run.
+    let counted = context.unsettled.one();
+    if entry.heads_queue {
+        // The caller that is recorded as the holder is one no longer.
+        context.queues().update(&entry.owner.names.lock, None);
+    }
+    let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
+    let mut report = Report {
+        // Captured before the release is sent: a lease that expires while the release is unanswered is not a
+        // loss.
+        was_held: !entry.lease.is_known_lost(),
+        lease: entry.lease.clone(),
+        reply,
+        is_sent: false,
+    };
+    Box::pin(async move {
+        let LeaseEntry {
+            lease,
+            mut owner,
+            contended,
+            heads_queue,
+            turn,
+            ..
+        } = *entry;
+        let token = lease.token.of_grant(turn);
+        let outcome = {
+            if !contended {
+                // The caller may have been too busy to read the message that a waiter queues.
+                context.wire.read_messages();
+            }
+            let contended = contended || owner.has_waiters();
+            let first = first_end(&context, &mut owner, token, contended, heads_queue, until);
+            let mut first = pin!(first);
+            match context.timers().timeout_at(until, first.as_mut()).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    report.send(ReleaseOutcome::Unconfirmed);
+                    first.await
+                }
+            }
+        };
+        report.send(match outcome_of(&outcome) {
+            // An unanswered `end` may have freed the lock.
+            ReleaseOutcome::NotOurs if owner.outstanding.may_have_ended() => {
+                ReleaseOutcome::Unconfirmed
+            }
+            outcome => outcome,
+        });
+        let is_unanswered = needs_another_end(&outcome, &owner);
+        if is_unanswered || owner.outstanding.is_tainted() {
+            // In a task of its own: this one may run where there are no timers.
+            let settling = context.clone();
+            context.spawn(async move {
+                reaper::settle(&settling, owner, is_unanswered, Some(counted)).await;
+            });
+        }
+    })
+}
+
+/// The report of a release to the caller and to telemetry, sent once.
+struct Report {
+    lease: Arc<Lease>,
+    was_held: bool,
+    reply: Option<oneshot::Sender<ReleaseOutcome>>,
+    is_sent: bool,
+}
+
+impl Report {
+    fn send(&mut self, outcome: ReleaseOutcome) {
+        if std::mem::replace(&mut self.is_sent, true) {
+            return;
+        }
+        if outcome == ReleaseOutcome::Unconfirmed && self.was_held {
+            telemetry::release_unconfirmed(&self.lease.trace);
+        }
+        if let Some(reply) = self.reply.take() {
+            catch_panics(|| reply.send(outcome));
+        }
+    }
+}
+
+fn outcome_of(ended: &Result<EndReply, WireError>) -> ReleaseOutcome {
+    match ended {
+        Ok(EndReply::NotOurs | EndReply::LeftQueue) => ReleaseOutcome::NotOurs,
+        Ok(_) => ReleaseOutcome::Freed,
+        Err(_) => ReleaseOutcome::Unconfirmed,
+    }
+}
+
+/// Ends a holder, and repeats that until `until` where there is no answer: waiters want the lock, and a broken
+/// connection is replaced at once. The next caller of the local queue is made its head, whatever the outcome.
+async fn first_end<W: Wire>(
+    context: &Arc<Context<W>>,
+    owner: &mut RegisteredOwner,
+    token: FencingToken,
+    mut contended: bool,
+    mut heads_queue: bool,
+    until: Instant,
+) -> Result<EndReply, WireError> {
+    let mut failures = 0;
+    if heads_queue && let Some((successor, ttl)) = successor(context, owner) {
+        // The queue goes to the successor, whatever the outcome.
+        heads_queue = false;
+        contended = true;
+        let ended = release_to(context, owner, successor, ttl).await;
+        if !may_repeat(context, &ended, until, &mut failures).await {
+            return ended;
+        }
+    }
+    let _head = heads_queue.then(|| HandOverOnDrop {
+        context,
+        lock: owner.names.lock.clone(),
+    });
+    loop {
+        let ended = if contended {
+            let ended = context.wire.end(owner, EndRequest::default()).await;
+            ended.map(|answered| answered.answer)
+        } else {
+            context.wire.release(owner, ReleaseRequest { token }).await
+        };
+        match ended {
+            Ok(EndReply::Contended) => contended = true,
+            ended => {
+                if !may_repeat(context, &ended, until, &mut failures).await {
+                    return ended;
+                }
+            }
+        }
+    }
+}
+
+/// An owner for the next caller of the local queue, and the ttl that it asks for.
+fn successor<W: Wire>(
+    context: &Context<W>,
+    owner: &RegisteredOwner,
+) -> Option<(RegisteredOwner, Duration)> {
+    let (label, ttl) = {
+        let queues = context.queues();
+        let request = &queues.peek(&owner.names.lock)?.request;
+        (request.label.clone(), request.terms.first_ttl())
+    };
+    let successor = context.new_owner(&label, &owner.names).ok()?;
+    Some((successor, ttl))
+}
+
+/// Whether an unanswered end is to be repeated, after a pause that grows, before `until`.
+async fn may_repeat<W: Wire>(
+    context: &Context<W>,
+    ended: &Result<EndReply, WireError>,
+    until: Instant,
+    failures: &mut u32,
+) -> bool {
+    if !matches!(ended, Err(WireError::Unavailable(_))) || Instant::now() >= until {
+        return false;
+    }
+    *failures += 1;
+    let pause = Instant::now() + backoff(*failures, random::jitter());
+    context.timers().sleep_until(pause.min(until)).await;
+    true
+}
+
+/// Ends a holder in favour of `successor`, and hands the local queue over with what came of it.
+async fn release_to<W: Wire>(
+    context: &Arc<Context<W>>,
+    owner: &mut RegisteredOwner,
+    mut successor: RegisteredOwner,
+    ttl: Duration,
+) -> Result<EndReply, WireError> {
+    let lock = owner.names.lock.clone();
+    successor.outstanding.note_queued();
+    let request = EndRequest {
+        successor: Some(Successor {
+            owner: &mut successor,
+            ttl,
+        }),
+    };
+    let ended = context.wire.end(owner, request).await;
+    let handoff = match ended {
+        Ok(Answered {
+            at,
+            answer: EndReply::SuccessorHolds(grant),
+        }) => Handoff::Granted(successor, Answered { at, answer: grant }),
+        Ok(Answered {
+            answer: EndReply::HandedOff,
+            ..
+        }) => Handoff::Confirmed(successor),
+        Err(_) => Handoff::Queued(successor),
+        Ok(_) => {
+            // The successor was named, so it has to be ended: a wire that sends a command twice may bring the
+            // answer to the second, after the first has put the successor in the queue.
+            drop(reaper::end(context, successor));
+            Handoff::Fresh
+        }
+    };
+    pass_head::to_next(context, &lock, handoff);
+    ended.map(|answered| answered.answer)
+}
+
+/// Hands the head of a local queue over when this is dropped.
+struct HandOverOnDrop<'a, W: Wire> {
+    context: &'a Arc<Context<W>>,
+    lock: LockName,
+}
+
+impl<W: Wire> Drop for HandOverOnDrop<'_, W> {
+    fn drop(&mut self) {
+        pass_head::to_next(self.context, &self.lock, Handoff::Fresh);
+    }
+}

@@ -1,0 +1,72 @@
+//! Why a command failed.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{LockError, LockErrorKind};
+
+/// Why a command failed.
+#[derive(Clone, Debug)]
+pub(crate) enum WireError {
+    /// The server refused the command, and would refuse it again.
+    Refused(Detail),
+    /// The command was not sent, was not answered in time, or the server cannot carry it out now.
+    Unavailable(Detail),
+}
+
+/// What happened, in words, and the error that caused it where that is worth keeping.
+#[derive(Clone, Debug)]
+pub(crate) struct Detail {
+    text: String,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+#[cfg(feature = "tls")]
+impl Detail {
+    pub(crate) fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Detail {
+        self.cause = Some(Arc::new(cause));
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Detail {
+    fn from(text: T) -> Detail {
+        Detail {
+            text: text.into(),
+            cause: None,
+        }
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl WireError {
+    pub(crate) fn refused(detail: impl Into<Detail>) -> WireError {
+        WireError::Refused(detail.into())
+    }
+
+    pub(crate) fn unavailable(detail: impl Into<Detail>) -> WireError {
+        WireError::Unavailable(detail.into())
+    }
+
+    pub(crate) fn into_error(self) -> LockError {
+        let (kind, Detail { text, cause }) = match self {
+            WireError::Refused(detail) => (LockErrorKind::Rejected, detail),
+            WireError::Unavailable(detail) => (LockErrorKind::Unavailable, detail),
+        };
+        LockError::new(kind).with_detail(text).with_cause(cause)
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WireError::Refused(detail) | WireError::Unavailable(detail) => detail.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! An owner as a server knows it.
+
+use std::sync::Arc;
+
+use crate::backend::wire::outstanding::Outstanding;
+use crate::key::RecordNames;
+use crate::lease::owner_id::OwnerId;
+
+/// The entry of an owner in a queue: its id, a space and its label.
+#[derive(Debug)]
+pub(crate) struct QueueEntry {
+    pub(crate) owner_id: OwnerId,
+    pub(crate) label: Arc<str>,
+}
+
+impl QueueEntry {
+    /// The parts that make up the entry, for writing it without allocating.
+    pub(crate) fn parts(&self) -> [&str; 4] {
+        [self.owner_id.as_str(), " ", &self.label, ""]
+    }
+}
+
+/// An owner, the records that it holds or queues for, and its outstanding commands.
+///
+/// A wire sends the commands of one owner one after the other and notes each of them in `outstanding`.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    pub(crate) entry: QueueEntry,
+    pub(crate) names: RecordNames,
+    pub(crate) outstanding: Outstanding,
+}
+
+impl Owner {
+    pub(crate) fn new(owner_id: OwnerId, label: Arc<str>, names: RecordNames) -> Owner {
+        Owner {
+            entry: QueueEntry { owner_id, label },
+            names,
+            outstanding: Outstanding::default(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> OwnerId {
+        self.entry.owner_id
+    }
+}

@@ -1,0 +1,48 @@
+//! The answers to commands.
+
+use std::time::Duration;
+
+use crate::background::moment::Moment;
+use crate::lease::record::{Grant, Holder};
+
+/// An answer, and the time before its command was sent, from which a lease may be counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answered<T> {
+    pub(crate) at: Moment,
+    pub(crate) answer: T,
+}
+
+/// The answer to `acquire`.
+#[derive(Clone, Debug)]
+pub(crate) enum AcquireReply {
+    Held(Grant),
+    Waiting(Waiting),
+}
+
+/// The position of an owner that does not hold the lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// What is left of the holder's lease; `None` if it never expires.
+    pub(crate) remaining: Option<Duration>,
+    /// 1 is the head of the queue, 0 is outside it.
+    pub(crate) position: u32,
+    pub(crate) holder: Holder,
+}
+
+/// The answer to `release` and to `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndReply {
+    /// The owner held the lock, which is free now.
+    Freed,
+    /// The owner held the lock, which was granted to a waiter of the queue.
+    HandedOff,
+    /// The owner held the lock, which the named successor holds now.
+    SuccessorHolds(Grant),
+    /// Nothing was done, and `end` is to be sent: a waiter queues, or the record that the server compared is
+    /// another one. Only `release` answers so.
+    Contended,
+    /// The owner did not hold the lock, and has left its queue.
+    LeftQueue,
+    /// The owner neither held the lock nor queued for it.
+    NotOurs,
+}

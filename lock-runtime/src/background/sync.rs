@@ -1,0 +1,70 @@
+//! A mutex without poison.
+
+use std::sync::{self, MutexGuard, PoisonError, TryLockError};
+
+use crate::background::fork;
+
+/// A mutex that ignores poison.
+///
+/// Code that may panic under a mutex leaves its contents usable. So a panic in one caller is no reason for the
+/// others to fail, for a lock to stay, or for a lease not to be renewed.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Mutex<T> {
+        Mutex(sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` if the mutex is locked at this moment.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Locks a mutex that was made in `process`; see [`fork::lock_unless_forked`].
+    pub(crate) fn lock_unless_forked(&self, process: u32) -> Option<MutexGuard<'_, T>> {
+        fork::lock_unless_forked(&self.0, process)
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn contents_stay_usable_after_a_panic() {
+        let mut mutex = Mutex::new(1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            *mutex.lock() += 1;
+            let _locked = mutex.lock();
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(*mutex.lock(), 2);
+        assert_eq!(*mutex.try_lock().expect("it is free"), 2);
+        let process = std::process::id();
+        assert_eq!(*mutex.lock_unless_forked(process).expect("it is free"), 2);
+        assert_eq!(*mutex.get_mut(), 2);
+    }
+
+    #[test]
+    fn a_locked_mutex_is_not_locked_twice() {
+        let mutex = Mutex::new(());
+        let _locked = mutex.lock();
+        assert!(mutex.try_lock().is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! Runs a body inside its call tree, for as long as the lock is held.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::futures::Notified;
+
+use super::current::{self, Current, current, entered};
+use super::frame::Frame;
+use super::on_lost::OnLost;
+use super::scope::Scope;
+use crate::control::is_removed;
+use crate::error::LockError;
+use crate::lease::Lease;
+
+/// Polls a body inside its call tree for as long as the lock is held. `Err` means that the lock was lost and
+/// the body dropped.
+///
+/// The body stays where its caller pinned it: moving it in here would copy it. It is nevertheless dropped
+/// from here, inside its call tree, so that its destructors enter the lock instead of waiting for it.
+///
+/// This is compiled once more for every locked function. So it only tells the [`BodyDriver`], which is
+/// compiled once, what to poll.
+#[must_use = "futures do nothing unless polled"]
+pub struct Drive<'a, B> {
+    body: Pin<&'a mut Option<B>>,
+    driver: BodyDriver<'a>,
+}
+
+impl<B: Future> Future for Drive<'_, B> {
+    type Output = Result<B::Output, LockError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let mut inside = this.driver.enter();
+        if let Err(lost) = inside.before_poll(&mut this.body) {
+            return Poll::Ready(Err(lost));
+        }
+        let body = this.body.as_mut().as_pin_mut();
+        match body
+            .expect("a body is not polled after it has ended")
+            .poll(cx)
+        {
+            // The release decides whether the lock was held until here, and an error of the body's own
+            // takes precedence.
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => inside.after_poll(&mut this.body, cx).map(Err),
+        }
+    }
+}
+
+impl<B> Drop for Drive<'_, B> {
+    fn drop(&mut self) {
+        self.driver.discard(&mut self.body);
+    }
+}
+
+impl<B> fmt::Debug for Drive<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drive")
+            .field("lease", &self.driver.lease)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Drops a body in place, whatever its type.
+trait Discard {
+    fn discard(&mut self);
+}
+
+impl<B> Discard for Pin<&mut Option<B>> {
+    fn discard(&mut self) {
+        self.set(None);
+    }
+}
+
+/// The part of [`Drive`] that is the same for every body.
+///
+/// The deadline is compared before and after every poll. So a body that was asleep when its lease ended
+/// does not run on, and one that blocked beyond the deadline does not count as held.
+pub(crate) struct BodyDriver<'a> {
+    lease: &'a Lease,
+    /// The body's scope, and while the body is inside, the one to return to.
+    scope: Option<Current>,
+    on_lost: OnLost,
+    is_started: bool,
+    /// Wakes this task when the lease is lost; made when the body sleeps for the first time. Boxed,
+    /// so that the future of a locked function is no larger for it.
+    lost: Option<Pin<Box<Notified<'a>>>>,
+}
+
+impl<'a> BodyDriver<'a> {
+    /// A driver for a body under `frame`, whose lock is from the client with this number.
+    pub(crate) fn new(client: u64, frame: &'a Arc<Frame>, on_lost: OnLost) -> BodyDriver<'a> {
+        let scope = Scope::new(client, frame, on_lost, current());
+        BodyDriver {
+            lease: frame.lease(),
+            scope: Some(Current::new(scope)),
+            on_lost,
+            is_started: false,
+            lost: None,
+        }
+    }
+
+    pub(crate) fn drive<B>(self, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
+        Drive { body, driver: self }
+    }
+
+    fn enter(&mut self) -> Inside<'_, 'a> {
+        current::enter(&mut self.scope);
+        Inside(self)
+    }
+
+    /// Drops the body inside its call tree.
+    #[inline(never)]
+    fn discard(&mut self, body: &mut dyn Discard) {
+        let _inside = self.enter();
+        body.discard();
+    }
+}
+
+/// The body's scope is the current one until this is dropped.
+struct Inside<'i, 'a>(&'i mut BodyDriver<'a>);
+
+impl Inside<'_, '_> {
+    /// Compares the deadline before a poll.
+    fn before_poll(&mut self, body: &mut dyn Discard) -> Result<(), LockError> {
+        let driver = &mut *self.0;
+        // No body starts without its lock, whatever is to become of one whose lock is lost later.
+        let stops = driver.on_lost == OnLost::Cancel || !driver.is_started;
+        driver.is_started = true;
+        if stops && let Some(loss) = driver.lease.loss() {
+            body.discard();
+            return Err(driver.lease.lost_error(loss));
+        }
+        Ok(())
+    }
+
+    /// Compares the deadline after a poll that left the body asleep. `Ready` means that the body was dropped.
+    fn after_poll(&mut self, body: &mut dyn Discard, cx: &mut Context<'_>) -> Poll<LockError> {
+        let driver = &mut *self.0;
+        if driver.on_lost != OnLost::Cancel {
+            return Poll::Pending;
+        }
+        // Registers this task, so that a loss wakes it while the body sleeps. Whether there was a
+        // notification does not matter: the lease itself is asked below.
+        let lease = driver.lease;
+        let lost = driver
+            .lost
+            .get_or_insert_with(|| Box::pin(lease.notified()));
+        let _ = lost.as_mut().poll(cx);
+        match lease.loss() {
+            Some(loss) if !is_removed!("check_after_a_poll") => {
+                body.discard();
+                Poll::Ready(lease.lost_error(loss))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Inside<'_, '_> {
+    /// Compiled once, and not in every locked function.
+    #[inline(never)]
+    fn drop(&mut self) {
+        current::leave(&mut self.0.scope);
+    }
+}
+
+/// Runs a synchronous body under `frame`, whose lock is from the client with this number.
+pub(crate) fn run_blocking<R>(client: u64, frame: &Arc<Frame>, body: impl FnOnce() -> R) -> R {
+    let scope = Scope::new(client, frame, OnLost::Block, current());
+    let _entered = entered(Some(scope));
+    body()
+}

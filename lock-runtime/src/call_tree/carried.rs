@@ -1,0 +1,92 @@
+//! Futures that carry the call tree in which they were made.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use super::current::{current, entered};
+use super::scope::Scope;
+use crate::lease::Share;
+
+pin_project! {
+    /// A future that carries the call tree in which it was made; see [`in_current_hold`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct InCurrentHold<F> {
+        #[pin]
+        future: Option<F>,
+        scope: Option<Arc<Scope>>,
+        shares: Vec<Share>,
+    }
+
+    impl<F> PinnedDrop for InCurrentHold<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _entered = entered(this.scope.clone());
+            // Inside its call tree: destructors of the future enter the locks instead of waiting for them.
+            this.future.set(None);
+        }
+    }
+}
+
+impl<F: Future> Future for InCurrentHold<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _entered = entered(this.scope.clone());
+        let future = this.future.as_pin_mut();
+        let output = future
+            .expect("the future is there until this is dropped")
+            .poll(cx);
+        if output.is_ready() {
+            // A future may be kept after it has ended; its leases must not be.
+            *this.scope = None;
+            this.shares.clear();
+        }
+        output
+    }
+}
+
+/// Carries the current call tree into `future`, to be spawned.
+///
+/// A spawned task starts a call tree of its own: a locked function that it calls queues behind
+/// the one that spawned it. Wrapped in this, as in tracing's `.in_current_span()`, it counts as
+/// part of the caller's tree and enters the locks that the caller holds.
+///
+/// The future shares every hold of its tree. A lock is released when the last body, guard and
+/// carried future that share it have ended, so a future that outlives its caller keeps the lock. When a
+/// hold is lost the carried future itself goes on, and its calls under that lock fail as `Lost`.
+///
+/// # Cancel safety
+///
+/// Dropping the returned future drops `future` and its share of the holds.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{LockClient, in_current_hold};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+/// let client = LockClient::memory();
+/// let audit = client.clone();
+/// client.lock("order:42").run(async |_guard| {
+///     let task = tokio::spawn(in_current_hold(async move {
+///         audit.lock("order:42").run(async |guard| guard.hold_count()).await
+///     }));
+///     assert!(task.await.unwrap().is_ok());
+/// }).await?;
+/// # Ok(()) }
+/// ```
+pub fn in_current_hold<F: Future>(future: F) -> InCurrentHold<F> {
+    let scope = current().as_ref().map(Scope::uncancelled);
+    let shares = scope.iter().flat_map(|scope| scope.shares()).collect();
+    InCurrentHold {
+        future: Some(future),
+        scope,
+        shares,
+    }
+}

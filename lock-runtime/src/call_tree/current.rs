@@ -1,0 +1,93 @@
+//! The scope whose body is being polled on this thread.
+//!
+//! The innermost scope of a call tree is in a thread-local, but only while one of its bodies is being polled: a
+//! tracing span is entered in the same way. So the tree moves with the future from thread to thread. Neither other tasks of the thread nor a task that a body drives itself can see it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use tokio::task;
+
+use super::scope::{EnclosingFrame, Scope};
+
+thread_local! {
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
+}
+
+/// A scope while a body of it is being polled, and the task that polls it.
+///
+/// A body can drive other tasks itself: `block_on` of a runtime that runs on this thread, a `LocalSet`.
+/// Calls of such a task are not calls of the body.
+#[derive(Debug)]
+pub(crate) struct Current {
+    scope: Arc<Scope>,
+    task: Option<task::Id>,
+}
+
+impl Current {
+    pub(super) fn new(scope: Arc<Scope>) -> Current {
+        let task = task::try_id();
+        Current { scope, task }
+    }
+
+    fn scope_of_this_task(&self) -> Option<&Arc<Scope>> {
+        (self.task == task::try_id()).then_some(&self.scope)
+    }
+}
+
+/// Reads the current scope, if there is one. There is none in the last moments of a thread, when its
+/// thread-locals are gone and others are still being dropped.
+fn with_current<T>(read: impl FnOnce(&Arc<Scope>) -> Option<T>) -> Option<T> {
+    let read =
+        |current: &RefCell<Option<Current>>| read(current.borrow().as_ref()?.scope_of_this_task()?);
+    CURRENT.try_with(read).ok().flatten()
+}
+
+pub(super) fn current() -> Option<Arc<Scope>> {
+    with_current(|scope| Some(scope.clone()))
+}
+
+/// The frame under which the current call tree holds `key` of `client`.
+pub(crate) fn find(client: u64, key: &str) -> Option<EnclosingFrame> {
+    with_current(|scope| scope.find(client, key))
+}
+
+/// Makes `scope` the current one, and stores the previous one in its place. Each call must be followed by
+/// [`leave`], also when the caller unwinds.
+pub(super) fn enter(scope: &mut Option<Current>) {
+    if let Some(scope) = scope {
+        // A future may go from task to task between two polls.
+        scope.task = task::try_id();
+    }
+    exchange(scope);
+}
+
+/// Restores the scope that [`enter`] replaced.
+pub(super) fn leave(scope: &mut Option<Current>) {
+    exchange(scope);
+}
+
+fn exchange(scope: &mut Option<Current>) {
+    // In the last moments of a thread nothing is exchanged, on entering as on leaving.
+    let _ = CURRENT.try_with(|current| std::mem::swap(&mut *current.borrow_mut(), scope));
+}
+
+/// Makes `scope` the current one until the returned value is dropped, also by a panic.
+pub(super) fn entered(scope: Option<Arc<Scope>>) -> Entered {
+    let mut scope = scope.map(Current::new);
+    enter(&mut scope);
+    Entered { previous: scope }
+}
+
+/// Restores the previous scope when this is dropped.
+pub(super) struct Entered {
+    previous: Option<Current>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        leave(&mut self.previous);
+        // The scope that was current until now is dropped after this, when the cell is free again: it may
+        // be the last reference to its frame.
+    }
+}

@@ -1,0 +1,82 @@
+//! Enters a lock that the call tree holds already.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Acquire;
+use crate::background::moment::Moment;
+use crate::call_tree::{EnclosingFrame, Frame};
+use crate::error::{LockError, LockErrorKind};
+
+/// How long a call under a lost lease waits to be dropped.
+const MAX_WAIT_FOR_DROP: Duration = Duration::from_millis(250);
+
+impl Acquire {
+    pub(super) async fn nested(&self, enclosing: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
+        let started = self.now();
+        self.check_reentry()?;
+        let outer = enclosing.frame.clone();
+        let entered = {
+            let wait = self.bounded_wait();
+            let mut descend = pin!(enclosing.frame.clone().descend());
+            tokio::select! {
+                biased;
+                loss = outer.lease().lost() => Err(loss),
+                frame = &mut descend => Ok(Some(frame)),
+                () = self.core.backend.sleep(wait) => Ok(None),
+            }
+        };
+        match entered {
+            Ok(Some(frame)) => Ok(frame),
+            Ok(None) => Err(self.complete(
+                LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
+                self.now().since(started),
+            )),
+            // The driver of the outer body is about to drop this future: it compares the deadline before it
+            // polls the body again. An error now would let the body go on to its own fallback, without the
+            // lock. Only a body that blocks inside one poll, on a runtime of its own, sees the error: nothing
+            // else would end such a body.
+            Err(loss) => {
+                if enclosing.is_dropped_on_loss {
+                    self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;
+                }
+                Err(outer.lease().lost_error(loss))
+            }
+        }
+    }
+
+    pub(super) fn nested_blocking(
+        &self,
+        enclosing: EnclosingFrame,
+    ) -> Result<Arc<Frame>, LockError> {
+        self.check_reentry()?;
+        let lease = enclosing.frame.lease();
+        if let Some(loss) = lease.loss() {
+            return Err(lease.lost_error(loss));
+        }
+        enclosing.frame.try_descend().ok_or_else(|| {
+            LockError::new(LockErrorKind::Reentered)
+                .with_key(&self.key)
+                .with_detail("a sibling is inside, and a synchronous call cannot wait for it")
+        })
+    }
+
+    fn check_reentry(&self) -> Result<(), LockError> {
+        // The outermost call's terms apply, but invalid terms are an error in every call.
+        self.terms()?;
+        // In a forked child the lease is only a copy of the parent's.
+        let same = self.core.backend.check_process();
+        same.map_err(|error| error.with_key(&self.key))?;
+        if self.reentrant {
+            return Ok(());
+        }
+        Err(LockError::new(LockErrorKind::Reentered)
+            .with_key(&self.key)
+            .with_detail("this call says `reentrant = false`"))
+    }
+
+    fn now(&self) -> Moment {
+        self.core.backend.clock().now()
+    }
+}

@@ -1,0 +1,123 @@
+//! Acquires a lock that the call tree does not hold.
+
+use std::time::Duration;
+
+use super::Acquire;
+use crate::backend::owned_lease::OwnedLease;
+use crate::background::clock::Clock;
+use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
+use crate::control::is_removed;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::{LockSet, RecordNames};
+use crate::lease::schedule::LeaseTerms;
+use crate::lease::{Mode, Request};
+use crate::telemetry::Acquiring;
+
+impl Acquire {
+    pub(super) async fn outermost(&self) -> Result<OwnedLease, LockError> {
+        let acquiring = self.acquiring(self.core.backend.clock());
+        let lease = match self.request() {
+            Ok(request) => {
+                OwnedLease::acquire(&self.core.backend, &self.core.admission, request).await
+            }
+            Err(error) => Err(error),
+        };
+        self.deliver(lease, acquiring)
+    }
+
+    pub(super) fn outermost_blocking(&self) -> Result<OwnedLease, LockError> {
+        let core = &*self.core;
+        let acquiring = self.acquiring(core.backend.blocking_clock());
+        let lease = self.request().and_then(|request| {
+            OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
+        });
+        let lease = self.deliver(lease, acquiring)?;
+        // Subscribers ran at the delivery and may have blocked, and no later check precedes a body that
+        // cannot be stopped.
+        match lease.loss() {
+            None => Ok(lease),
+            Some(loss) => Err(lease.lost_error(loss)),
+        }
+    }
+
+    fn acquiring(&self, clock: Clock) -> Acquiring {
+        Acquiring::begin(self.function, self.template, clock)
+    }
+
+    /// The last check before the caller has the lock: the caller may have been away for longer than the
+    /// lease lasts, and a body must not begin without it.
+    fn deliver(
+        &self,
+        acquired: Result<OwnedLease, LockError>,
+        acquiring: Acquiring,
+    ) -> Result<OwnedLease, LockError> {
+        let now = acquiring.now();
+        let waited = acquiring.waited(now);
+        let outcome = acquired.and_then(|lease| match lease.loss_at(now) {
+            Some(loss) if !is_removed!("check_before_the_hand_over") => Err(lease.lost_error(loss)),
+            _ => Ok(lease),
+        });
+        match outcome {
+            Ok(mut lease) => {
+                acquiring.granted(&lease.trace, waited);
+                lease.delivered(now);
+                Ok(lease)
+            }
+            Err(error) => {
+                acquiring.refused(&error, waited);
+                Err(self.complete(error, waited))
+            }
+        }
+    }
+
+    /// The request with all defaults filled in, checked.
+    fn request(&self) -> Result<Request, LockError> {
+        let options = &self.core.options;
+        let terms = self.terms()?;
+        let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
+            LockError::new(LockErrorKind::InvalidKey)
+                .with_key(&self.key)
+                .with_detail(problem.to_string())
+        })?;
+        Ok(Request {
+            locks: LockSet::one(self.key.clone(), names),
+            mode: Mode::Exclusive,
+            terms,
+            wait: self.bounded_wait(),
+            label: self.core.labels.of(self.function),
+            function: self.function,
+            template: self.template,
+        })
+    }
+
+    pub(super) fn bounded_wait(&self) -> Duration {
+        bounded_wait(self.wait.unwrap_or(self.core.options.wait))
+    }
+
+    pub(super) fn terms(&self) -> Result<LeaseTerms, LockError> {
+        let ttl = self.ttl.unwrap_or(self.core.options.ttl);
+        check_ttl(ttl)
+            .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
+            .and_then(|()| {
+                self.retain
+                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
+            })
+            .map_err(|error| error.with_key(&self.key))?;
+        Ok(LeaseTerms {
+            ttl,
+            renew: self.renew,
+            max_hold: self.max_hold,
+            // The client's default applies to leases of all lengths.
+            retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
+        })
+    }
+
+    /// Adds the key and the time waited to an error of the backend.
+    pub(super) fn complete(&self, error: LockError, waited: Duration) -> LockError {
+        let error = error.with_key(&self.key);
+        match error.kind() {
+            LockErrorKind::Busy | LockErrorKind::Unavailable => error.with_waited(waited),
+            _ => error,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The state that all clones of a client share.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::backend::admission::Admission;
+use crate::backend::any::AnyBackend;
+use crate::client::holder_labels::Labels;
+use crate::config::Options;
+use crate::lease::LossReason;
+use crate::telemetry;
+
+/// The state that all clones of a client share.
+pub(crate) struct Core {
+    /// Distinguishes clients in a call tree: unique in this process.
+    pub(crate) number: u64,
+    pub(crate) options: Options,
+    pub(crate) labels: Labels,
+    pub(crate) backend: AnyBackend,
+    pub(crate) admission: Arc<Admission>,
+}
+
+impl Core {
+    pub(crate) fn new(backend: AnyBackend, options: Options) -> Core {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        telemetry::describe();
+        Core {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            labels: Labels::new(options.label.as_deref()),
+            options,
+            backend,
+            admission: Arc::default(),
+        }
+    }
+
+    /// Refuses new calls and waits for those in flight, first as long as bodies may take, then until
+    /// their releases are settled.
+    pub(crate) async fn shutdown(&self) {
+        self.admission.close();
+        self.backend.stop_retaining();
+        // In a forked child the locks are the parent's, and no background would end the wait.
+        if self.backend.check_process().is_err() {
+            return;
+        }
+        let (grace, answer) = (self.options.shutdown_grace, self.options.command_timeout);
+        if !self.completes_within(grace, self.admission.empty()).await {
+            for lease in self.backend.live() {
+                lease.lose(LossReason::Shutdown);
+            }
+            self.completes_within(answer, self.admission.empty()).await;
+        }
+        self.completes_within(answer * 2, self.backend.settled())
+            .await;
+    }
+
+    async fn completes_within(&self, time: Duration, work: impl Future<Output = ()>) -> bool {
+        tokio::select! {
+            biased;
+            () = work => true,
+            () = self.backend.sleep(time) => false,
+        }
+    }
+}
+
+impl Drop for Core {
+    /// No caller is left that could take a retained lease.
+    fn drop(&mut self) {
+        self.backend.stop_retaining();
+    }
+}

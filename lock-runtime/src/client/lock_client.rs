@@ -1,0 +1,125 @@
+//! A client: where the locks are, and the defaults of its calls.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::backend::any::AnyBackend;
+use crate::backend::memory::Memory;
+use crate::client::acquire::Acquire;
+use crate::client::core::Core;
+use crate::config::Options;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::LockKey;
+
+/// Access to the locks of one server or of this process. Cheap to clone; clones are the same client.
+///
+/// One client per process is enough. It has one connection to its server, made by a background thread, so it
+/// works from any runtime and from none. Each runtime that uses locks reads from that connection itself, as
+/// does a thread that blocks for a call. So a call does not change threads.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn start() -> Result<(), lock_runtime::LockError> {
+/// use lock_runtime::LockClient;
+///
+/// LockClient::connect("redis://127.0.0.1:6379").await?.install()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct LockClient {
+    core: Arc<Core>,
+}
+
+static INSTALLED: OnceLock<LockClient> = OnceLock::new();
+
+impl LockClient {
+    /// A client whose locks live in this process: for programs of one process, and for
+    /// [tests](crate::docs::testing), which can make them [busy or lost](crate::client::testing) on purpose.
+    ///
+    /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their caller's runtime
+    /// and use its clock, so that paused time works. Synchronous calls use the real clock.
+    pub fn memory() -> LockClient {
+        LockClient::new(AnyBackend::Memory(Memory::new()), Options::default())
+    }
+
+    pub(super) fn new(backend: AnyBackend, options: Options) -> LockClient {
+        LockClient {
+            core: Arc::new(Core::new(backend, options)),
+        }
+    }
+
+    /// Makes this the client of every attribute in this process that names no other.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyInstalled` the second time.
+    pub fn install(&self) -> Result<(), LockError> {
+        INSTALLED
+            .set(self.clone())
+            .map_err(|_| LockError::new(LockErrorKind::AlreadyInstalled))
+    }
+
+    /// The client that was installed.
+    ///
+    /// # Errors
+    ///
+    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees
+    /// would look just like one that all processes respect.
+    pub fn installed() -> Result<LockClient, LockError> {
+        INSTALLED
+            .get()
+            .cloned()
+            .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
+    }
+
+    /// A call for the lock with this key. The key is checked when the call is made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// # let client = LockClient::memory();
+    /// match client.lock("report:daily").try_acquire().await? {
+    ///     Some(guard) => println!("ours, token {}", guard.fencing_token()),
+    ///     None => println!("another process is doing it"),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn lock(&self, key: impl Into<LockKey>) -> Acquire {
+        Acquire::new(self.core.clone(), key.into())
+    }
+
+    /// Shuts the client down, and with it every call for its locks.
+    ///
+    /// New acquisitions and waiting ones fail with `Shutdown`. Bodies that run may finish within the builder's
+    /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); those that do not lose their lock. Every
+    /// lock that ends is released before this returns, if the server answers within two command timeouts.
+    ///
+    /// The lock of a holder that cannot be stopped, a synchronous body or a guard that is kept, is not released
+    /// while it is in use. It is not renewed any more, and its ttl frees it.
+    ///
+    /// Call this when a server begins to drain its requests and
+    /// [not after that](crate::docs::cookbook#leaving-in-good-order): the grace begins here.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the client closed and the bodies running.
+    pub async fn shutdown(&self) {
+        self.core.shutdown().await;
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl fmt::Debug for LockClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockClient")
+            .field("backend", &self.core.backend)
+            .field("prefix", &self.core.options.prefix)
+            .finish_non_exhaustive()
+    }
+}

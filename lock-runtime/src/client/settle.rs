@@ -1,0 +1,128 @@
+//! Releases a lock after its body, and decides what that means for the body's result.
+
+use crate::call_tree::OnLost;
+use crate::client::guard::LockGuard;
+use crate::error::LockError;
+use crate::lease::LossReason;
+use crate::telemetry;
+
+/// How a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyEnd {
+    /// The body was dropped, since its lock was lost.
+    Dropped,
+    /// The body returned an error of its own, which no failure of the lock ever replaces.
+    Failed,
+    /// The body returned anything else.
+    Succeeded,
+}
+
+impl BodyEnd {
+    /// The end of a body that returned; `failed` means that its result is an error of its own.
+    pub fn returned(failed: bool) -> BodyEnd {
+        if failed {
+            BodyEnd::Failed
+        } else {
+            BodyEnd::Succeeded
+        }
+    }
+
+    /// The end of a body whose result is not examined; `Err` means that it was dropped.
+    pub(crate) fn of<R>(outcome: &Result<R, LockError>) -> BodyEnd {
+        match outcome {
+            Ok(_) => BodyEnd::Succeeded,
+            Err(_) => BodyEnd::Dropped,
+        }
+    }
+}
+
+/// Releases the lock after a body that ended so. `Err` replaces the body's result.
+///
+/// # Errors
+///
+/// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor the
+/// body's own error keeps the result.
+pub(crate) async fn settle(
+    guard: LockGuard,
+    on_lost: OnLost,
+    end: BodyEnd,
+) -> Result<(), LockError> {
+    warn_if_shared(&guard);
+    after_release(on_lost, end, guard.release().await)
+}
+
+/// As `settle`, blocking the thread.
+///
+/// # Errors
+///
+/// As `settle`.
+pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, end: BodyEnd) -> Result<(), LockError> {
+    warn_if_shared(&guard);
+    after_release(on_lost, end, guard.release_blocking())
+}
+
+/// The result of the call, after a body that ended so and a release with this result.
+fn after_release(
+    on_lost: OnLost,
+    end: BodyEnd,
+    released: Result<(), LockError>,
+) -> Result<(), LockError> {
+    let keeps_result = match end {
+        BodyEnd::Dropped => false,
+        BodyEnd::Failed => true,
+        BodyEnd::Succeeded => on_lost == OnLost::Finish,
+    };
+    match released {
+        Err(lost) if keeps_result => {
+            telemetry::finished_without_lock(&lost);
+            Ok(())
+        }
+        released => released,
+    }
+}
+
+/// A body that ends while carried futures share its lease leaves the lock with them, which is seldom
+/// intended.
+fn warn_if_shared(guard: &LockGuard) {
+    let lease = guard.frame().lease();
+    if guard.frame().is_outermost()
+        && guard.hold_count() > 1
+        && lease.loss() != Some(LossReason::Shutdown)
+    {
+        telemetry::hold_outlives_body(&lease.trace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::LockErrorKind;
+
+    fn lost() -> Result<(), LockError> {
+        Err(LockError::new(LockErrorKind::Lost))
+    }
+
+    #[test]
+    fn ok_means_held_throughout() {
+        let result = after_release(OnLost::Cancel, BodyEnd::Succeeded, lost());
+        assert!(result.unwrap_err().is_lost());
+    }
+
+    #[test]
+    fn the_bodys_own_error_is_never_masked() {
+        assert!(after_release(OnLost::Cancel, BodyEnd::returned(true), lost()).is_ok());
+        assert!(after_release(OnLost::Cancel, BodyEnd::returned(false), lost()).is_err());
+    }
+
+    #[test]
+    fn finish_keeps_the_result_of_a_lost_body() {
+        assert!(after_release(OnLost::Finish, BodyEnd::Succeeded, lost()).is_ok());
+    }
+
+    #[test]
+    fn a_dropped_body_has_no_result() {
+        for on_lost in [OnLost::Cancel, OnLost::Finish] {
+            assert!(after_release(on_lost, BodyEnd::Dropped, lost()).is_err());
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! One granted lock.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::background::clock::Clock;
+use crate::background::moment::Moment;
+use crate::background::panics::catch_panics;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::KeySet;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::loss_reason::LossReason;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::request::Request;
+use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
+use crate::telemetry::{self, LeaseTrace};
+
+/// A lease that the server or the store confirmed at least once; its guards, bodies and watchdog share it.
+///
+/// A lease compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
+/// sooner.
+pub(crate) struct Lease {
+    pub(crate) keys: KeySet,
+    pub(crate) owner_id: OwnerId,
+    pub(crate) token: FencingToken,
+    pub(crate) terms: LeaseTerms,
+    clock: Clock,
+    deadline: AtomicU64,
+    /// Where `max_hold` ends.
+    end: Moment,
+    loss: OnceLock<LossReason>,
+    lost: Notify,
+    /// Whether the caller has it. Until then the caller may never come for it.
+    is_delivered: AtomicBool,
+    /// Whether it had to be confirmed before it was delivered.
+    is_doubted: AtomicBool,
+    /// Guards, bodies and carried futures. Frames are not counted: a frame that has ended lives on as
+    /// long as those below it.
+    sharers: AtomicU32,
+    /// Reports what happens to the lease.
+    pub(crate) trace: LeaseTrace,
+}
+
+impl Lease {
+    pub(crate) fn new(
+        keys: impl Into<KeySet>,
+        owner_id: OwnerId,
+        token: FencingToken,
+        terms: LeaseTerms,
+        (function, template): (&'static str, &'static str),
+        clock: Clock,
+        schedule: &RenewalSchedule,
+    ) -> Lease {
+        Lease {
+            keys: keys.into(),
+            owner_id,
+            token,
+            terms,
+            clock,
+            deadline: AtomicU64::new(schedule.deadline().as_nanos()),
+            end: schedule.end(),
+            loss: OnceLock::new(),
+            lost: Notify::new(),
+            is_delivered: AtomicBool::new(false),
+            is_doubted: AtomicBool::new(false),
+            sharers: AtomicU32::new(0),
+            trace: LeaseTrace::new(function, template, token.get()),
+        }
+    }
+
+    /// The lease of the caller to which this one is handed over, under the same owner id and with the
+    /// next of its tokens.
+    pub(crate) fn successor(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
+        Lease::new(
+            request.locks.keys(),
+            self.owner_id,
+            self.token.next(),
+            request.terms,
+            (request.function, request.template),
+            self.clock,
+            schedule,
+        )
+    }
+
+    /// The clock that its deadline is measured by.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    pub(crate) fn deadline(&self) -> Moment {
+        Moment::from_nanos(self.deadline.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn delivered(&self) {
+        self.is_delivered.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.is_delivered.load(Ordering::SeqCst)
+    }
+
+    /// Marks the lease as one that has to be confirmed.
+    ///
+    /// The mark is set before `is_delivered` is read, and a delivery is marked before `is_doubted` is read:
+    /// at least one of the two sides sees the other.
+    pub(crate) fn doubt(&self) {
+        self.is_doubted.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_doubted(&self) -> bool {
+        self.is_doubted.load(Ordering::SeqCst)
+    }
+
+    /// Moves the deadline, but never back. A lost lease stays lost.
+    pub(crate) fn extend(&self, deadline: Moment) {
+        self.deadline
+            .fetch_max(deadline.as_nanos(), Ordering::AcqRel);
+    }
+
+    /// The time that is left, at most one ttl: zero once the lease is lost.
+    pub(crate) fn remaining(&self) -> Duration {
+        if self.loss.get().is_some() {
+            return Duration::ZERO;
+        }
+        self.deadline().since(self.now()).min(self.terms.ttl)
+    }
+
+    /// Whether and why the lease is lost, by its state and by the clock.
+    ///
+    /// A deadline found in the past is stored as a loss. So a lease that one caller saw lost is lost for
+    /// all, even if an answer to an early renewal arrives after that.
+    pub(crate) fn loss(&self) -> Option<LossReason> {
+        self.loss_at(self.now())
+    }
+
+    /// As [`loss`](Self::loss), at a time that the caller has read already.
+    pub(crate) fn loss_at(&self, now: Moment) -> Option<LossReason> {
+        if let Some(&loss) = self.loss.get() {
+            return Some(loss);
+        }
+        (now >= self.deadline()).then(|| self.lose(self.expiry()))
+    }
+
+    /// Whether a loss is stored; the clock is not read.
+    pub(crate) fn is_known_lost(&self) -> bool {
+        self.loss.get().is_some()
+    }
+
+    /// Whether the lease is lost, without storing or reporting it: for callers that hold a mutex.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_known_lost() || self.now() >= self.deadline()
+    }
+
+    /// Ends the lease. The first reason given is the one that stays, and is returned.
+    ///
+    /// Must not be called with a mutex held: subscribers run inside it and may block or take locks.
+    pub(crate) fn lose(&self, loss: LossReason) -> LossReason {
+        if self.loss.set(loss).is_ok() {
+            // The body first: no subscriber may keep it from being stopped.
+            catch_panics(|| self.lost.notify_waiters());
+            // A lease that was not delivered had no holder that could lose it.
+            if self.is_delivered() {
+                telemetry::lost(&self.trace, loss.name(), loss.describe());
+            }
+        }
+        *self.loss.get().expect("it was set above or before")
+    }
+
+    /// The loss that a passed deadline means for this lease.
+    pub(crate) fn expiry(&self) -> LossReason {
+        if reaches(self.deadline(), self.end, self.terms.ttl) {
+            LossReason::MaxHold
+        } else {
+            LossReason::Expired
+        }
+    }
+
+    /// Completes when the lease is lost.
+    pub(crate) async fn lost(&self) -> LossReason {
+        let mut notified = pin!(self.notified());
+        loop {
+            notified.as_mut().enable();
+            if let Some(loss) = self.loss() {
+                return loss;
+            }
+            notified.as_mut().await;
+            notified.set(self.notified());
+        }
+    }
+
+    /// A future that is woken when the lease is lost; enable it, then ask [`loss`](Self::loss).
+    pub(crate) fn notified(&self) -> Notified<'_> {
+        self.lost.notified()
+    }
+
+    /// How many guards, bodies and carried futures share the lease.
+    pub(crate) fn sharers(&self) -> usize {
+        self.sharers.load(Ordering::SeqCst) as usize
+    }
+
+    pub(super) fn add_sharer(&self) {
+        self.sharers.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn remove_sharer(&self) {
+        self.sharers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn lost_error(&self, loss: LossReason) -> LockError {
+        LockError::new(LockErrorKind::Lost)
+            .with_key(self.keys.first())
+            .with_detail(loss.describe())
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("keys", &self.keys)
+            .field("token", &self.token)
+            .field("remaining", &self.remaining())
+            .field("loss", &self.loss.get())
+            .finish_non_exhaustive()
+    }
+}

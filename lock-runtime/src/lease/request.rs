@@ -1,0 +1,29 @@
+//! A call's request to a backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::key::{Lock, LockSet};
+use crate::lease::mode::Mode;
+use crate::lease::schedule::LeaseTerms;
+
+/// One outermost acquisition, with every default filled in.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) locks: LockSet,
+    pub(crate) mode: Mode,
+    pub(crate) terms: LeaseTerms,
+    /// Zero: one attempt, and no queue entry.
+    pub(crate) wait: Duration,
+    /// The holder in words, as other clients read it.
+    pub(crate) label: Arc<str>,
+    pub(crate) function: &'static str,
+    pub(crate) template: &'static str,
+}
+
+impl Request {
+    /// The first lock, for a backend that acquires one at a time.
+    pub(crate) fn lock(&self) -> &Lock {
+        self.locks.first()
+    }
+}

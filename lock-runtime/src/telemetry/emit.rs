@@ -1,0 +1,40 @@
+//! Calls subscribers and recorders, which may panic.
+//!
+//! If one of them panics, it misses the report; the work that is reported, such as the renewal of other
+//! locks, goes on.
+
+use std::time::Duration;
+
+use tracing::Span;
+
+use crate::background::panics::catch_panics;
+
+// Numbers are reported as `i64`, the only integer of OpenTelemetry: its layer for tracing makes text of
+// others, and text cannot be queried for a range.
+
+pub(super) fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn safely(report: impl FnOnce()) {
+    catch_panics(report);
+}
+
+/// A span, or none if a subscriber panics.
+pub(super) fn span(make: impl FnOnce() -> Span) -> Span {
+    catch_panics(make).unwrap_or_else(Span::none)
+}
+
+/// Reports something of a span, and then ends it.
+///
+/// The two are shielded separately. A subscriber that panics at the report may panic again when the span
+/// ends, and a panic during another one ends the process. For the same reason a report inside a span is
+/// shielded by itself: leaving the span calls the subscriber again.
+pub(super) fn report_and_end(span: Span, report: impl FnOnce(&Span)) {
+    safely(|| report(&span));
+    safely(|| drop(span));
+}

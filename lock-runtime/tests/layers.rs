@@ -1,0 +1,308 @@
+//! The layers of this crate, as its sources import each other.
+//!
+//! Imports run down the table below, and no two files import each other, directly or in a ring. Every path in the
+//! code counts, also inside macros and functions; documentation and unit tests do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// From the top to the bottom. A file belongs to the longest entry that its path begins with, and imports files of its
+/// own entry and of lower lines. Entries of one line do not import each other.
+const LAYERS: &[&[&str]] = &[
+    &["lib"],
+    &["macro_support"],
+    &["client"],
+    &["call_tree"],
+    &["backend/owned_lease"],
+    &["backend/any"],
+    &["backend/admission"],
+    &["backend/memory", "backend/remote", "backend/redis"],
+    &["backend"],
+    &["backend/wire"],
+    &["config"],
+    &["lease"],
+    &["telemetry"],
+    &["background"],
+    &["error"],
+    &["key"],
+    &["docs", "control"],
+];
+
+/// What a file imports, by the file that declares it.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn imports_run_down_the_layers() {
+    let graph = graph(&sources());
+    let mut upward = Vec::new();
+    for (file, imports) in &graph {
+        for import in imports {
+            let (from, to) = (layer(file), layer(import));
+            let is_down = from == to || from.0 < to.0;
+            // A folder's own file declares what is in it.
+            if !is_down && !is_inside(import, file) {
+                upward.push(format!("{file} imports {import}"));
+            }
+        }
+    }
+    assert!(upward.is_empty(), "upward:\n{}", upward.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let rings = rings(&graph(&sources()));
+    assert!(rings.is_empty(), "rings:\n{}", rings.join("\n"));
+}
+
+#[test]
+fn every_layer_has_files() {
+    let sources = sources();
+    for entry in LAYERS.iter().copied().flatten() {
+        let has_files = sources.keys().any(|file| is_inside(file, entry));
+        assert!(has_files, "{entry} has no file");
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_400_lines() {
+    let long: Vec<_> = files(&source_folder())
+        .into_iter()
+        .filter(|path| !path.ends_with("tests.rs"))
+        .filter_map(|path| {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            (lines > 400).then(|| format!("{}: {lines}", path.display()))
+        })
+        .collect();
+    assert!(
+        long.is_empty(),
+        "split or move the tests:\n{}",
+        long.join("\n")
+    );
+}
+
+#[test]
+fn an_upward_import_and_a_ring_are_found() {
+    let sources = BTreeMap::from([
+        source("lease/mod", "pub mod schedule;"),
+        source("lease/schedule", "fn f() { crate::client::core::g(); }"),
+        source("client/mod", "pub mod core; pub mod guard; pub mod parent;"),
+        source("client/core", "use super::guard::{self, Guard};"),
+        source("client/guard", "mac!(crate::client::core::Core);"),
+        source(
+            "key/mod",
+            "/// As [`crate::client`].\n#[cfg(test)] mod tests { use crate::client; }",
+        ),
+    ]);
+    let graph = graph(&sources);
+    let imports = |file: &str| graph[file].iter().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!(imports("lease/schedule"), ["client/core"]);
+    assert!(layer("lease/schedule").0 > layer("client/core").0);
+    assert_eq!(imports("client/core"), ["client/guard"]);
+    assert_eq!(imports("client/guard"), ["client/core"]);
+    assert!(
+        imports("key/mod").is_empty(),
+        "documentation and tests do not count"
+    );
+    assert_eq!(rings(&graph), ["client/core, client/guard"]);
+}
+
+fn source(file: &str, text: &str) -> (String, TokenStream) {
+    (file.to_owned(), text.parse().unwrap())
+}
+
+fn source_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The Rust files of a folder and of those in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The sources by path, without the ending.
+fn sources() -> BTreeMap<String, TokenStream> {
+    let folder = source_folder();
+    files(&folder)
+        .into_iter()
+        .filter(|path| !path.ends_with("tests.rs"))
+        .map(|path| {
+            let name = path.strip_prefix(&folder).unwrap().with_extension("");
+            let name = name.to_str().unwrap().replace('\\', "/");
+            let text = fs::read_to_string(&path).unwrap();
+            (name, text.parse().unwrap())
+        })
+        .collect()
+}
+
+/// Whether `file` is `entry` or inside it.
+fn is_inside(file: &str, entry: &str) -> bool {
+    let entry = entry.strip_suffix("/mod").unwrap_or(entry);
+    let rest = file.strip_prefix(entry);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The line of a file's entry, and the entry.
+fn layer(file: &str) -> (usize, &'static str) {
+    let entries = LAYERS
+        .iter()
+        .enumerate()
+        .flat_map(|(line, entries)| entries.iter().map(move |entry| (line, *entry)));
+    entries
+        .filter(|(_, entry)| is_inside(file, entry))
+        .max_by_key(|(_, entry)| entry.len())
+        .unwrap_or_else(|| panic!("{file} is in no layer"))
+}
+
+fn graph(sources: &BTreeMap<String, TokenStream>) -> Graph {
+    sources
+        .iter()
+        .map(|(file, tokens)| {
+            let mut paths = Vec::new();
+            collect(tokens.clone(), &mut paths);
+            let imports = paths.iter().filter_map(|path| resolve(file, path, sources));
+            (
+                file.clone(),
+                imports.filter(|import| import != file).collect(),
+            )
+        })
+        .collect()
+}
+
+/// Collects the paths that begin with `crate`, `super` or `self`.
+fn collect(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        if is_test_module(&tokens[at..]) {
+            at += 5;
+            continue;
+        }
+        match &tokens[at] {
+            // A visibility is no import: `pub(super)`.
+            TokenTree::Ident(ident) if ident == "pub" => {
+                let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(group))
+                    if group.delimiter() == Delimiter::Parenthesis);
+                at += if is_restricted { 2 } else { 1 };
+            }
+            TokenTree::Ident(ident) if ["crate", "super", "self"].iter().any(|it| ident == it) => {
+                at = path(&tokens, at, Vec::new(), paths);
+            }
+            TokenTree::Group(group) => {
+                collect(group.stream(), paths);
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// `#[cfg(test)] mod tests { … }` or `#[cfg(test)] mod tests;`
+fn is_test_module(tokens: &[TokenTree]) -> bool {
+    let [hash, attribute, module, _name, _body, ..] = tokens else {
+        return false;
+    };
+    let attribute = attribute.to_string().replace(' ', "");
+    hash.to_string() == "#" && attribute == "[cfg(test)]" && module.to_string() == "mod"
+}
+
+/// Reads the path that begins at `at`, with all branches of a use tree. Returns where it ends.
+fn path(
+    tokens: &[TokenTree],
+    mut at: usize,
+    mut before: Vec<String>,
+    paths: &mut Vec<Vec<String>>,
+) -> usize {
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(ident)) => before.push(ident.to_string()),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                for branch in inner.split(|token| token.to_string() == ",") {
+                    path(branch, 0, before.clone(), paths);
+                }
+                return at + 1;
+            }
+            _ => break,
+        }
+        at += 1;
+        let is_colon = |at: usize| tokens.get(at).is_some_and(|token| token.to_string() == ":");
+        if !is_colon(at) || !is_colon(at + 1) {
+            break;
+        }
+        at += 2;
+    }
+    paths.push(before);
+    at
+}
+
+/// The file that declares what a path names, if that is in this crate.
+fn resolve(file: &str, path: &[String], sources: &BTreeMap<String, TokenStream>) -> Option<String> {
+    let mut module: Vec<&str> = match path.first()?.as_str() {
+        "crate" => Vec::new(),
+        _ => {
+            let module = file.strip_suffix("/mod").unwrap_or(file);
+            module.split('/').filter(|part| *part != "lib").collect()
+        }
+    };
+    for part in path {
+        match part.as_str() {
+            "crate" | "self" => {}
+            "super" => {
+                module.pop();
+            }
+            part => module.push(part),
+        }
+    }
+    loop {
+        let name = module.join("/");
+        let folder = format!("{name}/mod");
+        if sources.contains_key(&name) {
+            return Some(name);
+        }
+        if sources.contains_key(&folder) {
+            return Some(folder);
+        }
+        module.pop()?;
+    }
+}
+
+/// The sets of files each of which imports all others, directly or not.
+fn rings(graph: &Graph) -> Vec<String> {
+    let reachable: Graph = graph
+        .keys()
+        .map(|file| (file.clone(), reach(graph, file)))
+        .collect();
+    let mut rings = BTreeSet::new();
+    for (file, reached) in &reachable {
+        if reached.contains(file) {
+            let ring = reached
+                .iter()
+                .filter(|other| reachable[*other].contains(file));
+            rings.insert(ring.cloned().collect::<Vec<_>>().join(", "));
+        }
+    }
+    rings.into_iter().collect()
+}
+
+fn reach(graph: &Graph, file: &str) -> BTreeSet<String> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&String> = graph[file].iter().collect();
+    while let Some(next) = open.pop() {
+        if reached.insert(next.clone()) {
+            open.extend(&graph[next]);
+        }
+    }
+    reached
+}

@@ -1,0 +1,169 @@
+//! What a call that nobody contends costs on a server, in what can be counted: commands, bytes and
+//! allocations. Time is the bench's.
+
+use std::time::{Duration, Instant};
+
+use harness::{KEY, LONG, QUEUE, RedisServer, ask, eventually, hold, release_command};
+use lock_runtime::LockClient;
+use redis::Connection;
+use stats_alloc::Region;
+use tokio::sync::oneshot;
+
+use crate::{COUNTING, alone};
+
+const CALLS: usize = 1_000;
+
+/// A connection on which nothing has happened for so long, and more, is read from before a release.
+const LOOKED_FOR: Duration = Duration::from_millis(1);
+
+/// Bytes to the server, for a key of eight bytes and no label.
+const BYTES: usize = 300;
+
+/// Five of them are labels of metrics, which these tests are built with.
+const ALLOCATIONS: usize = 21;
+
+async fn call(client: &LockClient) {
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    guard.release().await.unwrap();
+}
+
+/// A client that has connected, and whose scripts the server knows.
+async fn warm(server: &RedisServer, label: bool) -> LockClient {
+    let builder = LockClient::builder().url(server.url());
+    let builder = if label {
+        builder.label("a service")
+    } else {
+        builder.without_label()
+    };
+    let client = builder.connect().await.unwrap();
+    call(&client).await;
+    client
+}
+
+/// All bytes that a server has read so far.
+fn bytes_read(connection: &mut Connection) -> usize {
+    let stats: String = ask(connection, &["INFO", "stats"]);
+    let read = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("total_net_input_bytes:"));
+    read.expect("a server counts them").parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_two_commands_of_three_hundred_bytes() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let client = warm(&server, false).await;
+    let mut connection = server.connection();
+    // A look is counted as well.
+    let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
+
+    let before = bytes_read(&mut connection);
+    call(&client).await;
+    let bytes = bytes_read(&mut connection) - before - look;
+    assert!(bytes <= BYTES, "{bytes} bytes");
+
+    let mut monitor = server.monitor();
+    call(&client).await;
+    let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+    assert_eq!(names, ["EVALSHA", release_command(&mut connection)]);
+}
+
+/// The holder is told that somebody queues, so it does not ask first whether it may release.
+#[tokio::test]
+async fn a_hand_off_is_two_commands() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let (holder, waiter) = (warm(&server, true).await, warm(&server, true).await);
+    let mut monitor = server.monitor();
+    let mut connection = server.connection();
+    // The first round brings the script to the server.
+    for round in 0..3 {
+        let guard = hold(&holder).await;
+        let waiting = tokio::spawn({
+            let waiter = waiter.clone();
+            async move { hold(&waiter).await }
+        });
+        eventually("waiter in the queue", LONG, async || {
+            ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
+        })
+        .await;
+        // What the server has told the holder comes before its next answer.
+        let other = holder.lock("other").acquire().await.unwrap();
+        other.release().await.unwrap();
+        monitor.take();
+        guard.release().await.unwrap();
+        let guard = waiting.await.unwrap();
+        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+        if round > 0 {
+            assert_eq!(names, ["EVALSHA", "EVALSHA"], "round {round}");
+        }
+        guard.release().await.unwrap();
+    }
+}
+
+/// It hears when it is done that somebody has come meanwhile. Not always: the background may be about to tell
+/// it at that very moment, and then it asks first.
+#[tokio::test]
+async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    // No runtime reads for the holder.
+    let holder = LockClient::connect(&server.url()).await.unwrap();
+    let waiter = warm(&server, true).await;
+    let mut monitor = server.monitor();
+    let mut connection = server.connection();
+    let mut sent = Vec::new();
+    for _ in 0..20 {
+        let (holder, waiter) = (holder.clone(), waiter.clone());
+        let (inside, is_inside) = oneshot::channel();
+        let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+        let holding = std::thread::spawn(move || {
+            let guard = holder.lock(KEY).acquire_blocking().unwrap();
+            inside.send(()).unwrap();
+            goes_on.recv().unwrap();
+            guard.release_blocking().unwrap();
+        });
+        is_inside.await.unwrap();
+        let waiting = tokio::spawn(async move { hold(&waiter).await });
+        // Soon, or the background would have heard of it; but not so soon that nobody looks.
+        let started = Instant::now();
+        while started.elapsed() < LOOKED_FOR || ask::<i64>(&mut connection, &["ZCARD", QUEUE]) == 0
+        {
+            tokio::task::yield_now().await;
+        }
+        go_on.send(()).unwrap();
+        let guard = waiting.await.unwrap();
+        holding.join().unwrap();
+        let commands = monitor.take().into_iter();
+        let names: Vec<String> = commands
+            .map(|sent| sent.name)
+            .filter(|name| name != "ZCARD")
+            .collect();
+        sent.push(names);
+        guard.release().await.unwrap();
+        monitor.take();
+    }
+    // To take it, to queue for it, and the two.
+    let told = sent.iter().filter(|names| **names == ["EVALSHA"; 4]);
+    assert!(told.count() > sent.len() / 2, "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_call_allocates_no_more_than_it_must_with_and_without_a_label() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    for label in [false, true] {
+        let client = warm(&server, label).await;
+        let region = Region::new(COUNTING);
+        for _ in 0..CALLS {
+            call(&client).await;
+        }
+        let change = region.change();
+        let allocations = (change.allocations + change.reallocations) / CALLS;
+        assert!(
+            allocations <= ALLOCATIONS,
+            "{allocations} allocations a call, label: {label}"
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! How much memory a process needs for each lock that it holds.
+
+use std::time::Duration;
+
+use harness::{LONG, RedisServer};
+use lock_runtime::{LockClient, LockGuard};
+use tokio::task::JoinSet;
+
+use crate::{COUNTING, alone};
+
+const LOCKS: usize = 10_000;
+
+/// Everything included: the guard, the names, and the tables, of which a part is always empty.
+const A_LOCK: usize = 1024;
+
+#[tokio::test]
+async fn a_held_lock_takes_less_than_a_kilobyte() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let client = LockClient::builder().url(server.url()).label("api-7");
+    let client = client.connect().await.unwrap();
+    // The first ones grow what many commands at once need.
+    for guard in take(&client, "first", 200).await {
+        guard.release().await.unwrap();
+    }
+
+    let before = allocated();
+    let guards = take(&client, "order", LOCKS).await;
+    let each = (allocated() - before) / LOCKS;
+    assert!(each <= A_LOCK, "{each} bytes a lock");
+    // Nothing else was counted instead.
+    assert!(each > size_of::<LockGuard>(), "{each} bytes a lock");
+    assert!(guards.iter().all(LockGuard::is_valid));
+}
+
+fn allocated() -> usize {
+    let stats = COUNTING.stats();
+    stats.bytes_allocated - stats.bytes_deallocated
+}
+
+async fn take(client: &LockClient, name: &str, locks: usize) -> Vec<LockGuard> {
+    let mut guards = Vec::with_capacity(locks);
+    let mut callers = JoinSet::new();
+    for number in 0..locks {
+        let lock = client.lock(format!("{name}:{number:08}"));
+        // Longer than the test takes: a renewal under way would be counted.
+        let lock = lock.ttl(Duration::from_secs(600)).wait(LONG);
+        callers.spawn(lock.acquire());
+        if callers.len() == 64 {
+            let first = callers.join_next().await;
+            guards.push(first.expect("there are some").unwrap().unwrap());
+        }
+    }
+    let rest = callers.join_all().await;
+    guards.extend(rest.into_iter().map(Result::unwrap));
+    guards
+}

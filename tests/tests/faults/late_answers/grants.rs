@@ -1,0 +1,85 @@
+//! Grants that arrive after their lease.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use harness::{Mode, eventually};
+use lock_runtime::{LockClient, LockError, distributed_lock};
+
+use harness::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
+
+const TTL: Duration = ms(60);
+
+/// What the body would do.
+static RAN: AtomicBool = AtomicBool::new(false);
+
+fn body() {
+    RAN.store(true, Ordering::SeqCst);
+}
+
+#[distributed_lock(key = "order:42", ttl = TTL, wait = "0s", client = locks)]
+async fn asynchronous(locks: &LockClient) -> Result<(), LockError> {
+    body();
+    Ok(())
+}
+
+#[distributed_lock(key = "order:42", ttl = TTL, wait = "0s", on_lost = "finish", client = locks)]
+async fn finishing(locks: &LockClient) -> Result<(), LockError> {
+    body();
+    Ok(())
+}
+
+#[distributed_lock(key = "order:42", ttl = TTL, wait = "0s", client = locks)]
+fn synchronous(locks: &LockClient) -> Result<(), LockError> {
+    body();
+    Ok(())
+}
+
+/// The answer to an acquire took longer than the lease that it granted. Bodies that are not
+/// dropped on a loss, the synchronous ones for example, ran without the lock.
+#[tokio::test]
+async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    proxy.replies(Mode::Delay(TTL * 3));
+    let lock = || client.lock(KEY).ttl(TTL).wait(Duration::ZERO);
+    let outcomes = [
+        lock().acquire().await.map(drop),
+        lock().wait(TTL * 2).acquire().await.map(drop),
+        lock().acquire_blocking().map(drop),
+        lock().run(async |_| body()).await,
+        lock().run_blocking(|_| body()),
+        asynchronous(&client).await,
+        finishing(&client).await,
+        synchronous(&client),
+    ];
+    for outcome in outcomes {
+        let error = outcome.unwrap_err();
+        assert!(error.is_unavailable(), "{error}");
+        assert!(error.to_string().contains("took longer"), "{error}");
+    }
+    assert!(!RAN.load(Ordering::SeqCst), "a body ran without the lock");
+    let mut connection = server.connection();
+    eventually("end of the last lease", LONG, async || {
+        !exists(&mut connection, LOCK)
+    })
+    .await;
+}
+
+/// A lock that came too late ended the call, though there was time to ask again.
+#[tokio::test]
+async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut monitor = server.monitor();
+    proxy.replies(Mode::Delay(TTL * 3));
+    let waiting = tokio::spawn(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
+    let mut asked = 0;
+    eventually("second acquire", LONG, async || {
+        let commands = monitor.take();
+        asked += commands.iter().filter(|it| it.text.contains(LOCK)).count();
+        asked >= 2
+    })
+    .await;
+    proxy.heal();
+    let guard = waiting.await.unwrap();
+    drop(guard.expect("the network is quick again"));
+}

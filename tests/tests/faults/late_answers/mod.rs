@@ -1,0 +1,14 @@
+//! Answers and commands that arrive after their caller has stopped waiting, and leases that are over before
+//! their caller looks.
+//!
+//! | what is late | file |
+//! |---|---|
+//! | the acquire of an owner that has ended | `acquires` |
+//! | the answer to a command that was given up | `replies` |
+//! | the grant of a lease that is over by then | `grants` |
+//! | the caller of a lease that is over, or another caller's | `leases` |
+
+mod acquires;
+mod grants;
+mod leases;
+mod replies;

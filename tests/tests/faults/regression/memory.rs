@@ -1,0 +1,78 @@
+//! The memory backend: grants that nobody fetches, and what `max_hold` does to a lease.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use harness::wait_until;
+use lock_runtime::LockClient;
+
+use harness::{KEY, LONG, ms};
+
+/// Says whether a future wants to be polled again.
+#[derive(Default)]
+struct Bell(AtomicBool);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Without a runtime a call borrows the keeper's. Dropped before it had looked at the lock that it
+/// was given there, it left it held for ever.
+#[test]
+fn an_acquire_that_is_dropped_outside_of_a_runtime_leaves_nothing_held() {
+    let client = LockClient::memory();
+    let guard = client.lock(KEY).acquire_blocking().unwrap();
+    {
+        let mut acquire = pin!(client.lock(KEY).acquire());
+        let bell = Arc::new(Bell::default());
+        let waker = Waker::from(bell.clone());
+        let polled = acquire.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending(), "the lock is held");
+        drop(guard);
+        wait_until("grant", LONG, || bell.0.load(Ordering::SeqCst));
+    }
+    wait_until("return of the lock", LONG, || {
+        let attempt = client.lock(KEY).try_acquire_blocking();
+        attempt.unwrap().is_some()
+    });
+}
+
+/// A lock that was handed to a waiter whose runtime was busy until the lease had ended arrived
+/// with that lease, lost already.
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
+    let client = LockClient::memory();
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    let short = client.lock(KEY).ttl(ms(50)).renew(false);
+    let waiting = tokio::spawn(short.wait(LONG).acquire());
+    tokio::time::sleep(ms(1)).await;
+    // The clock moves on before the waiter is polled.
+    drop(guard);
+    tokio::time::advance(ms(150)).await;
+    let guard = waiting.await.unwrap().unwrap();
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+}
+
+/// A renewal by hand left the lease as it was where a `max_hold` was given.
+#[tokio::test(start_paused = true)]
+async fn a_renewal_by_hand_extends_a_lease_below_its_max_hold() {
+    let client = LockClient::memory();
+    let (ttl, max_hold) = (Duration::from_secs(10), Duration::from_secs(16));
+    let lease = client.lock(KEY).ttl(ttl).renew(false).max_hold(max_hold);
+    let guard = lease.acquire().await.unwrap();
+    let started = tokio::time::Instant::now();
+    tokio::time::sleep(ttl / 2).await;
+    guard.renew().await.unwrap();
+    assert!(guard.remaining() > ttl - ms(200), "{:?}", guard.remaining());
+    tokio::time::sleep(ttl / 2).await;
+    guard.renew().await.unwrap();
+    guard.lost().await;
+    let held = started.elapsed();
+    assert!(held > ttl + ttl / 2 && held <= max_hold, "{held:?}");
+}

@@ -1,0 +1,136 @@
+//! Messages on a client's channel that are not what they seem.
+
+use harness::{RedisServer, eventually};
+use lock_runtime::LockClient;
+use redis::Connection;
+
+use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
+
+fn channels(connection: &mut Connection) -> Vec<String> {
+    ask(connection, &["PUBSUB", "CHANNELS", "lock:*"])
+}
+
+/// The channel of the only client that is connected.
+fn channel(connection: &mut Connection) -> String {
+    let channels = channels(connection);
+    assert_eq!(channels.len(), 1, "{channels:?}");
+    channels[0].clone()
+}
+
+/// What is sent by `client` after everything before.
+async fn go_round(client: &LockClient) {
+    for number in 0..3 {
+        let lock = client.lock(format!("round:{number}")).acquire().await;
+        lock.unwrap().release().await.unwrap();
+    }
+}
+
+/// Anybody who may publish and read a lock, or a copy of this machine, had the lock of a third client
+/// released by it.
+#[tokio::test]
+async fn a_message_ends_no_owner_that_the_client_did_not_make() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let told = client(server.url());
+    go_round(&told).await;
+    let channel = channel(&mut connection);
+
+    let holder = client(server.url());
+    let guard = hold(&holder).await;
+    let record: String = ask(&mut connection, &["GET", LOCK]);
+    // That of another client, and one by the same name, as a copy of its machine would make.
+    let mut copy = record[..22].to_owned();
+    copy.replace_range(..8, &channel["lock:".len()..]);
+    let mut monitor = server.monitor();
+    for (owner, key) in [(&record[..22], LOCK), (&*copy, "lock:copied")] {
+        let other = format!("{owner}{}", &record[22..]);
+        ask::<()>(&mut connection, &["SET", "lock:copied", &other]);
+        let receivers: i64 = ask(
+            &mut connection,
+            &["PUBLISH", &channel, &format!("{owner}{key}")],
+        );
+        assert_eq!(receivers, 1);
+        go_round(&told).await;
+    }
+    let asked = monitor.take();
+    let ended = asked.iter().filter(|it| it.text.contains(&record[8..22]));
+    let by_others = ended.filter(|it| it.name == "EVALSHA" || it.name == "EVAL");
+    assert_eq!(by_others.count(), 0, "{asked:?}");
+    assert!(exists(&mut connection, "lock:copied"));
+    guard.renew().await.expect("nobody has taken it away");
+    guard.release().await.unwrap();
+}
+
+/// What it ended a moment ago it does end again: an acquire that arrived after its end would keep the
+/// lock for a claim, or for all of its ttl.
+#[tokio::test]
+async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let waiter = client(server.url());
+    go_round(&waiter).await;
+    let channel = channel(&mut connection);
+    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    let waiting = tokio::spawn(waiter.lock(KEY).wait(ms(500)).acquire());
+    let mut entry = String::new();
+    eventually("entry", LONG, async || {
+        let entries: Vec<String> = ask(&mut connection, &["ZRANGEBYSCORE", QUEUE, "0", "+inf"]);
+        entry = entries.into_iter().next().unwrap_or_default();
+        !entry.is_empty()
+    })
+    .await;
+    waiting.await.unwrap().expect_err("it is held");
+    eventually("end", LONG, async || !exists(&mut connection, QUEUE)).await;
+
+    // However many come and go meanwhile that nobody waited for.
+    for number in 0..1_100 {
+        let lock = waiter.lock(format!("free:{number}")).acquire().await;
+        lock.unwrap().release().await.unwrap();
+    }
+    let owner = &entry[..22];
+    let record = format!("{owner} 0001700000000000{}", &entry[22..]);
+    ask::<()>(&mut connection, &["SET", LOCK, &record, "PX", "600000"]);
+    ask::<i64>(
+        &mut connection,
+        &["PUBLISH", &channel, &format!("{owner}{LOCK}")],
+    );
+    eventually("end", LONG, async || !exists(&mut connection, LOCK)).await;
+}
+
+/// Copies of a machine had one channel: each heard what was meant for the other, and was counted as a
+/// receiver in its place.
+#[tokio::test]
+async fn each_connection_listens_to_a_channel_of_its_own() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut connection = server.connection();
+    let before = channel(&mut connection);
+    proxy.kill_connections();
+    // The first to come may not have noticed yet, and goes by the old name.
+    go_round(&client).await;
+    let guard = hold(&client).await;
+    let record: String = ask(&mut connection, &["GET", LOCK]);
+    let name = format!("lock:{}", &record[..8]);
+    assert_ne!(name, before);
+    assert!(channels(&mut connection).contains(&name));
+    guard.release().await.unwrap();
+}
+
+/// Those who wait by an older name are told as well.
+#[tokio::test]
+async fn a_waiter_is_told_on_a_connection_that_is_newer_than_it() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut connection = server.connection();
+    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    eventually("queue", LONG, async || exists(&mut connection, QUEUE)).await;
+    let before = channel(&mut connection);
+    proxy.kill_connections();
+    eventually("channels", LONG, async || {
+        channels(&mut connection).len() == 2
+    })
+    .await;
+    assert!(channels(&mut connection).contains(&before));
+    ask::<i64>(&mut connection, &["DEL", LOCK]);
+    let guard = waiting.await.unwrap().unwrap();
+    guard.release().await.unwrap();
+}

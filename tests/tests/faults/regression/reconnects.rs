@@ -1,0 +1,136 @@
+//! What was confirmed on a connection that is gone.
+
+use std::time::Duration;
+
+use harness::{Proxy, RedisServer, eventually, soon};
+use lock_runtime::{LockClient, LockGuard};
+use tokio::task::JoinSet;
+
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
+
+/// So long that no renewal is due by itself while a test runs.
+const TTL: Duration = Duration::from_secs(3_600);
+
+/// Another server takes over, with this left of the lock.
+fn fail_over(server: &RedisServer, proxy: &Proxy, rest: Option<Duration>) -> RedisServer {
+    let next = RedisServer::start();
+    if let Some(rest) = rest {
+        let record: String = ask(&mut server.connection(), &["GET", LOCK]);
+        let rest = rest.as_millis().to_string();
+        ask::<()>(&mut next.connection(), &["SET", LOCK, &record, "PX", &rest]);
+    }
+    proxy.redirect(next.port());
+    proxy.kill_connections();
+    next
+}
+
+fn rest(server: &RedisServer) -> Duration {
+    let rest: i64 = ask(&mut server.connection(), &["PTTL", LOCK]);
+    Duration::from_millis(rest.max(0) as u64)
+}
+
+async fn lease(client: &LockClient, renew: bool) -> LockGuard {
+    let lock = client.lock(KEY).ttl(TTL).renew(renew);
+    lock.acquire().await.unwrap()
+}
+
+/// A name moved to a server that had missed a renewal, and the next one was a third of the ttl away:
+/// the holder relied on a lease that was over long before.
+#[tokio::test]
+async fn a_lease_is_restored_as_soon_as_there_is_another_connection() {
+    for renew in [true, false] {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let guard = lease(&client, renew).await;
+        let next = fail_over(&server, &proxy, Some(LONG * 2));
+        eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
+        assert!(rest(&next) <= TTL);
+        assert!(guard.is_valid());
+        guard.release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_the_next_server_does_not_have_is_lost_at_once() {
+    for renew in [true, false] {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let guard = lease(&client, renew).await;
+        let _next = fail_over(&server, &proxy, None);
+        soon(guard.lost()).await;
+    }
+}
+
+/// While there is no server at all it is asked for again, and answered when there is one.
+#[tokio::test]
+async fn a_lock_is_found_lost_as_soon_as_a_server_answers_again() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = lease(&client, true).await;
+    proxy.refuse(true);
+    let _next = fail_over(&server, &proxy, None);
+    eventually("attempts", LONG, async || proxy.refused() > 2).await;
+    assert!(guard.is_valid(), "nothing is known");
+    proxy.refuse(false);
+    soon(guard.lost()).await;
+}
+
+/// A lease that is not renewed was asked for once, and not again when that failed.
+#[tokio::test]
+async fn a_lease_that_is_not_renewed_is_restored_after_an_outage() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = lease(&client, false).await;
+    proxy.refuse(true);
+    let next = fail_over(&server, &proxy, Some(LONG * 2));
+    eventually("attempts", LONG, async || proxy.refused() > 2).await;
+    proxy.refuse(false);
+    eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
+    // With the margin that each lease has: the server ends it later than its holder.
+    assert!(rest(&next) > guard.remaining() + Duration::from_secs(1));
+    guard.release().await.unwrap();
+}
+
+/// What its caller had not fetched yet was not confirmed, then or ever.
+#[tokio::test]
+async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut connection = server.connection();
+    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    let mut late = Box::pin(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
+    let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(late.as_mut().poll(cx)));
+    assert!(polled.await.is_pending(), "it is held");
+    ask::<i64>(&mut connection, &["DEL", LOCK]);
+    eventually("grant", LONG, async || rest(&server) > TTL / 2).await;
+    let next = fail_over(&server, &proxy, Some(LONG * 2));
+    // Long enough to notice, and without a reason to connect again.
+    tokio::time::sleep(ms(100)).await;
+    let guard = late.await.expect("it was granted");
+    eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
+    guard.release().await.unwrap();
+}
+
+/// Each once, however many there are.
+#[tokio::test]
+async fn all_that_was_held_is_confirmed_once() {
+    const HOLDS: usize = 1_000;
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut acquiring = JoinSet::new();
+    for number in 0..HOLDS {
+        let lock = client.lock(format!("order:{number}")).ttl(TTL);
+        acquiring.spawn(lock.wait(LONG).acquire());
+    }
+    let guards = acquiring.join_all().await;
+    let mut monitor = server.monitor();
+    proxy.kill_connections();
+    let mut renewals = 0;
+    eventually("renewals", LONG, async || {
+        let asked = monitor.take();
+        renewals += asked.iter().filter(|it| it.name == "EVALSHA").count();
+        renewals >= HOLDS
+    })
+    .await;
+    tokio::time::sleep(ms(100)).await;
+    renewals += monitor.take().len();
+    assert!(
+        renewals < HOLDS + HOLDS / 10,
+        "{renewals} for {HOLDS} holds"
+    );
+    assert!(guards.iter().flatten().all(LockGuard::is_valid));
+}

@@ -1,0 +1,81 @@
+//! Ends that a server did not want to hear of while its password, or its certificate, was changed.
+
+use harness::{RedisServer, cycle, eventually};
+use lock_runtime::LockErrorKind;
+
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, ms};
+
+/// The release counted as answered, and the lock stayed for the whole of its ttl.
+#[tokio::test]
+async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = client.lock(KEY).ttl(ms(600_000)).acquire().await.unwrap();
+    server.config_set("requirepass", "another");
+    proxy.kill_connections();
+    guard.release().await.expect("it was held until then");
+    let mut connection = server.connection();
+    assert!(exists(&mut connection, LOCK));
+    // Refused once more it is still wanted.
+    let attempts = proxy.accepted();
+    eventually("attempts", LONG, async || proxy.accepted() >= attempts + 2).await;
+    server.config_set("requirepass", "");
+    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+    cycle(&client).await;
+}
+
+/// A grant whose answer was lost was not given back by the caller that was then refused.
+#[tokio::test]
+async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    server.config_set("requirepass", "another");
+    proxy.cut_next_reply("EVALSHA");
+    let asking = client.lock(KEY).ttl(ms(600_000)).wait(LONG).acquire();
+    let error = asking.await.expect_err("it cannot come back");
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let mut connection = server.connection();
+    assert!(exists(&mut connection, LOCK), "it was granted");
+    server.config_set("requirepass", "");
+    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+}
+
+/// Its end was repeated for twice its ttl, though there was nothing to end.
+#[tokio::test]
+async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    cycle(&client).await;
+    let mut connection = server.connection();
+    ask::<i64>(&mut connection, &["LPUSH", LOCK, "foreign"]);
+    let mut monitor = server.monitor();
+    let error = client.lock(KEY).wait(LONG).acquire().await;
+    assert_eq!(error.unwrap_err().kind(), LockErrorKind::Rejected);
+    assert!(!monitor.take().is_empty());
+    // Three times as long as between two ends.
+    tokio::time::sleep(ms(1_500)).await;
+    assert_eq!(monitor.take().len(), 0);
+}
+
+/// A release that nobody heard, since there was no connection, counted as one that may have freed the
+/// lock: when it came through and was answered "not yours", the call succeeded.
+#[tokio::test]
+async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let guard = client
+        .lock(KEY)
+        .ttl(ms(600_000))
+        .renew(false)
+        .acquire()
+        .await
+        .unwrap();
+    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    proxy.refuse(true);
+    proxy.kill_connections();
+    // The client has noticed, and nothing is said of the lock.
+    eventually("attempt", LONG, async || proxy.refused() > 0).await;
+    let attempts = proxy.refused();
+    let release = tokio::spawn(guard.release());
+    eventually("attempts", LONG, async || proxy.refused() > attempts + 1).await;
+    proxy.refuse(false);
+    let error = release.await.unwrap().expect_err("another has it");
+    assert_eq!(error.kind(), LockErrorKind::Lost, "{error}");
+}

@@ -1,0 +1,80 @@
+//! Renewals that are slow, that fail, and that the server has forgotten how to do.
+
+use harness::Mode;
+use lock_runtime::LockGuard;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
+
+/// A renewal was given up after a sixth of the ttl: where a round trip took longer than that, none
+/// ever succeeded, and the connection was thrown away over and over.
+#[tokio::test]
+async fn a_lease_is_renewed_over_a_network_that_takes_a_quarter_of_its_ttl() {
+    let (_server, proxy, client) = behind_a_proxy().await;
+    let ttl = ms(1_600);
+    let guard = client.lock(KEY).ttl(ttl).acquire().await.unwrap();
+    proxy.replies(Mode::Delay(ttl / 4));
+    guard.renew().await.expect("the answer comes in time");
+    let lost = timeout(ttl * 2, guard.lost()).await;
+    assert!(lost.is_err(), "the lease was not renewed");
+    assert_eq!(proxy.accepted(), 1, "the connection is good");
+    guard.release().await.unwrap();
+}
+
+/// A renewal by hand that failed made the watchdog renew a lease that was not to be renewed, for
+/// ever.
+#[tokio::test]
+async fn a_renewal_by_hand_that_failed_is_not_repeated_by_the_watchdog() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    // Keeps the watchdog busy.
+    let neighbour = client.lock("renewed").ttl(ms(600)).acquire().await.unwrap();
+    let lease = client.lock(KEY).ttl(ms(900)).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    proxy.cut_next_request(LOCK);
+    let error = guard.renew().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert_eq!(proxy.cuts(), 1);
+
+    let mut monitor = server.monitor();
+    let lost = timeout(LONG, guard.lost()).await;
+    lost.expect("the lease ends");
+    let commands = monitor.take();
+    let about = |lock: &str| commands.iter().filter(|it| it.text.contains(lock)).count();
+    // The connection broke, so it is confirmed on the next one: because of that, and maybe once more
+    // because of the renewal that failed with it.
+    assert!(about(LOCK) <= 2, "{commands:?}");
+    assert!(about("lock:renewed") > 0, "the neighbour is renewed");
+    assert!(neighbour.is_valid());
+}
+
+/// After a SCRIPT FLUSH renewals were sent again one by one, each after the answer to the one
+/// before: with many holds the last ones came too late.
+#[tokio::test]
+async fn no_hold_of_many_is_lost_to_a_script_flush() {
+    const HOLDS: usize = 300;
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut acquiring = JoinSet::new();
+    let ttl = ms(4_000);
+    for n in 0..HOLDS {
+        let lock = client.lock(format!("order:{n}"));
+        acquiring.spawn(lock.ttl(ttl).acquire());
+    }
+    let holds: Vec<LockGuard> = acquiring
+        .join_all()
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    // One after the other, a renewal of each would take three times the ttl.
+    proxy.replies(Mode::Delay(ttl * 3 / HOLDS as u32));
+    let () = ask(&mut server.connection(), &["SCRIPT", "FLUSH"]);
+    let lost = async {
+        for hold in &holds {
+            hold.lost().await;
+        }
+    };
+    let _ = timeout(ttl * 5 / 4, lost).await;
+    let lost = holds.iter().filter(|hold| !hold.is_valid()).count();
+    assert_eq!(lost, 0, "of {HOLDS} holds");
+}

@@ -1,0 +1,159 @@
+//! The callers of one client that want the same lock: how many commands they cost, and what
+//! becomes of a turn that nobody takes.
+
+use std::time::{Duration, Instant};
+
+use harness::{RedisServer, client_without_turns, cycle, eventually};
+use lock_runtime::LockClient;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
+
+/// An attempt at a held lock was followed by an `end`, which had nothing to end.
+#[tokio::test]
+async fn an_attempt_at_a_held_lock_is_one_command() {
+    const ATTEMPTS: usize = 10;
+    let server = RedisServer::start();
+    let (holder, other) = (client(server.url()), client(server.url()));
+    let _guard = hold(&holder).await;
+    // Makes the connection and brings the script.
+    assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
+    let mut monitor = server.monitor();
+    for _ in 0..ATTEMPTS {
+        assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
+    }
+    assert_eq!(monitor.take().len(), ATTEMPTS);
+}
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    /// A time of less than `most` µs.
+    fn micros(&mut self, most: u64) -> Duration {
+        // Marsaglia's xorshift.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        Duration::from_micros(self.0 % most)
+    }
+}
+
+/// Callers that want the lock for a moment and have hardly more patience than that: most of them
+/// give up, or are dropped, at about the time when it is their turn.
+async fn crowd(clients: &[LockClient]) {
+    const CALLERS: usize = 32;
+    const CALLS: usize = 60;
+    let mut callers = JoinSet::new();
+    for caller in 1..=CALLERS {
+        let client = clients[caller % clients.len()].clone();
+        let mut random = Random((caller as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        callers.spawn(async move {
+            for _ in 0..CALLS {
+                let [wait, stay, leave] = [6_000, 4_000, 6_000].map(|most| random.micros(most));
+                let lock = client.lock(KEY).wait(wait);
+                let visit = lock.run(async |_| sleep(stay).await);
+                tokio::select! {
+                    // Dropped even if its turn has come at this very moment.
+                    biased;
+                    () = sleep(leave) => {}
+                    Err(error) = visit => assert!(error.is_busy(), "{error}"),
+                    else => {}
+                }
+            }
+        });
+    }
+    callers.join_all().await;
+    // Behind a turn that was lost nobody is called: they wait as long as they may, and then try.
+    for client in clients {
+        let after = client.lock(KEY).wait(LONG).acquire();
+        let after = timeout(LONG / 4, after).await;
+        let after = after.expect("the last turn was passed on").unwrap();
+        after.release().await.unwrap();
+    }
+}
+
+/// A turn that was called for a caller which gave up at that moment could be lost, and with it the
+/// line: nobody in this process would have had the lock again.
+#[tokio::test]
+async fn a_turn_is_never_lost_on_a_server() {
+    let server = RedisServer::start();
+    // With one client all turns are handed on by holders; with two, by those who queue as well.
+    for clients in 1..=2 {
+        let clients: Vec<LockClient> = (0..clients).map(|_| client(server.url())).collect();
+        crowd(&clients).await;
+    }
+    let mut connection = server.connection();
+    // Sooner than an entry that is forgotten would expire.
+    eventually("empty queue", ms(5_000), async || {
+        !exists(&mut connection, QUEUE) && !exists(&mut connection, LOCK)
+    })
+    .await;
+}
+
+/// The same with the lock in this process.
+#[tokio::test]
+async fn a_turn_is_never_lost_in_memory() {
+    let client = LockClient::memory();
+    crowd(std::slice::from_ref(&client)).await;
+    cycle(&client).await;
+}
+
+/// The next caller of a line is named in the end of the one before it. If the lock turned out to be
+/// lost, the owner that was named was forgotten and not ended: sent twice, the end may have put it
+/// in the queue.
+#[tokio::test]
+async fn an_owner_that_was_named_as_the_next_one_is_ended() {
+    let server = RedisServer::start();
+    let client = client_without_turns(server.url());
+    let guard = hold(&client).await;
+    let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::task::yield_now().await;
+    // Carried out on the same thread after the other has begun to wait in line.
+    guard.renew().await.unwrap();
+    let mut connection = server.connection();
+    let mut monitor = server.monitor();
+    let mut named = None;
+    let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+    assert!(guard.release().await.unwrap_err().is_lost());
+    let mut ended = Vec::new();
+    eventually("end of the one that was named", LONG, async || {
+        for command in monitor.take() {
+            // EVALSHA sha 3 lock fence queue owner [next ttl]
+            let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
+            match words[..] {
+                [_, _, "3", LOCK, _, _, _, next, _] => named = Some(next.to_owned()),
+                [_, _, "3", LOCK, _, _, owner] => ended.push(owner.to_owned()),
+                _ => {}
+            }
+        }
+        named.as_ref().is_some_and(|named| ended.contains(named))
+    })
+    .await;
+    next.await.unwrap().unwrap().release().await.unwrap();
+}
+
+/// A hand-over whose connection broke was sent again after half a second, though somebody waited.
+#[tokio::test]
+async fn a_hand_over_that_is_not_answered_is_sent_again_at_once() {
+    const ROUNDS: u32 = 5;
+    let (_server, proxy, _) = behind_a_proxy().await;
+    let client = client_without_turns(proxy.url());
+    let mut quickest = LONG;
+    for _ in 0..ROUNDS {
+        let first = client.lock(KEY).wait(LONG).acquire().await.unwrap();
+        let second = client.lock(KEY).wait(LONG).acquire();
+        let second = tokio::spawn(async move { (second.await, Instant::now()) });
+        // It stands in line, which costs no command.
+        tokio::task::yield_now().await;
+        proxy.cut_next_request("");
+        let released = Instant::now();
+        first.release().await.unwrap();
+        let (second, served) = second.await.unwrap();
+        quickest = quickest.min(served - released);
+        second.unwrap().release().await.unwrap();
+    }
+    assert_eq!(proxy.cuts(), ROUNDS as usize);
+    assert!(quickest < ms(350), "{quickest:?} at best");
+}

@@ -1,0 +1,177 @@
+//! The proxy's faults, each seen from both sides.
+
+use std::time::{Duration, Instant};
+
+use harness::{Mode, PATIENCE, Proxy, RedisServer, wait_until};
+use redis::{Connection, RedisResult};
+
+const SHORT: Duration = Duration::from_millis(100);
+
+fn start() -> (RedisServer, Proxy, Connection) {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let connection = connect(&proxy).unwrap();
+    (server, proxy, connection)
+}
+
+fn connect(proxy: &Proxy) -> RedisResult<Connection> {
+    let connection = redis::Client::open(proxy.url())?.get_connection_with_timeout(PATIENCE)?;
+    connection.set_read_timeout(Some(PATIENCE))?;
+    Ok(connection)
+}
+
+fn incr(connection: &mut Connection) -> RedisResult<i64> {
+    redis::cmd("INCR").arg("n").query(connection)
+}
+
+/// The counter on the server, seen past the proxy.
+fn counter(server: &RedisServer) -> i64 {
+    let n: Option<i64> = redis::cmd("GET")
+        .arg("n")
+        .query(&mut server.connection())
+        .unwrap();
+    n.unwrap_or(0)
+}
+
+#[test]
+fn bytes_pass() {
+    let (server, proxy, mut connection) = start();
+    assert_eq!(incr(&mut connection).unwrap(), 1);
+    assert_eq!(
+        (counter(&server), proxy.accepted(), proxy.cuts()),
+        (1, 1, 0)
+    );
+}
+
+#[test]
+fn a_reply_may_say_something_else() {
+    let (server, proxy, mut connection) = start();
+    proxy.replace_in_replies(":1", ":42");
+    assert_eq!(incr(&mut connection).unwrap(), 42);
+    assert_eq!(incr(&mut connection).unwrap(), 2);
+    assert_eq!(counter(&server), 2);
+}
+
+#[test]
+fn a_cut_request_is_not_applied() {
+    let (server, proxy, mut connection) = start();
+    proxy.cut_next_request("INCR");
+    redis::cmd("PING").exec(&mut connection).unwrap();
+    incr(&mut connection).unwrap_err();
+    assert_eq!((counter(&server), proxy.cuts()), (0, 1));
+    // Once only.
+    assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 1);
+}
+
+#[test]
+fn a_cut_reply_is_applied() {
+    let (server, proxy, mut connection) = start();
+    for n in 1..=20 {
+        proxy.cut_next_reply("INCR");
+        redis::cmd("PING").exec(&mut connection).unwrap();
+        incr(&mut connection).unwrap_err();
+        assert_eq!((counter(&server), proxy.cuts()), (n, n as usize));
+        connection = connect(&proxy).unwrap();
+    }
+    assert_eq!(incr(&mut connection).unwrap(), 21);
+}
+
+#[test]
+fn delays_take_their_time() {
+    let (_server, proxy, mut connection) = start();
+    proxy.requests(Mode::Delay(SHORT));
+    proxy.replies(Mode::Delay(SHORT));
+    let sent = Instant::now();
+    assert_eq!(incr(&mut connection).unwrap(), 1);
+    assert!(sent.elapsed() >= 2 * SHORT);
+}
+
+#[test]
+fn a_held_request_arrives_after_its_sender_is_gone() {
+    let (server, proxy, mut connection) = start();
+    proxy.requests(Mode::Hold);
+    connection.set_read_timeout(Some(SHORT)).unwrap();
+    incr(&mut connection).unwrap_err();
+    drop(connection);
+    assert_eq!(counter(&server), 0);
+    proxy.heal();
+    wait_until("late request", PATIENCE, || counter(&server) == 1);
+}
+
+#[test]
+fn a_held_reply_arrives_after_healing() {
+    let (server, proxy, mut connection) = start();
+    proxy.black_hole();
+    proxy.requests(Mode::Pass);
+    let client = std::thread::spawn(move || incr(&mut connection));
+    wait_until("request", PATIENCE, || counter(&server) == 1);
+    assert!(!client.is_finished());
+    proxy.heal();
+    assert_eq!(client.join().unwrap().unwrap(), 1);
+}
+
+#[test]
+fn killing_the_connections_loses_what_was_held() {
+    let (server, proxy, mut connection) = start();
+    proxy.black_hole();
+    connection.set_read_timeout(Some(SHORT)).unwrap();
+    incr(&mut connection).unwrap_err();
+    proxy.kill_connections();
+    proxy.heal();
+    // The server has seen the end of the connection, so nothing of it is on its way.
+    wait_until("closed connection", PATIENCE, || clients(&server) == 1);
+    assert_eq!(counter(&server), 0);
+    incr(&mut connection).unwrap_err();
+    assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 1);
+}
+
+#[test]
+fn a_half_open_connection_takes_requests_and_answers_nothing() {
+    let (server, proxy, mut connection) = start();
+    incr(&mut connection).unwrap();
+    proxy.half_open();
+    wait_until("closed connection", PATIENCE, || clients(&server) == 1);
+    connection.set_read_timeout(Some(SHORT)).unwrap();
+    let error = incr(&mut connection).unwrap_err();
+    assert!(error.is_timeout(), "it was told: {error}");
+    assert_eq!(counter(&server), 1);
+    assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 2);
+}
+
+#[test]
+fn refused_connections_fail_and_open_ones_live() {
+    let (_server, proxy, mut connection) = start();
+    proxy.refuse(true);
+    assert!(connect(&proxy).is_err());
+    assert_eq!(incr(&mut connection).unwrap(), 1);
+    proxy.heal();
+    assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 2);
+}
+
+#[test]
+fn a_redirected_proxy_leads_new_connections_elsewhere() {
+    let (first, proxy, mut connection) = start();
+    let second = RedisServer::start();
+    proxy.redirect(second.port());
+    incr(&mut connect(&proxy).unwrap()).unwrap();
+    assert_eq!((counter(&first), counter(&second)), (0, 1));
+    incr(&mut connection).unwrap();
+    assert_eq!((counter(&first), counter(&second)), (1, 1));
+}
+
+#[test]
+fn a_closed_connection_leaves_nothing_behind() {
+    let (server, _proxy, connection) = start();
+    assert_eq!(clients(&server), 2);
+    drop(connection);
+    wait_until("closed connection", PATIENCE, || clients(&server) == 1);
+}
+
+/// How many clients the server has, the one that asks included.
+fn clients(server: &RedisServer) -> usize {
+    let list: String = redis::cmd("CLIENT")
+        .arg("LIST")
+        .query(&mut server.connection())
+        .unwrap();
+    list.lines().count()
+}

@@ -1,0 +1,43 @@
+//! More callers at once than a server can answer in the time of a command.
+//!
+//! Their commands once lay in the connection until their time was up, were taken for lost, and were
+//! sent again by the thousand.
+
+use std::time::Duration;
+
+use harness::{LONG, RedisServer};
+use lock_runtime::LockClient;
+use tokio::task::JoinSet;
+
+/// So many that the last cannot be answered in the time of a command.
+const CALLERS: usize = 20_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_burst_of_callers_asks_once_each() {
+    let _alone = crate::alone().await;
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let mut monitor = server.monitor();
+    let mut callers = JoinSet::new();
+    for n in 0..CALLERS {
+        let lock = client.lock(format!("burst:{n}"));
+        // Longer than the test takes: renewals would be counted.
+        let lock = lock.ttl(Duration::from_secs(600)).wait(LONG);
+        callers.spawn(async move { lock.acquire().await });
+    }
+    let guards = callers.join_all().await;
+    let (held, failed): (Vec<_>, Vec<_>) = guards.into_iter().partition(Result::is_ok);
+    assert!(
+        failed.is_empty(),
+        "{} failed: {:?}",
+        failed.len(),
+        failed[0]
+    );
+    let sent = monitor.take().len();
+    assert!(
+        sent < CALLERS + CALLERS / 2,
+        "{sent} commands for {CALLERS} callers"
+    );
+    drop(held);
+    client.shutdown().await;
+}

@@ -1,0 +1,95 @@
+//! Many locks that one process holds for long.
+
+use std::time::{Duration, Instant};
+
+use harness::{LONG, RedisServer, ask, ms};
+use lock_runtime::{LockClient, LockGuard};
+use redis::Connection;
+use tokio::task::JoinSet;
+
+const LOCKS: u32 = 10_000;
+
+/// A ttl that is not renewed here.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What all of them have at least. Renewing them takes as long as taking them, an eighth of the ttl at
+/// most: on a slow machine that is more.
+const TTL: Duration = Duration::from_secs(5);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
+    let _alone = crate::alone().await;
+    let server = RedisServer::start();
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let asked = Instant::now();
+    let guards = take_in_a_burst(&client, DAY).await;
+    let ttl = TTL.max(8 * asked.elapsed());
+    // Five renewals each, or nearly.
+    let hold = ttl * 8 / 5;
+    drop(guards);
+    client.shutdown().await;
+
+    let client = LockClient::connect(&server.url()).await.unwrap();
+    let guards = take_in_a_burst(&client, ttl).await;
+    let mut connection = server.connection();
+
+    let (start, first) = (Instant::now(), calls(&mut connection));
+    let (mut before, mut looks, mut busy) = (first, 0, 0);
+    while start.elapsed() < hold {
+        tokio::time::sleep(ms(50)).await;
+        let now = calls(&mut connection);
+        looks += 1;
+        busy += u32::from(now > before);
+        before = now;
+    }
+    let (sent, held) = (before - first, start.elapsed());
+
+    let lost = guards.iter().filter(|guard| !guard.is_valid()).count();
+    assert_eq!(lost, 0, "locks were lost");
+    // Some are renewed sooner than they need be, once.
+    let thirds = held.as_secs_f64() / (ttl / 3).as_secs_f64();
+    let needed = f64::from(LOCKS) * thirds;
+    assert!(
+        (0.8 * needed..1.5 * needed).contains(&(sent as f64)),
+        "{sent} renewals, {needed} are needed"
+    );
+    // As they were taken they would be sent in a part of each third, and nothing in the rest of it.
+    assert!(busy > looks * 3 / 4, "renewals in {busy} of {looks} looks");
+
+    for guard in &guards[..10] {
+        guard.renew().await.unwrap();
+    }
+    drop(guards);
+    client.shutdown().await;
+    let left: Vec<String> = ask(&mut connection, &["KEYS", "lock:*"]);
+    assert!(left.is_empty(), "{} locks are left", left.len());
+}
+
+async fn take_in_a_burst(client: &LockClient, ttl: Duration) -> Vec<LockGuard> {
+    let mut callers = JoinSet::new();
+    for number in 0..LOCKS {
+        callers.spawn(
+            client
+                .lock(format!("bulk:{number}"))
+                .ttl(ttl)
+                .wait(LONG)
+                .acquire(),
+        );
+    }
+    let guards = callers.join_all().await.into_iter();
+    guards
+        .map(|guard| guard.expect("nobody else wants it"))
+        .collect()
+}
+
+/// How many scripts the server was asked to run.
+fn calls(connection: &mut Connection) -> u64 {
+    let stats: String = ask(connection, &["INFO", "commandstats"]);
+    let line = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    let (calls, _) = line
+        .and_then(|line| line.split_once(','))
+        .expect("some were run");
+    calls.parse().expect("a number")
+}

@@ -1,0 +1,32 @@
+//! Every kind of failure, reached by a user's means, and what it says.
+
+mod events;
+mod installed;
+mod kinds;
+mod rejected;
+mod secrets;
+mod sentences;
+mod unavailable;
+
+use std::time::Duration;
+
+use harness::{KEY, LOCK, LONG, RedisServer, SLACK, ms};
+use lock_runtime::{LockClient, LockError};
+
+/// A client that tells its name.
+fn client(url: impl Into<String>) -> LockClient {
+    let builder = LockClient::builder().url(url).label("api-7");
+    builder.build().expect("the settings are valid")
+}
+
+/// What comes of asking for the lock.
+async fn refusal(client: &LockClient, wait: Duration) -> LockError {
+    let acquire = client.lock(KEY).wait(wait).acquire();
+    acquire.await.expect_err("the lock cannot be had")
+}
+
+/// Runs a command that must succeed.
+#[track_caller]
+fn ask<T: redis::FromRedisValue>(server: &RedisServer, words: &[&str]) -> T {
+    harness::ask(&mut server.connection(), words)
+}

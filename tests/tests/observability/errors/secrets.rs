@@ -1,0 +1,244 @@
+//! No password and no whole owner is ever shown, and no key is logged.
+//!
+//! A client with a password goes through good times and bad; whatever it prints, returns and logs
+//! meanwhile is collected, and so is every owner that it sent to Redis.
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::future::pending;
+use std::time::Duration;
+
+use harness::{Monitor, Proxy, RedisServer, eventually};
+use lock_runtime::{LockClient, LockError};
+
+use super::{KEY, LONG, ms};
+use crate::{log, record};
+
+const PASSWORD: &str = "s3cret/pa55word";
+
+/// As it stands in a URL.
+const ENCODED: &str = "s3cret%2Fpa55word";
+
+/// What was shown, and what must not have been.
+#[derive(Default)]
+struct Evidence {
+    shown: String,
+    owners: HashSet<String>,
+}
+
+impl Evidence {
+    fn show(&mut self, thing: &impl Debug) {
+        self.shown.push_str(&format!("{thing:?}\n{thing:#?}\n"));
+    }
+
+    fn fails(&mut self, error: &LockError) {
+        self.show(error);
+        self.shown.push_str(&error.to_string());
+    }
+
+    fn fails_maybe(&mut self, result: Result<(), LockError>) {
+        if let Err(error) = result {
+            self.fails(&error);
+        }
+    }
+
+    /// Neither this nor the log has a password or an owner. Errors name keys; the log does not.
+    #[track_caller]
+    fn shows_no_secret(&self) {
+        let logged = log::text();
+        for text in [&logged, &self.shown] {
+            for password in [PASSWORD, ENCODED, "pa55word"] {
+                assert!(!text.contains(password), "a password is shown");
+            }
+            for owner in &self.owners {
+                assert!(!text.contains(owner.as_str()), "an owner is shown");
+                // Nor the part of it that is secret.
+                assert!(!text.contains(&owner[8..]), "half an owner is shown");
+            }
+        }
+        assert!(self.shown.contains(KEY), "an error names it");
+        assert!(!logged.contains(KEY), "a key is logged");
+    }
+
+    /// Takes the owners from whatever was sent: the arguments that begin with 22 characters of
+    /// base64. (A script's digest looks like one, too, and has no reason to be shown either.)
+    fn look(&mut self, monitor: &mut Monitor) {
+        let is_owner = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        for command in monitor.take() {
+            let words = command.text.split('"').skip(1).step_by(2);
+            let owners = words.filter_map(|word| word.get(..22));
+            let owners = owners.filter(|owner| owner.chars().all(is_owner));
+            self.owners.extend(owners.map(str::to_owned));
+        }
+    }
+}
+
+#[tokio::test]
+async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
+    record();
+    let server = RedisServer::start();
+    let mut raw = server.connection();
+    let user = format!(">{PASSWORD}");
+    let rights = ["ACL", "SETUSER", "app", "on", &user, "~*", "&*", "+@all"];
+    let mut setuser = redis::cmd(rights[0]);
+    setuser.arg(&rights[1..]).exec(&mut raw).unwrap();
+    let proxy = Proxy::start(server.port());
+    let url = |password: &str| proxy.url().replace("://", &format!("://app:{password}@"));
+    let mut monitor = server.monitor();
+
+    let mut evidence = Evidence::default();
+    let builder = LockClient::builder().url(url(ENCODED));
+    evidence.show(&builder);
+    let client = builder.build().unwrap();
+    let other = LockClient::connect(&url(ENCODED)).await.unwrap();
+    evidence.show(&client);
+
+    // Held, renewed, waited for.
+    let acquire = client.lock(KEY).ttl(ms(3_000));
+    evidence.show(&acquire);
+    let guard = acquire.acquire().await.unwrap();
+    evidence.show(&guard);
+    guard.renew().await.unwrap();
+    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+    harness::eventually("waiter", LONG, async || {
+        harness::ask::<i64>(&mut raw, &["EXISTS", harness::QUEUE]) == 1
+    })
+    .await;
+    let busy = other.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
+    evidence.fails(&busy);
+    guard.release().await.unwrap();
+    let guard = waiting.await.unwrap().unwrap();
+    evidence.show(&guard);
+
+    // Stolen.
+    redis::cmd("DEL")
+        .arg("lock:order:42")
+        .exec(&mut raw)
+        .unwrap();
+    evidence.fails(&guard.renew().await.unwrap_err());
+    drop(guard);
+
+    // Cut off while held, with renewals and a release that fail.
+    let body = async |guard: &lock_runtime::LockGuard| {
+        evidence.show(guard);
+        proxy.black_hole();
+        pending::<()>().await;
+    };
+    let run = client.lock(KEY).wait(LONG).ttl(ms(400)).run(body).await;
+    evidence.fails(&run.unwrap_err());
+    let outage = client.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
+    evidence.fails(&outage);
+    proxy.kill_connections();
+    proxy.refuse(true);
+    let outage = client.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
+    evidence.fails(&outage);
+    proxy.heal();
+
+    // A release that is not answered, and an acquisition whose answer is lost.
+    let guard = client.lock("order:43").wait(LONG).acquire().await.unwrap();
+    proxy.black_hole();
+    evidence.fails_maybe(guard.release().await);
+    proxy.kill_connections();
+    proxy.heal();
+    proxy.cut_next_reply("order:44");
+    let guard = client.lock("order:44").wait(LONG).acquire().await.unwrap();
+    evidence.show(&guard);
+    guard.release().await.unwrap();
+
+    // Killed and forgotten by the server, and shut down.
+    let guard = other.lock(KEY).wait(LONG).acquire().await.unwrap();
+    let _: i64 = harness::ask(&mut raw, &["CLIENT", "KILL", "USER", "app"]);
+    let _: () = harness::ask(&mut raw, &["SCRIPT", "FLUSH"]);
+    // It may be sent before the connection is known to be dead.
+    evidence.fails_maybe(guard.renew().await);
+    eventually("renewal", LONG, async || guard.renew().await.is_ok()).await;
+    drop(guard);
+    other.shutdown().await;
+    let over = other.lock(KEY).acquire().await.unwrap_err();
+    evidence.fails(&over);
+
+    // Wrong in every way.
+    let wrong = format!("{ENCODED}-wrong");
+    evidence.fails(&LockClient::connect(&url(&wrong)).await.unwrap_err());
+    for broken in [
+        format!("redis://app:{ENCODED}@:port:"),
+        format!("redis://app:{ENCODED}@host/x/y"),
+        format!("rediss://app:{ENCODED}@host#insecure"),
+        format!("redis+unix:///run/redis.sock?password={PASSWORD}"),
+        format!("http://app:{ENCODED}@host"),
+        format!("app:{ENCODED}@host"),
+        format!("memory://app:{ENCODED}@host"),
+    ] {
+        let builder = LockClient::builder().url(broken);
+        evidence.show(&builder);
+        evidence.fails(&builder.build().unwrap_err());
+    }
+    for key in ["LPUSH", "SET"] {
+        let mut spoil = redis::cmd(key);
+        redis::cmd("DEL")
+            .arg("lock:order:42")
+            .exec(&mut raw)
+            .unwrap();
+        spoil
+            .arg("lock:order:42")
+            .arg("theirs")
+            .exec(&mut raw)
+            .unwrap();
+        let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
+        evidence.fails(&refused.unwrap_err());
+    }
+
+    let logged = log::text();
+    for event in [
+        "lock_acquired",
+        "lock_lost",
+        "renewal_failed",
+        "connection_failed",
+        "connection_dropped",
+        "release_unconfirmed",
+    ] {
+        assert!(logged.contains(event), "{event} was not recorded");
+    }
+    evidence.look(&mut monitor);
+    let seen = evidence.owners.len();
+    assert!(seen > 10, "{seen} owners were sent to Redis");
+    evidence.shows_no_secret();
+}
+
+/// Such a server repeats the arguments of what it does not know, an owner among them, in its error.
+#[tokio::test]
+async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
+    record();
+    let server = RedisServer::start();
+    let ignorant = RedisServer::builder().without("EVALSHA").start();
+    let proxy = Proxy::start(server.port());
+    let mut monitor = server.monitor();
+    let mut evidence = Evidence::default();
+    let client = LockClient::connect(&proxy.url()).await.unwrap();
+    let guard = client.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let kept = client.lock("order:43").ttl(LONG).acquire().await.unwrap();
+    guard.renew().await.unwrap();
+    evidence.look(&mut monitor);
+    // And the digests of two scripts.
+    assert_eq!(evidence.owners.len(), 2 + 2);
+
+    // Another server in its place: a proxy that takes no scripts, or a Sentinel.
+    proxy.redirect(ignorant.port());
+    proxy.kill_connections();
+    eventually("refusal", LONG, async || {
+        let error = guard.renew().await.unwrap_err();
+        evidence.fails(&error);
+        error.to_string().contains("unknown command")
+    })
+    .await;
+    // The background renews as well, and tells the log.
+    eventually("loss", LONG, async || !guard.is_valid()).await;
+    evidence.fails_maybe(guard.release().await);
+    evidence.fails_maybe(kept.release().await);
+    let refused = client.lock(KEY).wait(LONG).acquire().await.unwrap_err();
+    assert!(refused.is_rejected(), "{refused}");
+    evidence.fails(&refused);
+
+    assert!(log::text().contains("fault=ERR unknown command"));
+    evidence.shows_no_secret();
+}

@@ -1,0 +1,82 @@
+//! A server that cannot be reached, or cannot answer now.
+
+use std::time::{Duration, Instant};
+
+use harness::{Proxy, RedisServer};
+use lock_runtime::{LockClient, LockErrorKind};
+
+use super::sentences::assert_reads;
+use super::{SLACK, client, ms, refusal};
+
+async fn unavailable_in_time(client: &LockClient) {
+    for wait in [Duration::ZERO, ms(200)] {
+        let started = Instant::now();
+        let error = refusal(client, wait).await;
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+        assert!(error.is_unavailable() && error.waited().is_some());
+        assert!(started.elapsed() < wait + ms(1_000) + SLACK);
+        assert_reads(&error);
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_refuses() {
+    let mut server = RedisServer::start();
+    server.kill9();
+    unavailable_in_time(&client(server.url())).await;
+    let error = LockClient::connect(&server.url()).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable);
+    assert_eq!(error.key(), None);
+    assert_reads(&error);
+    let port = server.port();
+    let words = format!("cannot connect to 127.0.0.1:{port}: ");
+    assert!(error.to_string().contains(&words), "{error}");
+}
+
+#[tokio::test]
+async fn a_network_that_swallows_everything() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    proxy.black_hole();
+    unavailable_in_time(&client(proxy.url())).await;
+    let started = Instant::now();
+    let error = LockClient::connect(&proxy.url()).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable);
+    assert!(started.elapsed() < ms(1_000) + SLACK);
+    let server = proxy.url().replace("redis://", "");
+    let words = format!("{server} did not let us connect");
+    assert!(error.to_string().contains(&words), "{error}");
+}
+
+#[tokio::test]
+async fn something_that_is_no_server_at_all() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        use std::io::Write;
+        for mut caller in listener.incoming().map_while(Result::ok) {
+            // Closing is as good an answer as any to a caller that is gone.
+            let _ = caller.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let error = refusal(&client(url), ms(200)).await;
+    assert!(error.is_unavailable() || error.is_rejected(), "{error}");
+    assert_reads(&error);
+}
+
+#[tokio::test]
+async fn a_name_that_means_no_host() {
+    let error = refusal(&client("redis://host.invalid"), Duration::ZERO).await;
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("host.invalid:6379"), "{error}");
+    assert_reads(&error);
+}
+
+#[tokio::test]
+async fn a_server_without_a_free_place() {
+    let server = RedisServer::start();
+    let mut only_one = server.connection();
+    let () = harness::ask(&mut only_one, &["CONFIG", "SET", "maxclients", "1"]);
+    let error = refusal(&client(server.url()), ms(100)).await;
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+}

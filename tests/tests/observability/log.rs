@@ -1,0 +1,25 @@
+//! Everything that the crate logs in this process, in one text.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Where the lines go.
+pub(crate) struct Writer;
+
+impl Write for Writer {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        TEXT.lock().expect("no writer panics").write(text)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What was recorded.
+pub(crate) fn text() -> String {
+    let text = TEXT.lock().expect("no writer panics");
+    String::from_utf8_lossy(&text).into_owned()
+}

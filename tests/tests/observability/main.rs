@@ -1,0 +1,33 @@
+//! What operators see: spans, events, metrics and errors.
+//!
+//! A binary of its own: the subscriber and the recorder are the process's, since the background thread
+//! reports much of it. Each test looks for its own template or key.
+
+mod errors;
+mod journal;
+mod log;
+mod telemetry;
+
+use std::sync::OnceLock;
+
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::{self, format::FmtSpan};
+use tracing_subscriber::layer::SubscriberExt;
+
+/// Records spans and events from now on, on every thread: as values in the `journal`, as text in the `log`.
+fn record() {
+    static RECORDING: OnceLock<()> = OnceLock::new();
+    RECORDING.get_or_init(|| {
+        let text = fmt::layer()
+            // Also what only a span knows.
+            .with_span_events(FmtSpan::FULL)
+            .with_writer(|| log::Writer)
+            .with_ansi(false);
+        let subscriber = tracing_subscriber::registry()
+            .with(LevelFilter::from_level(Level::TRACE))
+            .with(journal::Journal)
+            .with(text);
+        tracing::subscriber::set_global_default(subscriber).expect("it is the only one");
+    });
+}

@@ -1,0 +1,129 @@
+//! The metrics, by name and label.
+
+use harness::{Proxy, RedisServer};
+use lock_runtime::distributed_lock;
+
+use super::meter::{all, record, recorded, sum};
+use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
+
+#[distributed_lock(key = "counted:<id>", wait = ms(wait), client = locks)]
+async fn counted(locks: &LockClient, id: &str, wait: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn calls_waits_and_holds_are_counted_by_template_and_outcome() {
+    record();
+    let locks = LockClient::memory();
+    let waiters = || sum("distributed_lock_waiters{template=counted:<id>}");
+    counted(&locks, "discreet", 0).await.unwrap();
+    assert_eq!(waiters(), 0.0);
+
+    let holder = locks.lock("counted:discreet").acquire().await.unwrap();
+    counted(&locks, "discreet", 0).await.unwrap_err();
+    let waiting = tokio::spawn({
+        let locks = locks.clone();
+        async move { counted(&locks, "discreet", 60_000).await }
+    });
+    eventually("waiter", LONG, async || waiters() == 1.0).await;
+    tokio::time::sleep(ms(20)).await;
+    holder.release().await.unwrap();
+    waiting.await.unwrap().unwrap();
+    assert_eq!(waiters(), 0.0);
+
+    let labels = |outcome| format!("{{template=counted:<id>,outcome={outcome}}}");
+    let calls = |outcome| {
+        sum(&format!(
+            "distributed_lock_acquisitions_total{}",
+            labels(outcome)
+        ))
+    };
+    assert_eq!((calls("acquired"), calls("busy")), (2.0, 1.0));
+    let waits = recorded(&format!(
+        "distributed_lock_wait_seconds{}",
+        labels("acquired")
+    ));
+    assert!(
+        waits.len() == 2 && (0.019..20.0).contains(&waits[1]),
+        "{waits:?}"
+    );
+    let holds = recorded(&format!(
+        "distributed_lock_hold_seconds{}",
+        labels("released")
+    ));
+    assert!(holds.len() == 2 && holds[0] < 20.0, "{holds:?}");
+    let all = all();
+    assert!(
+        !all.iter().any(|series| series.contains("discreet")),
+        "{all:?}"
+    );
+    for described in [
+        "distributed_lock_wait_seconds seconds",
+        "distributed_lock_waiters ",
+    ] {
+        assert!(all.iter().any(|series| series == described), "{all:?}");
+    }
+}
+
+#[distributed_lock(key = "dropped-in-line", client = locks)]
+async fn dropped_in_line(locks: &LockClient) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_waiter_that_goes_away_is_no_waiter() {
+    record();
+    let locks = LockClient::memory();
+    let _holder = locks.lock("dropped-in-line").acquire().await.unwrap();
+    let waiting = tokio::time::timeout(ms(20), dropped_in_line(&locks));
+    waiting.await.unwrap_err();
+    let labels = "{template=dropped-in-line";
+    assert_eq!(sum(&format!("distributed_lock_waiters{labels}}}")), 0.0);
+    let calls = format!("distributed_lock_acquisitions_total{labels},outcome=dropped}}");
+    assert_eq!(sum(&calls), 1.0);
+}
+
+#[distributed_lock(key = "kept", ttl = "1s", client = locks)]
+async fn kept(locks: &LockClient, body: impl AsyncFnOnce()) -> Result<(), LockError> {
+    body().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn renewals_losses_and_unconfirmed_releases_are_counted() {
+    record();
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let locks = client(proxy.url());
+    let renewals = |outcome| {
+        let series = "distributed_lock_renewals_total{template=kept,outcome=";
+        sum(&format!("{series}{outcome}}}"))
+    };
+    let body = async || {
+        eventually("renewal", LONG, async || renewals("confirmed") > 0.0).await;
+        proxy.refuse(true);
+        proxy.kill_connections();
+        std::future::pending().await
+    };
+    assert!(kept(&locks, body).await.unwrap_err().is_lost());
+    assert!(renewals("failed") > 0.0);
+    let losses = |reason| {
+        let series = "distributed_lock_losses_total{template=kept,reason=";
+        sum(&format!("{series}{reason}}}"))
+    };
+    assert_eq!((losses("expired"), losses("not_ours")), (1.0, 0.0));
+
+    proxy.refuse(false);
+    let body = async || {
+        let _: i64 = ask(&mut server.connection(), &["DEL", "lock:kept"]);
+        std::future::pending().await
+    };
+    assert!(kept(&locks, body).await.unwrap_err().is_lost());
+    assert_eq!((losses("expired"), losses("not_ours")), (1.0, 1.0));
+
+    let unconfirmed = || sum("distributed_lock_unconfirmed_releases_total{template=kept}");
+    assert_eq!(unconfirmed(), 0.0);
+    kept(&locks, async || proxy.black_hole()).await.unwrap();
+    assert_eq!(unconfirmed(), 1.0);
+    assert_eq!(losses("expired"), 1.0, "it was held until the end");
+}

@@ -1,0 +1,137 @@
+//! A span for each acquisition and for each hold.
+
+use harness::RedisServer;
+use lock_runtime::{LockErrorKind, distributed_lock};
+use tracing::Instrument;
+
+use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
+use crate::journal::{mentions, only, told};
+
+#[distributed_lock(key = "spans-of:<id>", client = locks)]
+async fn work(locks: &LockClient, id: &str) -> Result<(), LockError> {
+    tracing::info!(template = "inside spans-of", "body");
+    again(locks, id).await?;
+    tokio::time::sleep(ms(30)).await;
+    Ok(())
+}
+
+/// The same key by another template, `again`, so that its lines can be told apart.
+#[distributed_lock(key = format!("spans-of:{id}"), client = locks)]
+async fn again(locks: &LockClient, id: &str) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let caller = tracing::info_span!("caller");
+    let elsewhere = client(server.url()).lock("spans-of:discreet");
+    let holder = elsewhere.acquire().await.unwrap();
+    let call = tokio::spawn(
+        async move { work(&locks, "discreet").await.unwrap() }.instrument(caller.clone()),
+    );
+    let mut connection = server.connection();
+    eventually("waiter in the queue", LONG, async || {
+        ask::<i64>(&mut connection, &["EXISTS", "{lock:spans-of:discreet}:w"]) == 1
+    })
+    .await;
+    tokio::time::sleep(ms(30)).await;
+    holder.release().await.unwrap();
+    call.await.unwrap();
+
+    let acquire = only("lock_acquire", "spans-of:<id>");
+    assert_eq!(acquire.field("outcome"), "acquired");
+    assert_eq!(acquire.field("function"), "work");
+    assert_eq!(acquire.parent, Some("caller"));
+    assert!(acquire.time("waited_ms") >= ms(29), "{acquire:?}");
+    let hold = only("lock_hold", "spans-of:<id>");
+    assert_eq!(hold.field("outcome"), "released");
+    assert_eq!(hold.field("function"), "work");
+    assert_eq!(hold.parent, Some("caller"));
+    assert!(hold.time("held_ms") >= ms(29), "{hold:?}");
+
+    let body = only("body", "inside spans-of");
+    assert_eq!(
+        body.parent,
+        Some("caller"),
+        "a body is in its caller's span"
+    );
+    let acquired = only("lock_acquired", "spans-of:<id>");
+    assert_eq!(acquired.parent, Some("lock_acquire"));
+    assert_eq!(acquired.number("token"), hold.number("token"));
+    assert_eq!(acquired.number("waited_ms"), acquire.number("waited_ms"));
+    let nested = [told("lock_acquire", "again"), told("lock_hold", "again")].concat();
+    assert!(nested.is_empty(), "a nested call is silent: {nested:?}");
+    assert!(!mentions("discreet"), "a key was told");
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_get_the_lock_says_why() {
+    crate::record();
+    let locks = LockClient::memory();
+    let _holder = locks.lock("refused").acquire().await.unwrap();
+
+    refused(&locks, 0).await.unwrap_err();
+    let busy = only("lock_acquire", "refused");
+    assert_eq!(busy.field("outcome"), "busy");
+    let told_busy = only("lock_not_acquired", "refused");
+    assert_eq!(told_busy.number("waited_ms"), busy.number("waited_ms"));
+    assert!(told("lock_hold", "refused").is_empty());
+
+    // Dropped while it waits.
+    let waiting = tokio::time::timeout(ms(20), refused(&locks, 60_000));
+    waiting.await.unwrap_err();
+    let dropped = told("lock_acquire", "refused").pop().unwrap();
+    assert_eq!(dropped.field("outcome"), "dropped");
+    assert!(dropped.time("waited_ms") >= ms(19), "{dropped:?}");
+
+    let invalid = locks.lock("").acquire().await.unwrap_err();
+    assert_eq!(invalid.kind(), LockErrorKind::InvalidKey);
+    let by_hand = told("lock_acquire", "-");
+    let mut outcomes = by_hand.iter().map(|line| line.field("outcome"));
+    assert!(outcomes.any(|outcome| outcome == "invalid_key"));
+}
+
+#[distributed_lock(key = String::from("refused"), wait = ms(wait), client = locks)]
+async fn refused(locks: &LockClient, wait: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[distributed_lock(key = "passed-on:<id>", client = locks)]
+async fn turn(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    tokio::time::sleep(ms(30)).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hold_whose_lease_passes_on_says_so() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let (first, second) = tokio::join!(turn(&locks, 1), turn(&locks, 1));
+    first.and(second).unwrap();
+    let holds = told("lock_hold", "passed-on:<id>");
+    let outcomes: Vec<_> = holds.iter().map(|hold| hold.field("outcome")).collect();
+    assert_eq!(outcomes, ["passed", "released"]);
+}
+
+#[distributed_lock(key = "kept:<id>", ttl = "600s", retain = "200s", client = locks)]
+async fn kept(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    Ok(())
+}
+
+/// The lease outlives the hold, whose span and figures end with the body.
+#[tokio::test]
+async fn a_hold_whose_lease_is_retained_says_so() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    kept(&locks, 1).await.unwrap();
+    kept(&locks, 1).await.unwrap();
+    locks.shutdown().await;
+    let holds = told("lock_hold", "kept:<id>");
+    let outcomes: Vec<_> = holds.iter().map(|hold| hold.field("outcome")).collect();
+    assert_eq!(outcomes, ["retained", "retained"]);
+}

@@ -1,0 +1,158 @@
+//! The fault table, ten rounds a row. `lock-rounds` plays the same rows for as long as one likes.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use harness::rounds::{Arena, Report};
+use harness::{Kind, rows};
+use tokio::sync::Semaphore;
+
+const ROUNDS: usize = 10;
+
+/// Rounds mostly wait, and a test has a row.
+const AT_ONCE: usize = ROUNDS;
+
+/// A round is a server and some processes: with more rows at once they wait for a core, and what a row says
+/// of times does not hold.
+static ROWS_AT_ONCE: Semaphore = Semaphore::const_new(3);
+
+macro_rules! rows {
+    ($($name:ident),* $(,)?) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+
+        $(#[tokio::test]
+        async fn $name() {
+            let _place = ROWS_AT_ONCE.acquire().await.expect("it stays open");
+            // Blocks a runtime that has nothing else to do.
+            play(stringify!($name));
+        })*
+    };
+}
+
+rows! {
+    holder_killed,
+    holder_exits,
+    holder_aborts,
+    holder_leaves,
+    killed_while_retained,
+    served_waiter_killed,
+    waiter_killed,
+    twenty_waiters_killed,
+    holder_paused,
+    waiter_paused,
+    waiter_paused_past_its_wait,
+    acquire_dropped,
+    body_panics,
+    body_blocks,
+    body_blocks_past_its_lease,
+    caller_polled_late,
+    caller_never_polled,
+    first_in_line_gives_up,
+    runtime_dropped,
+    in_memory,
+    reply_cut,
+    request_cut,
+    release_cut,
+    reply_late,
+    reply_slow,
+    renewal_slow,
+    black_hole,
+    half_open,
+    clients_killed,
+    server_demoted,
+    push_lost,
+    push_doubled,
+    push_late,
+    message_forged,
+    name_moves,
+    name_moves_without_lock,
+    name_moves_while_retained,
+    scripts_flushed,
+    server_busy,
+    server_loading,
+    restart_with_aof,
+    restart_without_persistence,
+    lock_deleted,
+    everything_flushed,
+    everything_evicted,
+    server_clock_forward,
+    server_clock_back,
+    client_clock,
+    out_of_memory,
+    wrong_type,
+    no_permission,
+    wrong_password,
+    order,
+    release_at_once,
+    thousand_waiters,
+    ten_thousand_keys,
+}
+
+#[track_caller]
+fn play(name: &str) {
+    let row = rows::TABLE.iter().find(|row| row.name == name);
+    let row = row.expect("the table has this row");
+    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
+    let tally = arena.run(row, ROUNDS, AT_ONCE, Duration::MAX);
+    assert_eq!(tally.rounds, ROUNDS);
+    let report = Report::from(tally);
+    print!("{report}");
+    assert!(report.is_clean(), "{report}");
+}
+
+#[test]
+fn every_row_of_the_table_is_tested() {
+    let table: Vec<_> = rows::TABLE.iter().map(|row| row.name).collect();
+    assert_eq!(table, TESTED);
+}
+
+const PAGE: &str = include_str!("../../../lock-runtime/src/docs/faults.md");
+
+/// The cells of the page's tables that have so many.
+fn lines<const CELLS: usize>() -> impl Iterator<Item = [&'static str; CELLS]> {
+    PAGE.lines().filter_map(|line| {
+        let line = line.strip_prefix('|')?.strip_suffix('|')?;
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        cells.try_into().ok()
+    })
+}
+
+/// Each row stands on the page as it does in the table: its class and its name.
+#[test]
+fn the_page_has_every_row_and_no_other() {
+    let told = lines().filter_map(|[_, class, _, row]| {
+        let row = row.strip_prefix('`')?.strip_suffix('`')?;
+        Some((row, class.to_owned()))
+    });
+    let rows = rows::TABLE.iter();
+    let rows = rows.map(|row| (row.name, row.class.to_string()));
+    assert_eq!(told.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
+}
+
+/// The other tests that the page names are where it says.
+#[test]
+fn the_page_names_no_test_that_is_not_there() {
+    let named: Vec<_> = lines()
+        .filter_map(|[_, _, test]| {
+            let words: Vec<_> = test.split('`').collect();
+            let ["", file, " ", name, ""] = words[..] else {
+                return None;
+            };
+            Some((file, name))
+        })
+        .collect();
+    assert_eq!(named.len(), 13, "{named:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, name) in named {
+        // In this package, in one of its own, or beside the code.
+        let paths = [
+            root.join("tests").join(file),
+            root.join(file),
+            root.join("..").join(file),
+        ];
+        let source = paths.iter().find_map(|path| fs::read_to_string(path).ok());
+        let source = source.unwrap_or_else(|| panic!("no {file}"));
+        assert!(source.contains(&format!("fn {name}()")), "{file} {name}");
+    }
+}

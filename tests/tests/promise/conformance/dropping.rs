@@ -1,0 +1,83 @@
+//! What is dropped leaves nothing behind.
+
+use harness::eventually;
+
+use super::store::Store;
+use super::tools::{KEY, LONG, SLACK, becomes_free, hold, is_held, ms, on_a_thread, poll_and_drop};
+
+/// More polls than an acquisition has.
+const POLLS: usize = 12;
+
+pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for waiter in [&one, &other] {
+        for polls in 0..POLLS {
+            let guard = hold(&one).await;
+            let dropped = poll_and_drop(waiter.lock(KEY).wait(LONG).acquire(), polls).await;
+            assert!(dropped.is_none(), "the lock is held");
+            guard.release().await.unwrap();
+            // A waiter that was forgotten in the queue would be handed the lock.
+            becomes_free(&other, SLACK).await;
+            eventually("empty store", SLACK, async || store.is_empty().await).await;
+        }
+    }
+}
+
+pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for client in [&one, &other] {
+        for polls in 0..POLLS {
+            // The lock is free: the future is dropped before, while or after it gets it.
+            drop(poll_and_drop(client.lock(KEY).acquire(), polls).await);
+            becomes_free(&one, SLACK).await;
+
+            // The lock is handed to it while it is dropped.
+            let guard = hold(&one).await;
+            let mut waiting = Box::pin(client.lock(KEY).wait(LONG).acquire());
+            let first = tokio::time::timeout(ms(5), &mut waiting).await;
+            assert!(first.is_err(), "the lock is held");
+            drop(guard);
+            drop(poll_and_drop(waiting, polls).await);
+            becomes_free(&one, SLACK).await;
+            eventually("empty store", SLACK, async || store.is_empty().await).await;
+        }
+    }
+}
+
+pub(crate) async fn a_release_that_is_dropped_still_releases(store: impl Store) {
+    let client = store.client();
+    for polls in 1..4 {
+        let guard = hold(&client).await;
+        drop(poll_and_drop(guard.release(), polls).await);
+        becomes_free(&client, SLACK).await;
+    }
+    // Never polled, it still drops the guard.
+    let guard = hold(&client).await;
+    drop(guard.release());
+    becomes_free(&client, SLACK).await;
+}
+
+pub(crate) async fn a_guard_dropped_by_a_dying_runtime_is_released(store: impl Store) {
+    let client = store.client();
+    let dying = client.clone();
+    on_a_thread(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (inside, entered) = std::sync::mpsc::channel();
+        runtime.spawn(async move {
+            let body = async |_: &_| {
+                inside.send(()).unwrap();
+                std::future::pending::<()>().await;
+            };
+            dying.lock(KEY).run(body).await
+        });
+        entered.recv().expect("the body begins");
+        drop(runtime);
+    })
+    .await;
+    becomes_free(&client, SLACK).await;
+    assert!(!is_held(&client).await);
+}

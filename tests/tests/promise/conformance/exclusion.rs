@@ -1,0 +1,124 @@
+//! One at a time, and what the others are told.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use tokio::task::JoinSet;
+
+use super::store::Store;
+use super::tools::{KEY, LONG, becomes_free, hold, is_held, ms};
+
+pub(crate) async fn two_are_never_inside_at_once(store: impl Store) {
+    let inside = Arc::new(AtomicBool::new(false));
+    let visits = Arc::new(AtomicU32::new(0));
+    let mut callers = JoinSet::new();
+    for _ in 0..6 {
+        let client = store.client();
+        let (inside, visits) = (inside.clone(), visits.clone());
+        callers.spawn(async move {
+            for _ in 0..10 {
+                let visit = async |_: &_| {
+                    assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
+                    tokio::task::yield_now().await;
+                    visits.fetch_add(1, Ordering::SeqCst);
+                    inside.store(false, Ordering::SeqCst);
+                };
+                let run = client.lock(KEY).wait(LONG).run(visit);
+                run.await.expect("everybody gets in");
+            }
+        });
+    }
+    while let Some(caller) = callers.join_next().await {
+        caller.expect("no caller panics");
+    }
+    assert_eq!(visits.load(Ordering::SeqCst), 60);
+}
+
+pub(crate) async fn a_busy_error_names_the_holder(store: impl Store) {
+    let guard = hold(&store.client()).await;
+    let attempt = store.client().lock(KEY).wait(ms(50)).acquire().await;
+    let error = attempt.unwrap_err();
+    assert!(error.is_busy(), "{error}");
+    assert_eq!(error.key(), Some(KEY));
+    let pid = format!("(pid {})", std::process::id());
+    assert!(
+        error.holder().is_some_and(|holder| holder.contains(&pid)),
+        "{error}"
+    );
+    assert!(
+        error.waited().is_some_and(|waited| waited >= ms(50)),
+        "{error}"
+    );
+    drop(guard);
+}
+
+pub(crate) async fn an_attempt_at_a_held_lock_gives_none(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let guard = hold(&one).await;
+    assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
+    assert!(one.lock(KEY).try_acquire().await.unwrap().is_none());
+    guard.release().await.unwrap();
+    assert!(other.lock(KEY).try_acquire().await.unwrap().is_some());
+}
+
+pub(crate) async fn a_released_lock_is_free_at_once(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for _ in 0..20 {
+        hold(&one).await.release().await.unwrap();
+        hold(&other).await.release().await.unwrap();
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn a_dropped_guard_frees_the_lock(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    drop(hold(&one).await);
+    becomes_free(&other, LONG).await;
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn a_panic_frees_the_lock(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let body = tokio::spawn({
+        let one = one.clone();
+        async move { one.lock(KEY).run(async |_| panic!("the body fails")).await }
+    });
+    assert!(body.await.unwrap_err().is_panic());
+    becomes_free(&other, LONG).await;
+
+    let blocking = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        one.lock(KEY).run_blocking(|_| panic!("the body fails"))
+    }));
+    assert!(blocking.is_err());
+    becomes_free(&other, LONG).await;
+}
+
+pub(crate) async fn keys_do_not_exclude_each_other(store: impl Store) {
+    let client = store.client();
+    let guard = hold(&client).await;
+    for key in [
+        "order:4",
+        "order:43",
+        "order:42:f",
+        "ORDER:42",
+        "{order:42}",
+    ] {
+        let other = client.lock(key).try_acquire().await.unwrap();
+        assert!(other.is_some(), "{key} is another lock");
+    }
+    assert!(is_held(&client).await);
+    drop(guard);
+}
+
+pub(crate) async fn tokens_rise(store: impl Store) {
+    let clients = [store.client(), store.client()];
+    let mut last = None;
+    for round in 0..20 {
+        let guard = hold(&clients[round % 2]).await;
+        let token = Some(guard.fencing_token());
+        assert!(token > last, "{token:?} came after {last:?}");
+        last = token;
+        guard.release().await.unwrap();
+    }
+}

@@ -1,0 +1,135 @@
+//! How long a hold lasts.
+
+use std::future::pending;
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+
+use super::store::Store;
+use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, is_held, ms, until};
+
+/// How much earlier than the ttl says a holder gives up: 1 % and 2 ms.
+fn margin(ttl: Duration) -> Duration {
+    ttl / 100 + ms(2)
+}
+
+pub(crate) async fn renewal_carries_a_hold_past_its_ttl(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let guard = one.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let lost = timeout(ms(2_500), guard.lost()).await;
+    assert!(lost.is_err(), "the lease was not renewed");
+    assert!(guard.is_valid());
+    assert!(is_held(&other).await);
+    guard.release().await.unwrap();
+    assert!(!is_held(&other).await);
+}
+
+pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Store) {
+    let ttl = ms(300);
+    let client = store.client();
+    let started = Instant::now();
+    let lease = client.lock(KEY).ttl(ttl).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    let held_since = Instant::now();
+    assert!(guard.is_valid());
+    timeout(LONG, guard.lost()).await.expect("the loss is told");
+    // tokio's timers count whole milliseconds.
+    assert!(held_since.elapsed() + (held_since - started) + ms(2) >= ttl - margin(ttl));
+    assert!(held_since.elapsed() < ttl + SLACK);
+    assert!(!guard.is_valid());
+    assert_eq!(guard.remaining(), Duration::ZERO);
+    assert!(guard.release().await.unwrap_err().is_lost());
+    becomes_free(&client, SLACK).await;
+}
+
+pub(crate) async fn max_hold_ends_a_hold_that_is_renewed(store: impl Store) {
+    let (ttl, max_hold) = (ms(1_500), ms(2_500));
+    let (one, other) = (store.client(), store.client());
+    let started = Instant::now();
+    let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);
+    let guard = lease.acquire().await.unwrap();
+    let held_since = Instant::now();
+    timeout(LONG, guard.lost()).await.expect("the loss is told");
+    let (least, most) = (held_since.elapsed(), started.elapsed());
+    assert!(
+        most + ms(2) >= max_hold - margin(ttl),
+        "it was lost after {most:?}"
+    );
+    assert!(least < max_hold + SLACK, "it was lost after {least:?}");
+    let error = guard.release().await.unwrap_err();
+    assert!(error.to_string().contains("max_hold"), "{error}");
+    becomes_free(&other, SLACK).await;
+}
+
+pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
+    let client = store.client();
+    let started = Instant::now();
+    let lease = client.lock(KEY).ttl(LONG).max_hold(ms(200));
+    let guard = lease.acquire().await.unwrap();
+    timeout(LONG / 2, guard.lost())
+        .await
+        .expect("the loss is told");
+    assert!(started.elapsed() + ms(2) >= ms(200) - margin(ms(200)));
+    let error = guard.release().await.unwrap_err();
+    assert!(error.to_string().contains("max_hold"), "{error}");
+    becomes_free(&client, LONG / 2).await;
+}
+
+pub(crate) async fn a_renewal_by_hand_extends_the_lease(store: impl Store) {
+    let ttl = ms(1_600);
+    let client = store.client();
+    let started = Instant::now();
+    let lease = client.lock(KEY).ttl(ttl).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    assert!(guard.remaining() <= ttl - margin(ttl));
+    until(started + ttl / 2).await;
+    let before = guard.remaining();
+    guard.renew().await.unwrap();
+    assert!(guard.remaining() > before, "the lease was not extended");
+    until(started + ttl + ttl / 8).await;
+    assert!(guard.is_valid(), "it lasts from the renewal on");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("one renewal is not two");
+}
+
+pub(crate) async fn a_lost_hold_cannot_be_renewed(store: impl Store) {
+    let client = store.client();
+    let lease = client.lock(KEY).ttl(ms(50)).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    guard.lost().await;
+    becomes_free(&client, SLACK).await;
+    assert!(guard.renew().await.unwrap_err().is_lost());
+    assert!(!is_held(&client).await, "a renewal took the lock");
+}
+
+pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: impl Store) {
+    let client = store.client();
+    let (dropped, ended) = (Flag::default(), Flag::default());
+    let body = async |_: &_| {
+        let _dropped = dropped.on_drop();
+        pending::<()>().await;
+        ended.raise();
+    };
+    let lease = client.lock(KEY).ttl(ms(100)).renew(false);
+    let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert_eq!(error.key(), Some(KEY));
+    assert!(dropped.is_up() && !ended.is_up());
+    becomes_free(&client, SLACK).await;
+}
+
+pub(crate) async fn a_body_that_ends_in_time_gives_its_result(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let result = one
+        .lock(KEY)
+        .run(async |guard| {
+            assert!(is_held(&other).await);
+            guard.key().len()
+        })
+        .await;
+    assert_eq!(result.unwrap(), KEY.len());
+    let own_error = one.lock(KEY).run(async |_| Err::<(), _>("no stock")).await;
+    assert_eq!(own_error.unwrap(), Err("no stock"));
+    hold(&other).await.release().await.unwrap();
+}

@@ -1,0 +1,111 @@
+//! One suite, run on every backend: what a user may rely on wherever the locks are kept.
+//!
+//! A case is a function that takes a [`Store`]. Each backend is one line at the end of this file,
+//! each case one word. What only one kind of store can show has a file of its own.
+
+mod blocking;
+mod dropping;
+mod exclusion;
+mod guards;
+mod leases;
+mod memory_time;
+mod options;
+mod shutdown;
+mod stolen;
+mod store;
+mod testing;
+mod tools;
+mod waiting;
+
+macro_rules! suite {
+    ($backend:ident, $store:ty) => {
+        suite! { @cases $backend, $store;
+            exclusion {
+                two_are_never_inside_at_once,
+                a_busy_error_names_the_holder,
+                an_attempt_at_a_held_lock_gives_none,
+                a_released_lock_is_free_at_once,
+                a_dropped_guard_frees_the_lock,
+                a_panic_frees_the_lock,
+                keys_do_not_exclude_each_other,
+                tokens_rise,
+            }
+            waiting {
+                no_wait_means_one_attempt,
+                a_wait_ends_in_time,
+                a_waiter_is_served_when_the_holder_leaves,
+                a_waiter_is_served_when_the_lease_ends,
+                callers_are_served_in_order,
+                a_waiter_that_gives_up_leaves_the_line,
+            }
+            dropping {
+                an_acquire_dropped_at_any_poll_leaves_nothing_behind,
+                an_acquire_dropped_while_it_is_served_gives_the_lock_back,
+                a_release_that_is_dropped_still_releases,
+                a_guard_dropped_by_a_dying_runtime_is_released,
+            }
+            leases {
+                renewal_carries_a_hold_past_its_ttl,
+                without_renewal_the_hold_is_lost_at_its_ttl,
+                max_hold_ends_a_hold_that_is_renewed,
+                a_max_hold_below_the_ttl_ends_the_hold,
+                a_renewal_by_hand_extends_the_lease,
+                a_lost_hold_cannot_be_renewed,
+                a_body_is_dropped_when_its_lease_ends,
+                a_body_that_ends_in_time_gives_its_result,
+            }
+            guards {
+                a_guard_tells_what_it_holds,
+                a_nested_guard_costs_no_new_token,
+                the_lock_is_free_when_the_last_guard_has_gone,
+                a_guard_outlives_its_client,
+                everything_prints,
+            }
+            blocking {
+                a_blocking_call_works_on_a_plain_thread,
+                a_blocking_call_works_inside_a_current_thread_runtime,
+                a_blocking_call_works_inside_a_worker_of_a_runtime,
+                a_thread_waits_for_its_turn,
+                a_thread_that_waits_in_vain_is_busy,
+                a_blocking_body_runs_to_its_end_and_then_fails,
+            }
+            options {
+                a_ttl_must_be_in_range,
+                a_max_hold_must_leave_room_for_a_lease,
+                a_key_must_be_usable,
+                a_builder_checks_its_settings,
+                defaults_come_from_the_client,
+            }
+            shutdown {
+                nothing_begins_after_a_shutdown,
+                a_waiter_is_told_of_a_shutdown,
+                a_body_may_finish_during_a_shutdown,
+                a_body_that_goes_on_is_ended_by_a_shutdown,
+                a_kept_guard_does_not_hold_up_a_shutdown_for_ever,
+            }
+        }
+    };
+    (@cases $backend:ident, $store:ty; $($topic:ident { $($case:ident),* $(,)? })*) => {
+        mod $backend {
+            $(mod $topic {
+                $(#[tokio::test]
+                async fn $case() {
+                    crate::conformance::$topic::$case(<$store as crate::conformance::store::Store>::open()).await;
+                })*
+            })*
+        }
+    };
+}
+
+suite!(memory, crate::conformance::store::Memory);
+suite!(redis, crate::conformance::store::Redis);
+suite!(
+    redis_least_privileged,
+    crate::conformance::store::LeastPrivileged
+);
+suite!(redis_over_tls, crate::conformance::store::OverTls);
+#[cfg(unix)]
+suite!(
+    redis_over_a_unix_socket,
+    crate::conformance::store::OverUnix
+);

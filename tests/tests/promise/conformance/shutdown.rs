@@ -1,0 +1,120 @@
+//! A client that ends in good order.
+
+use std::future::pending;
+use std::time::{Duration, Instant};
+
+use harness::{eventually, soon};
+use lock_runtime::{LockClient, LockErrorKind};
+use tokio::sync::oneshot;
+
+use super::store::Store;
+use super::tools::{Flag, KEY, LONG, SLACK, hold, ms, poll_and_drop};
+
+fn with_grace(store: &impl Store, grace: Duration) -> LockClient {
+    let builder = store.builder().shutdown_grace(grace);
+    builder.build().expect("the settings are valid")
+}
+
+pub(crate) async fn nothing_begins_after_a_shutdown(store: impl Store) {
+    let client = with_grace(&store, LONG);
+    let started = Instant::now();
+    client.shutdown().await;
+    client.shutdown().await;
+    assert!(started.elapsed() < SLACK, "there was nothing to wait for");
+    let clone = client.clone();
+    let errors = [
+        client.lock(KEY).acquire().await.unwrap_err(),
+        client.lock(KEY).try_acquire().await.unwrap_err(),
+        clone.lock(KEY).acquire_blocking().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), LockErrorKind::Shutdown, "{error}");
+    }
+}
+
+pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: impl Store) {
+    let client = with_grace(&store, ms(50));
+    let guard = hold(&client).await;
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    let blocking = client.lock(KEY).wait(LONG);
+    let blocking = tokio::task::spawn_blocking(|| blocking.acquire_blocking());
+    tokio::time::sleep(ms(20)).await;
+    client.shutdown().await;
+    for outcome in [waiting.await.unwrap(), blocking.await.unwrap()] {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Shutdown, "{error}");
+    }
+    drop(guard);
+}
+
+pub(crate) async fn a_body_may_finish_during_a_shutdown(store: impl Store) {
+    let client = with_grace(&store, LONG);
+    let (go_on, goes_on) = oneshot::channel::<()>();
+    let (entered, enters) = oneshot::channel();
+    let running = tokio::spawn({
+        let client = client.clone();
+        async move {
+            let body = async |_: &_| {
+                entered.send(()).unwrap();
+                goes_on.await.unwrap();
+                // A nested call is not a new one.
+                client.lock(KEY).run(async |guard| guard.hold_count()).await
+            };
+            client.lock(KEY).ttl(ms(1_500)).run(body).await
+        }
+    });
+    enters.await.unwrap();
+    let mut shutdown = Box::pin(client.shutdown());
+    // Longer than the ttl: the lease of a body that may finish is renewed.
+    assert!(
+        tokio::time::timeout(ms(2_000), &mut shutdown)
+            .await
+            .is_err(),
+        "a body runs"
+    );
+    go_on.send(()).unwrap();
+    shutdown.await;
+    assert_eq!(running.await.unwrap().unwrap().unwrap(), 2);
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: impl Store) {
+    let client = with_grace(&store, ms(60));
+    let dropped = Flag::default();
+    let (entered, enters) = oneshot::channel();
+    let running = tokio::spawn({
+        let (client, dropped) = (client.clone(), dropped.clone());
+        async move {
+            let body = async |_: &_| {
+                let _dropped = dropped.on_drop();
+                entered.send(()).unwrap();
+                pending::<()>().await;
+            };
+            client.lock(KEY).run(body).await
+        }
+    });
+    enters.await.unwrap();
+    let started = Instant::now();
+    client.shutdown().await;
+    assert!(started.elapsed() >= ms(60), "the grace was cut short");
+    assert!(started.elapsed() < ms(60) + SLACK);
+    assert!(dropped.is_up(), "the body still runs");
+    eventually("free lock", LONG, async || store.is_empty().await).await;
+    let error = running.await.unwrap().unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert!(error.to_string().contains("shut down"), "{error}");
+}
+
+pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: impl Store) {
+    // After the grace it waits for what a command may take, and no longer.
+    let builder = store.builder().shutdown_grace(ms(60));
+    let client = builder.command_timeout(ms(500)).build().unwrap();
+    // However many attempts that takes.
+    let guard = harness::hold(&client).await;
+    soon(client.shutdown()).await;
+    assert!(!guard.is_valid());
+    let told = poll_and_drop(guard.lost(), 1).await;
+    assert!(told.is_some(), "the holder is told");
+    assert!(guard.release().await.unwrap_err().is_lost());
+    eventually("free lock", LONG, async || store.is_empty().await).await;
+}

@@ -1,0 +1,129 @@
+//! How long one waits, and in what order.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use lock_runtime::LockClient;
+use tokio::task::JoinSet;
+
+use super::store::Store;
+use super::tools::{KEY, LONG, SLACK, hold, ms, poll_and_drop};
+
+pub(crate) async fn no_wait_means_one_attempt(store: impl Store) {
+    let guard = hold(&store.client()).await;
+    let other = store.client();
+    for _ in 0..3 {
+        let started = Instant::now();
+        let attempt = other.lock(KEY).wait(Duration::ZERO).acquire().await;
+        assert!(attempt.unwrap_err().is_busy());
+        assert!(started.elapsed() < SLACK, "it waited");
+    }
+    drop(guard);
+}
+
+pub(crate) async fn a_wait_ends_in_time(store: impl Store) {
+    let holder = store.client();
+    let guard = hold(&holder).await;
+    for client in [store.client(), holder.clone()] {
+        let started = Instant::now();
+        let attempt = client.lock(KEY).wait(ms(150)).acquire().await;
+        let elapsed = started.elapsed();
+        assert!(attempt.unwrap_err().is_busy());
+        assert!(elapsed >= ms(150), "it gave up after {elapsed:?}");
+        assert!(elapsed < ms(150) + SLACK, "it took {elapsed:?}");
+    }
+    drop(guard);
+}
+
+pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for waiter in [&one, &other] {
+        let (mut quickest, mut cycle) = (LONG, Duration::ZERO);
+        for _ in 0..4 {
+            let started = Instant::now();
+            hold(waiter).await.release().await.unwrap();
+            cycle = cycle.max(started.elapsed());
+            let time = hand_over(&one, waiter).await;
+            quickest = quickest.min(time);
+        }
+        // Told, and not found out by a poll, of which there is none for half a second. A machine that
+        // takes long for this takes long for other things as well.
+        let most = ms(200) + 4 * cycle;
+        assert!(quickest < most, "it took {quickest:?} of {most:?}");
+    }
+    assert!(store.is_empty().await);
+}
+
+/// How long it takes from a release to the waiter that it serves.
+async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
+    let guard = hold(one).await;
+    let token = guard.fencing_token();
+    let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
+    tokio::time::sleep(ms(50)).await;
+    assert!(!waiting.is_finished(), "the lock is held");
+    let left = Instant::now();
+    guard.release().await.unwrap();
+    let guard = waiting.await.unwrap().unwrap();
+    let time = left.elapsed();
+    assert!(guard.fencing_token() > token);
+    guard.release().await.unwrap();
+    time
+}
+
+pub(crate) async fn a_waiter_is_served_when_the_lease_ends(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let lease = one.lock(KEY).ttl(ms(300)).renew(false);
+    let started = Instant::now();
+    let dead = lease.acquire().await.unwrap();
+    let guard = other.lock(KEY).wait(LONG).acquire().await.unwrap();
+    let elapsed = started.elapsed();
+    assert!(elapsed >= ms(290), "the lease was cut short at {elapsed:?}");
+    assert!(elapsed < ms(300) + SLACK, "it took {elapsed:?}");
+    assert!(!dead.is_valid());
+    assert!(dead.release().await.unwrap_err().is_lost());
+    guard
+        .release()
+        .await
+        .expect("the dead holder frees nothing");
+}
+
+pub(crate) async fn callers_are_served_in_order(store: impl Store) {
+    let client = store.client();
+    let guard = hold(&client).await;
+    let served = Arc::new(Mutex::new(Vec::new()));
+    let mut callers = JoinSet::new();
+    for caller in 0..12 {
+        let (client, served) = (client.clone(), served.clone());
+        callers.spawn(async move {
+            let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
+            served.lock().unwrap().push(caller);
+            guard.release().await.unwrap();
+        });
+        // Each has asked before the next one does.
+        tokio::task::yield_now().await;
+    }
+    guard.release().await.unwrap();
+    while let Some(caller) = callers.join_next().await {
+        caller.unwrap();
+    }
+    assert_eq!(*served.lock().unwrap(), (0..12).collect::<Vec<_>>());
+}
+
+pub(crate) async fn a_waiter_that_gives_up_leaves_the_line(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for impatient in [&one, &other] {
+        let guard = hold(&one).await;
+        let short = tokio::spawn(impatient.lock(KEY).wait(ms(60)).acquire());
+        let dropped = poll_and_drop(impatient.lock(KEY).wait(LONG).acquire(), 5).await;
+        assert!(dropped.is_none());
+        let patient = tokio::spawn(impatient.lock(KEY).wait(LONG).acquire());
+        assert!(short.await.unwrap().unwrap_err().is_busy());
+        assert!(!patient.is_finished());
+        let left = Instant::now();
+        guard.release().await.unwrap();
+        let guard = patient.await.unwrap().unwrap();
+        assert!(left.elapsed() < SLACK, "it took {:?}", left.elapsed());
+        guard.release().await.unwrap();
+        assert!(store.is_empty().await);
+    }
+}

@@ -1,0 +1,126 @@
+//! `Ok` means held throughout.
+
+use harness::{Mode, RedisServer, wait_until};
+use lock_runtime::{LockClient, LockError, distributed_lock};
+
+use super::{KEY, LOCK, LONG, SLACK, ask, behind_a_proxy, client, hold, ms, soon};
+
+#[derive(Debug, PartialEq)]
+enum ShipError {
+    Lock(lock_runtime::LockErrorKind),
+    NoStock,
+}
+
+impl From<LockError> for ShipError {
+    fn from(error: LockError) -> ShipError {
+        ShipError::Lock(error.kind())
+    }
+}
+
+/// A body during which somebody deletes the lock.
+#[distributed_lock(key = "order:42", client = locks)]
+async fn robbed(
+    locks: &LockClient,
+    server: &RedisServer,
+    own: Result<u8, ShipError>,
+) -> Result<u8, ShipError> {
+    let _: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
+    own
+}
+
+/// The same without any await.
+#[distributed_lock(key = "order:42", client = locks)]
+fn robbed_blocking(
+    locks: &LockClient,
+    server: &RedisServer,
+    own: Result<u8, ShipError>,
+) -> Result<u8, ShipError> {
+    let _: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
+    own
+}
+
+#[tokio::test]
+async fn line_2_a_result_under_a_lock_that_was_stolen_is_lost() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let lost = Err(ShipError::Lock(lock_runtime::LockErrorKind::Lost));
+    assert_eq!(robbed(&client, &server, Ok(1)).await, lost);
+    assert_eq!(robbed_blocking(&client, &server, Ok(1)), lost);
+}
+
+#[tokio::test]
+async fn line_2_the_bodys_own_error_is_never_masked() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let own = || Err(ShipError::NoStock);
+    assert_eq!(robbed(&client, &server, own()).await, own());
+    assert_eq!(robbed_blocking(&client, &server, own()), own());
+}
+
+#[tokio::test]
+async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
+    let (server, proxy, client) = behind_a_proxy();
+    let mut connection = server.connection();
+    let ttl = ms(5_000);
+    // The server then knows the scripts.
+    hold(&client).await.release().await.unwrap();
+    let body = async |_: &_| proxy.replies(Mode::Hold);
+    let started = std::time::Instant::now();
+    let run = client.lock(KEY).ttl(ttl).run(body).await;
+    run.expect("it was held until the end of the body");
+    assert!(
+        started.elapsed() < ms(1_000) + SLACK,
+        "it waits for a second"
+    );
+    // The release itself has arrived.
+    let left: i64 = ask(&mut connection, &["EXISTS", LOCK]);
+    assert_eq!(left, 0);
+
+    // With the requests held back too, the keeper goes on releasing until it is through.
+    proxy.heal();
+    let run = client.lock(KEY).wait(LONG).ttl(ttl);
+    let run = run.run(async |_| proxy.black_hole()).await;
+    run.expect("it was held until the end of the body");
+    let left: i64 = ask(&mut connection, &["EXISTS", LOCK]);
+    assert_eq!(left, 1, "nothing has arrived");
+    proxy.kill_connections();
+    proxy.heal();
+    wait_until("late release", ttl / 2, || {
+        ask::<i64>(&mut connection, &["EXISTS", LOCK]) == 0
+    });
+}
+
+#[tokio::test]
+async fn line_2_a_body_that_overruns_its_deadline_is_lost_whatever_it_returns() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    // It blocks the thread past the deadline, in one poll.
+    let overrun = async |guard: &lock_runtime::LockGuard| {
+        wait_until("deadline", LONG, || !guard.is_valid());
+        "the result"
+    };
+    let run = client.lock(KEY).ttl(ms(100)).renew(false).run(overrun);
+    assert!(soon(run).await.unwrap_err().is_lost());
+}
+
+#[tokio::test]
+async fn line_2_a_body_that_overruns_its_deadline_does_not_go_on() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let overrun = async |guard: &lock_runtime::LockGuard| {
+        wait_until("deadline", LONG, || !guard.is_valid());
+    };
+    // Neither if it sleeps next,
+    let sleeping = async |guard: &lock_runtime::LockGuard| {
+        overrun(guard).await;
+        std::future::pending::<()>().await;
+    };
+    let lease = || client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
+    assert!(soon(lease().run(sleeping)).await.unwrap_err().is_lost());
+    // nor if it has ended and its guard goes on.
+    let guard = lease().acquire().await.unwrap();
+    assert!(guard.run(overrun(&guard)).await.unwrap_err().is_lost());
+    // And nothing begins under a guard that is over.
+    let began = guard.run(async { panic!("the body started") }).await;
+    assert!(began.unwrap_err().is_lost());
+}

@@ -1,0 +1,55 @@
+//! Only the owner releases.
+
+use std::collections::HashSet;
+
+use harness::RedisServer;
+
+use super::{KEY, LOCK, ask, client, hold, soon};
+
+#[tokio::test]
+async fn line_4_an_owner_is_new_for_every_acquisition() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let mut owners = HashSet::new();
+    for _ in 0..50 {
+        let guard = hold(&client).await;
+        let value: String = ask(&mut connection, &["GET", LOCK]);
+        let (owner, rest) = value.split_at(22);
+        let base64url = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        assert!(owner.chars().all(base64url), "{owner}");
+        assert_eq!(&rest[..1], " ", "nobody queues");
+        assert_eq!(rest[1..17], format!("{:016}", guard.fencing_token().get()));
+        assert_eq!(&rest[17..18], " ", "a label follows");
+        assert!(owners.insert(owner.to_owned()), "an owner came again");
+        guard.release().await.unwrap();
+    }
+    let processes: HashSet<_> = owners.iter().map(|owner| &owner[..8]).collect();
+    assert_eq!(processes.len(), 1, "one client has one channel");
+}
+
+#[tokio::test]
+async fn line_4_a_lock_that_passed_to_another_is_left_alone() {
+    let server = RedisServer::start();
+    let (one, other) = (client(server.url()), client(server.url()));
+    let mut connection = server.connection();
+    for how in 0..3 {
+        let stale = hold(&one).await;
+        let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+        let current = hold(&other).await;
+        let before: String = ask(&mut connection, &["GET", LOCK]);
+        match how {
+            0 => assert!(soon(stale.release()).await.unwrap_err().is_lost()),
+            1 => assert!(soon(stale.renew()).await.unwrap_err().is_lost()),
+            _ => drop(stale),
+        }
+        // A command of the same client, answered after whatever the stale guard sent.
+        let busy = one.lock(KEY).try_acquire().await.unwrap();
+        assert!(busy.is_none());
+        let after: String = ask(&mut connection, &["GET", LOCK]);
+        assert_eq!(before, after);
+        current.renew().await.expect("the other still holds it");
+        current.release().await.unwrap();
+    }
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
+}

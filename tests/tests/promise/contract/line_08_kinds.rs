@@ -1,0 +1,49 @@
+//! Busy is not broken: each kind of failure has its own name.
+
+use harness::RedisServer;
+use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
+
+use super::{KEY, LOCK, LONG, QUEUE, ask, client, hold, ms};
+
+#[tokio::test]
+async fn line_8_contention_refusal_loss_and_outage_are_told_apart() {
+    let mut server = RedisServer::start();
+    let (one, other) = (client(server.url()), client(server.url()));
+    let mut connection = server.connection();
+    let attempt = async || -> LockErrorKind {
+        let acquire = other.lock(KEY).wait(ms(50)).acquire();
+        acquire.await.unwrap_err().kind()
+    };
+
+    let guard = hold(&one).await;
+    assert_eq!(attempt().await, Busy);
+    let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+    assert_eq!(guard.release().await.unwrap_err().kind(), Lost);
+
+    let _: i64 = ask(&mut connection, &["LPUSH", LOCK, "a list"]);
+    assert_eq!(attempt().await, Rejected);
+    assert_eq!(ask::<i64>(&mut connection, &["LLEN", LOCK]), 1);
+
+    server.kill9();
+    assert_eq!(attempt().await, Unavailable);
+    // An attempt is no way to hide an outage.
+    let tried = other.lock(KEY).try_acquire().await;
+    assert_eq!(tried.unwrap_err().kind(), Unavailable);
+}
+
+#[tokio::test]
+async fn line_8_a_frozen_server_is_an_outage_even_if_the_lock_was_busy() {
+    let server = RedisServer::start();
+    let (one, other) = (client(server.url()), client(server.url()));
+    let _guard = hold(&one).await;
+    let waiting = tokio::spawn(other.lock(KEY).wait(ms(2_500)).acquire());
+    let mut connection = server.connection();
+    harness::eventually("entry in the queue", LONG, async || {
+        ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
+    })
+    .await;
+    server.pause();
+    let error = waiting.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), Unavailable, "{error}");
+    server.resume();
+}

@@ -1,0 +1,129 @@
+//! Clients of other kinds that want the same key: redis-py's own lock, from the package that people
+//! install, and one that is written by hand. Nobody gets in while another is inside.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use harness::Worker;
+use redis::AsyncCommands;
+
+use super::by_hand::ByHand;
+use super::{KEY, LOCK, LONG, LockGuard, RedisServer, client, hold, ms};
+
+const ROUNDS: usize = 40;
+
+/// What all of them count up, reading and writing in two steps.
+const COUNTER: &str = "counter";
+
+/// A Python with redis-py, made once in cargo's folder for tests.
+fn python() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("redis-py");
+    let python = folder.join("bin/python");
+    if run(Command::new(&python).args(["-c", "import redis"])).is_err() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        let pip = ["-m", "pip", "install", "--quiet", "redis>=5,<9"];
+        run(Command::new(&python).args(pip))?;
+    }
+    Ok(python)
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    let text = || String::from_utf8_lossy(&output.stderr).into_owned();
+    output.status.success().then_some(()).ok_or_else(text)
+}
+
+/// A process with redis-py. Where it cannot be had, the run says so by the test's name, and fails if
+/// `LOCK_REQUIRE_REDIS_PY` is set.
+fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
+    let python = match python() {
+        Ok(python) => python,
+        Err(reason) => {
+            let required = std::env::var_os("LOCK_REQUIRE_REDIS_PY").is_some();
+            assert!(!required, "redis-py cannot be had: {reason}");
+            // Not by a macro: what those print is not shown of tests that pass.
+            let told = writeln!(
+                std::io::stderr(),
+                "{test} DID NOT RUN, no redis-py: {reason}"
+            );
+            told.expect("stderr is open");
+            return None;
+        }
+    };
+    // It may use other commands than we do, and it counts at a key of its own.
+    server.allow(&["~*", "+@all"]);
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/homemade_locks/redis_py.py");
+    let words = [python, script].map(|path| path.to_str().expect("it is text").to_owned());
+    Some(Worker::spawn(
+        &words[0],
+        &[&words[1], &server.port().to_string()],
+    ))
+}
+
+#[tokio::test]
+async fn redis_py_and_we_exclude_each_other() {
+    let server = RedisServer::start();
+    let Some(mut theirs) = redis_py(&server, "redis_py_and_we_exclude_each_other") else {
+        return;
+    };
+    let ours = client(server.url());
+    let acquire = format!("acquire {LOCK} 60");
+
+    assert_eq!(theirs.ask(&acquire, LONG), "held");
+    let busy = ours.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+    assert!(busy.is_busy(), "{busy}");
+    let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
+    assert_eq!(theirs.ask("release", LONG), "released");
+    let guard = waiting.await.unwrap().unwrap();
+
+    assert_eq!(theirs.ask(&acquire, LONG), "busy");
+    guard.release().await.unwrap();
+    assert_eq!(theirs.ask(&acquire, LONG), "held");
+    // And neither gives back what the other has.
+    super::delete(&mut server.connection());
+    let guard = hold(&ours).await;
+    assert_eq!(theirs.ask("release", LONG), "not ours");
+    guard.release().await.expect("it is untouched");
+}
+
+#[tokio::test]
+async fn three_kinds_of_clients_lose_no_update() {
+    let server = RedisServer::start();
+    let mut theirs = redis_py(&server, "three_kinds_of_clients_lose_no_update");
+    if let Some(theirs) = &mut theirs {
+        theirs.send(&format!("count {LOCK} {ROUNDS} {COUNTER}"));
+    }
+    let mut by_hand = ByHand::new(&server, "by-hand");
+    let written = std::thread::spawn(move || {
+        for _ in 0..ROUNDS {
+            harness::wait_until("free lock", LONG, || by_hand.try_lock(30_000));
+            let connection = &mut by_hand.connection;
+            let seen: Option<usize> = super::ask(connection, &["GET", COUNTER]);
+            let next = (seen.unwrap_or(0) + 1).to_string();
+            let _: String = super::ask(connection, &["SET", COUNTER, &next]);
+            assert!(by_hand.unlock(), "it was held throughout");
+        }
+    });
+
+    let ours = client(server.url());
+    let connection = server.async_connection().await;
+    for _ in 0..ROUNDS {
+        let count = async |_: &LockGuard| {
+            let mut connection = connection.clone();
+            let seen: Option<usize> = connection.get(COUNTER).await.unwrap();
+            let next = seen.unwrap_or(0) + 1;
+            let () = connection.set(COUNTER, next).await.unwrap();
+        };
+        let counted = ours.lock(KEY).wait(2 * LONG).run(count).await;
+        counted.expect("it was held throughout");
+    }
+    written.join().unwrap();
+    let kinds = 2 + usize::from(theirs.is_some());
+    if let Some(theirs) = theirs {
+        assert_eq!(theirs.line(2 * LONG).as_deref(), Some("counted"));
+    }
+    let counted: usize = super::ask(&mut server.connection(), &["GET", COUNTER]);
+    assert_eq!(counted, kinds * ROUNDS);
+}

@@ -1,0 +1,117 @@
+//! Turns do not make others wait for longer than they may.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use harness::{KEY, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::line::{Line, Visits};
+
+/// The grant of a turn owns so many tokens.
+const TURNS: usize = 16;
+
+/// Two processes with eight tasks each, all of which want the lock all the time.
+#[tokio::test]
+async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
+    let server = RedisServer::start();
+    let visits = Visits::default();
+    let mut tasks = JoinSet::new();
+    let over = Arc::new(AtomicBool::new(false));
+    for name in ["one", "other"] {
+        let client = client(server.url());
+        for _ in 0..8 {
+            let (client, visits, over) = (client.clone(), visits.clone(), over.clone());
+            tasks.spawn(async move {
+                while !over.load(Ordering::Relaxed) {
+                    let guard = client.lock(KEY).wait(LONG).await.unwrap();
+                    visits.note(name, guard.fencing_token().get());
+                    guard.release().await.unwrap();
+                }
+            });
+        }
+    }
+    sleep(ms(700)).await;
+    // On a slow machine they hardly meet by then.
+    eventually("spell of all turns among many", LONG, async || {
+        let spells = spells(&visits);
+        spells.len() > 4 && spells.iter().any(|&turns| turns >= TURNS)
+    })
+    .await;
+    over.store(true, Ordering::Relaxed);
+    soon(tasks.join_all()).await;
+
+    assert!(visits.tokens().is_sorted(), "an older token came later");
+    let longest = spells(&visits).into_iter().max().unwrap();
+    assert!(longest <= TURNS, "{longest} turns in a row");
+}
+
+/// How often the same one came in a row. Not the first and the last time: before both are there, and
+/// after one of them has left, the other one is alone.
+fn spells(visits: &Visits) -> Vec<usize> {
+    let names = visits.names();
+    let spells = names.chunk_by(|one, next| one == next).map(<[_]>::len);
+    let mut spells: Vec<_> = spells.skip(1).collect();
+    spells.pop();
+    spells
+}
+
+/// Whether the next caller of the holder's own client comes before one that queues elsewhere, as the
+/// holder knows.
+async fn own_comes_first(held_for: Duration) -> bool {
+    let server = RedisServer::start();
+    let (own, other) = (client(server.url()), client(server.url()));
+    let mut connection = server.connection();
+    // The grant does not grow old while they connect.
+    for client in [&own, &other] {
+        let warm = client.lock("warm").wait(LONG).await.unwrap();
+        warm.release().await.unwrap();
+    }
+    let guard = hold(&own).await;
+    let elsewhere = tokio::spawn({
+        let other = other.clone();
+        async move { hold(&other).await }
+    });
+    eventually("other client in the queue", LONG, async || {
+        let waiting: i64 = ask(&mut connection, &["ZCOUNT", QUEUE, "0", "+inf"]);
+        waiting == 1
+    })
+    .await;
+    guard.renew().await.unwrap();
+    let visits = Visits::default();
+    let line = Line::of(1, &own, &visits).await;
+    sleep(held_for).await;
+    guard.release().await.unwrap();
+    let elsewhere = soon(elsewhere).await.unwrap();
+    let local_came_first = !visits.names().is_empty();
+    elsewhere.release().await.unwrap();
+    line.served().await;
+    local_came_first
+}
+
+#[tokio::test]
+async fn a_young_grant_passes_although_others_wait() {
+    assert!(own_comes_first(ms(0)).await);
+}
+
+#[tokio::test]
+async fn a_grant_older_than_a_second_goes_to_another_client() {
+    assert!(!own_comes_first(ms(1_001)).await);
+}
+
+/// A client of which nobody else is heard may go round for as long as it likes, with a new grant
+/// after each range of tokens.
+#[tokio::test]
+async fn a_client_alone_passes_its_lease_on_without_end() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let visits = Visits::default();
+    let first = hold(&client).await;
+    let line = Line::of(3 * TURNS, &client, &visits).await;
+    first.release().await.unwrap();
+    line.served().await;
+    assert_eq!(visits.names().len(), 3 * TURNS);
+    assert!(visits.tokens().is_sorted());
+}

@@ -1,0 +1,127 @@
+//! Callers on threads of their own, some of which are not there when their turn comes.
+
+use std::pin::{Pin, pin};
+use std::sync::mpsc;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms, wait_until};
+use lock_runtime::LockClient;
+use tokio::runtime::{Builder, Runtime};
+
+fn runtime() -> Runtime {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime can be made")
+}
+
+/// Polls something once, where nobody will poll it again.
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Two that come and go at the same time: one may find a line that ends at that moment, and would wait
+/// in it for a head that is not there.
+fn come_and_go(client: &LockClient) {
+    let end = Instant::now() + ms(2_500);
+    thread::scope(|scope| {
+        for number in 1..=2_u64 {
+            scope.spawn(move || {
+                runtime().block_on(async {
+                    let mut random = number;
+                    while Instant::now() < end {
+                        // Marsaglia's xorshift.
+                        random ^= random << 13;
+                        random ^= random >> 7;
+                        random ^= random << 17;
+                        let pause = Instant::now() + Duration::from_nanos(random % 30_000);
+                        while Instant::now() < pause {
+                            std::hint::spin_loop();
+                        }
+                        let begun = Instant::now();
+                        let guard = client.lock(KEY).wait(LONG).await.expect("its turn comes");
+                        let waited = begun.elapsed();
+                        assert!(waited < LONG / 2, "{waited:?} for a lock of microseconds");
+                        guard.release().await.expect("it was held throughout");
+                    }
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn callers_do_not_wait_behind_a_dropped_head() {
+    let server = RedisServer::start();
+    let builder = LockClient::builder().url(server.url());
+    for await_release in [true, false] {
+        let client = builder.clone().await_release(await_release).build();
+        come_and_go(&client.unwrap());
+    }
+}
+
+/// The head of a line is polled once and never again, for longer than it wants to wait.
+#[test]
+fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
+    // By its ttl it can be told whose turn a command is for.
+    const TTL: Duration = ms(12_345);
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let set: Option<String> = ask(&mut connection, &["SET", LOCK, "somebody else's"]);
+    assert!(set.is_some());
+    let (polled, head) = mpsc::channel();
+    let (done, over) = mpsc::channel::<()>();
+    let ours = client.clone();
+    let blocked = thread::spawn(move || {
+        runtime().block_on(async {
+            let mut first = pin!(ours.lock(KEY).wait(ms(300)).acquire());
+            assert!(poll_once(first.as_mut()).is_pending(), "it is held");
+            polled.send(()).unwrap();
+            // Another task of this runtime blocks it.
+            let _ = over.recv();
+        });
+    });
+    head.recv().unwrap();
+    let mut monitor = server.monitor();
+    let acquire = client.lock(KEY).ttl(TTL).wait(LONG * 2).acquire();
+    let follower = thread::spawn(|| runtime().block_on(acquire));
+    // Only the head asks.
+    wait_until("turn of the follower", LONG, || {
+        let asks = |text: &str| text.contains(LOCK) && text.contains(&TTL.as_millis().to_string());
+        monitor.take().iter().any(|command| asks(&command.text))
+    });
+    let _: i64 = ask(&mut connection, &["DEL", LOCK]);
+    drop(follower.join().unwrap().expect("it is free"));
+    drop(done);
+    blocked.join().unwrap();
+}
+
+/// More callers than commands may be under way, polled once and never again: others get through.
+#[test]
+fn unpolled_callers_take_no_other_callers_place() {
+    let server = RedisServer::start();
+    let home = runtime();
+    let client = home
+        .block_on(LockClient::connect(&server.url()))
+        .expect("the server is there");
+    let (mut parked, mut served) = (Vec::new(), Vec::new());
+    let inside = home.enter();
+    let begun = Instant::now();
+    while parked.len() < 2_500 {
+        assert!(begun.elapsed() < LONG, "{} are parked", parked.len());
+        let number = parked.len() + served.len();
+        let mut future = Box::pin(client.lock(format!("parked:{number}")).acquire());
+        match poll_once(future.as_mut()) {
+            Poll::Pending => parked.push(future),
+            // Answered in the middle of its poll, where the keeper had the connection.
+            Poll::Ready(guard) => served.push(guard.expect("nobody holds it")),
+        }
+    }
+    drop(inside);
+    let begun = Instant::now();
+    let guard = runtime().block_on(async { client.lock(KEY).wait(LONG).acquire().await });
+    drop(guard.expect("nobody holds it"));
+    let waited = begun.elapsed();
+    assert!(waited < LONG / 2, "{waited:?}");
+}

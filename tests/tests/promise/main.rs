@@ -1,0 +1,21 @@
+//! What callers may rely on: the contract, on each backend, and how calls of one client share a lock.
+//!
+//! | promise | folder |
+//! |---|---|
+//! | each line of the contract in the crate's documentation | `contract` |
+//! | the same behaviour on every backend | `conformance` |
+//! | a caller enters a lock that its call tree holds | `reentrancy` |
+//! | a lease passes from caller to caller of a client | `local_turns` |
+//! | a lease stays with its client for the next caller | `retained` |
+//! | a release whose answer is not awaited | `unawaited_releases` |
+//! | an acquisition that is dropped leaves nothing | `cancellation` |
+//! | what is good about common locks on Redis, without their failures | `homemade_locks` |
+
+mod cancellation;
+mod conformance;
+mod contract;
+mod homemade_locks;
+mod local_turns;
+mod reentrancy;
+mod retained;
+mod unawaited_releases;

@@ -1,0 +1,90 @@
+//! The lock is given back when the last frame has ended, whichever that is.
+
+use lock_runtime::{LockClient, LockGuard, in_current_hold};
+
+use super::{at_once, is_held};
+
+#[tokio::test]
+async fn a_nested_guard_may_outlive_its_parents() {
+    let client = LockClient::memory();
+    let inner = async |_: &LockGuard| at_once(&client).acquire().await.unwrap();
+    let outer = async |_: &LockGuard| at_once(&client).run(inner).await.unwrap();
+    let third = at_once(&client).run(outer).await.unwrap();
+    assert_eq!(third.hold_count(), 1, "its parents have ended");
+    assert!(third.is_valid());
+    assert!(is_held(&client).await);
+    third.release().await.unwrap();
+    assert!(!is_held(&client).await);
+}
+
+#[tokio::test]
+async fn frames_may_end_in_any_order() {
+    let client = LockClient::memory();
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let outermost = at_once(&client).acquire().await.unwrap();
+        let nested = outermost.run(async {
+            let nested = at_once(&client).acquire().await.unwrap();
+            let deepest = nested.run(async { at_once(&client).acquire().await.unwrap() });
+            let deepest = deepest.await.unwrap();
+            (nested, deepest)
+        });
+        let (nested, deepest) = nested.await.unwrap();
+        let mut guards = [Some(outermost), Some(nested), Some(deepest)];
+        for (ended, index) in order.into_iter().enumerate() {
+            let guard = guards[index].take().unwrap();
+            assert_eq!(guard.hold_count(), 3 - ended, "{order:?}");
+            assert!(is_held(&client).await, "{order:?}");
+            guard.release().await.unwrap();
+        }
+        assert!(!is_held(&client).await, "{order:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_guard_that_runs_a_body_holds_on_afterwards() {
+    let client = LockClient::memory();
+    let guard = at_once(&client).acquire().await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(guard.run(async { 7 }).await.unwrap(), 7);
+        assert!(is_held(&client).await);
+    }
+    guard.release().await.unwrap();
+    assert!(!is_held(&client).await);
+}
+
+#[tokio::test]
+async fn a_body_that_is_dropped_gives_its_turn_back() {
+    let client = LockClient::memory();
+    let body = async |_: &LockGuard| {
+        let pending = async |_: &LockGuard| std::future::pending::<()>().await;
+        let mut nested = Box::pin(at_once(&client).run(pending));
+        let first = tokio::time::timeout(super::ms(5), &mut nested).await;
+        assert!(first.is_err(), "it goes on");
+        assert!(at_once(&client).acquire().await.unwrap_err().is_busy());
+        drop(nested);
+        at_once(&client).acquire().await.unwrap().hold_count()
+    };
+    assert_eq!(at_once(&client).run(body).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_panic_in_a_nested_body_leaves_the_outer_hold_as_it_was() {
+    let client = LockClient::memory();
+    let body = async |outer: &LockGuard| {
+        let lock = at_once(&client);
+        let nested = in_current_hold(lock.run(async |_| panic!("the nested body fails")));
+        assert!(tokio::spawn(nested).await.unwrap_err().is_panic());
+        assert!(outer.is_valid());
+        assert_eq!(outer.hold_count(), 1);
+        at_once(&client).acquire().await.unwrap().hold_count()
+    };
+    assert_eq!(at_once(&client).run(body).await.unwrap(), 2);
+    assert!(!is_held(&client).await);
+}

@@ -1,0 +1,94 @@
+//! A hold that is lost while nested calls run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harness::wait_until;
+use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
+
+use super::{KEY, LONG, ms, soon};
+
+fn short(client: &LockClient) -> Acquire {
+    client.lock(KEY).ttl(ms(80)).renew(false)
+}
+
+/// Blocks its thread until the lease is over.
+fn outlast(guard: &LockGuard) {
+    wait_until("loss", LONG, || !guard.is_valid());
+}
+
+/// Its fallback would run outside the lock of its caller.
+#[distributed_lock(key = "order:42", client = locks, or_else = |_| fallback(ran))]
+async fn with_fallback(locks: &LockClient, ran: &AtomicBool) {}
+
+fn fallback(ran: &AtomicBool) {
+    ran.store(true, Ordering::SeqCst);
+}
+
+#[tokio::test]
+async fn no_fallback_runs_after_the_outer_hold_was_lost() {
+    let client = LockClient::memory();
+    let (ran, went_on) = (AtomicBool::new(false), AtomicBool::new(false));
+    let body = async |outer: &LockGuard| {
+        outlast(outer);
+        with_fallback(&client, &ran).await;
+        went_on.store(true, Ordering::SeqCst);
+    };
+    let error = soon(short(&client).run(body)).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert!(!ran.load(Ordering::SeqCst), "the fallback ran");
+    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+}
+
+#[tokio::test]
+async fn a_nested_call_that_waits_for_a_sibling_stays_pending_too() {
+    let client = LockClient::memory();
+    let went_on = AtomicBool::new(false);
+    let body = async |_: &LockGuard| {
+        let _sibling = client.lock(KEY).acquire().await.unwrap();
+        drop(client.lock(KEY).wait(LONG).acquire().await);
+        went_on.store(true, Ordering::SeqCst);
+    };
+    let error = soon(short(&client).run(body)).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+}
+
+#[tokio::test]
+async fn the_outermost_call_is_the_one_that_fails() {
+    let client = LockClient::memory();
+    let went_on = AtomicBool::new(false);
+    let inner = async |_: &LockGuard| std::future::pending::<()>().await;
+    let outer = async |_: &LockGuard| {
+        drop(client.lock(KEY).run(inner).await);
+        went_on.store(true, Ordering::SeqCst);
+    };
+    let error = soon(short(&client).run(outer)).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+}
+
+#[tokio::test]
+async fn a_sync_call_under_a_lost_hold_is_told() {
+    let client = LockClient::memory();
+    let body = |outer: &LockGuard| {
+        outlast(outer);
+        client.lock(KEY).acquire_blocking().unwrap_err().kind()
+    };
+    let mut kind = None;
+    let error = short(&client).run_blocking(|outer| kind = Some(body(outer)));
+    assert!(error.unwrap_err().is_lost());
+    assert_eq!(kind, Some(LockErrorKind::Lost));
+}
+
+/// A body that is allowed to finish is not dropped, so its nested calls must end.
+#[distributed_lock(key = "order:42", ttl = "80ms", renew = false, on_lost = "finish", client = locks, guard = outer)]
+async fn finishes(locks: &LockClient) -> Result<LockErrorKind, LockError> {
+    outer.lost().await;
+    Ok(soon(locks.lock(KEY).acquire()).await.unwrap_err().kind())
+}
+
+#[tokio::test]
+async fn a_body_that_may_finish_is_told_by_its_nested_calls() {
+    let client = LockClient::memory();
+    assert_eq!(finishes(&client).await.unwrap(), LockErrorKind::Lost);
+}

@@ -1,0 +1,206 @@
+//! What calls under a retained lease cost, and the tokens that they have.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use harness::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms};
+use lock_runtime::distributed_lock;
+use lock_runtime::{LockClient, LockError};
+use tokio::task::JoinSet;
+
+use super::tools::{RETAIN, TTL, connected, retaining, visit};
+
+/// One grant has sixteen tokens: a command takes it, and one gives it back after the last of them.
+#[tokio::test]
+async fn the_next_calls_cost_no_command() {
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let mut monitor = server.monitor();
+    let first = visit(&client).await;
+    assert_eq!(monitor.take().len(), 1);
+    for turn in 1..15 {
+        assert_eq!(visit(&client).await, first + turn);
+    }
+    assert_eq!(monitor.take().len(), 0);
+    assert_eq!(visit(&client).await, first + 15, "the last token");
+    assert_eq!(monitor.take().len(), 1, "it is given back");
+    assert!(visit(&client).await > first + 15);
+    assert_eq!(monitor.take().len(), 1, "another grant");
+}
+
+#[tokio::test]
+async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
+    #[distributed_lock(key = "order:42", ttl = "600s", retain = "200s", client = locks, guard = lock)]
+    async fn attribute(locks: &LockClient) -> Result<u64, LockError> {
+        Ok(lock.fencing_token().get())
+    }
+
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let first = visit(&client).await;
+    let mut monitor = server.monitor();
+    let token = attribute(&client).await.unwrap();
+    assert_eq!(token, first + 1);
+    let token = retaining(&client).run(async |guard| guard.fencing_token().get());
+    assert_eq!(token.await.unwrap(), first + 2);
+    // Without time to wait.
+    let guard = retaining(&client).try_acquire().await.unwrap();
+    let guard = guard.expect("it is this client's");
+    assert_eq!(guard.fencing_token().get(), first + 3);
+    drop(guard);
+    // On a thread of its own, without a runtime.
+    let blocking = client.clone();
+    let blocking = std::thread::spawn(move || {
+        let guard = retaining(&blocking).acquire_blocking().unwrap();
+        let token = guard.fencing_token().get();
+        guard.release_blocking().unwrap();
+        token
+    });
+    assert_eq!(blocking.join().unwrap(), first + 4);
+    // One that does not retain it gives it back.
+    let last = client.lock(KEY).ttl(TTL).await.unwrap();
+    assert_eq!(last.fencing_token().get(), first + 5);
+    assert_eq!(monitor.take().len(), 0);
+    last.release().await.unwrap();
+    assert_eq!(monitor.take().len(), 1);
+    assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
+}
+
+#[tokio::test]
+async fn a_retained_lease_is_released_once_when_its_time_is_over() {
+    let server = RedisServer::start();
+    let client = LockClient::builder().url(server.url()).retain(ms(50));
+    let client = client.build().unwrap();
+    client
+        .lock("elsewhere")
+        .await
+        .unwrap()
+        .release()
+        .await
+        .unwrap();
+    let mut connection = server.connection();
+    eventually("end of the first", LONG, async || {
+        !ask::<bool>(&mut connection, &["EXISTS", "lock:elsewhere"])
+    })
+    .await;
+    let mut monitor = server.monitor();
+    client.lock(KEY).await.unwrap().release().await.unwrap();
+    let mut commands = Vec::new();
+    eventually("end of the lease", LONG, async || {
+        commands.extend(monitor.take());
+        commands.len() >= 2
+    })
+    .await;
+    tokio::time::sleep(ms(300)).await;
+    commands.extend(monitor.take());
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    assert!(!ask::<bool>(&mut connection, &["EXISTS", LOCK]));
+}
+
+/// It is ended, and the caller has a lease of its own: both commands are under way together.
+#[tokio::test]
+async fn a_caller_with_another_ttl_gets_a_lease_of_its_own() {
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let mut monitor = server.monitor();
+    let first = visit(&client).await;
+    let longer = client.lock(KEY).ttl(2 * TTL);
+    let guard = longer.try_acquire().await.unwrap().expect("it is free");
+    assert!(guard.fencing_token().get() > first + 1);
+    assert!(guard.remaining() > TTL);
+    guard.release().await.unwrap();
+    assert_eq!(monitor.take().len(), 4);
+}
+
+#[tokio::test]
+async fn a_client_of_one_turn_retains_nothing() {
+    let server = RedisServer::start();
+    let client = LockClient::builder().url(server.url()).local_turns(1);
+    let client = client.build().unwrap();
+    for _ in 0..3 {
+        visit(&client).await;
+        assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
+    }
+}
+
+/// Nested calls share the hold, and what they ask for is not what counts.
+#[tokio::test]
+async fn a_nested_call_retains_nothing() {
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let tokens = client.lock(KEY).ttl(TTL).run(async |guard| {
+        let nested = visit(&client).await;
+        (guard.fencing_token().get(), nested)
+    });
+    let (outer, nested) = tokens.await.unwrap();
+    assert_eq!(outer, nested);
+    assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
+}
+
+/// They exclude each other, every token is above the one before, and a grant serves sixteen of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_tasks_share_a_hot_key() {
+    const TASKS: usize = 64;
+    const CALLS: usize = 20;
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let mut monitor = server.monitor();
+    let inside = Arc::new(AtomicBool::new(false));
+    let tokens = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let mut tasks = JoinSet::new();
+    for _ in 0..TASKS {
+        let (client, inside, tokens) = (client.clone(), inside.clone(), tokens.clone());
+        tasks.spawn(async move {
+            for _ in 0..CALLS {
+                let body = async |guard: &lock_runtime::LockGuard| {
+                    assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
+                    tokens.lock().unwrap().push(guard.fencing_token().get());
+                    tokio::task::yield_now().await;
+                    inside.store(false, Ordering::SeqCst);
+                };
+                retaining(&client).run(body).await.unwrap();
+            }
+        });
+    }
+    tasks.join_all().await;
+    let tokens = tokens.lock().unwrap();
+    assert_eq!(tokens.len(), TASKS * CALLS);
+    assert!(tokens.is_sorted_by(|one, next| one < next));
+    let commands = monitor.take().len();
+    assert!(commands <= 2 * TASKS * CALLS / 16 + 2, "{commands}");
+}
+
+#[tokio::test]
+async fn a_time_out_of_range_is_refused() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    for retain in [Duration::from_micros(999), RETAIN + ms(1)] {
+        let error = retaining(&client).retain(retain).await.unwrap_err();
+        assert_eq!(error.kind(), lock_runtime::LockErrorKind::InvalidOptions);
+        assert!(error.to_string().contains("a third of the ttl"), "{error}");
+    }
+    // The client's own is for leases of all lengths.
+    let builder = LockClient::builder().url(server.url()).retain(ms(5_000));
+    let client = builder.build().unwrap();
+    let shorter = client.lock(KEY).ttl(ms(3_000));
+    shorter.await.unwrap().release().await.unwrap();
+    let builder = LockClient::builder().url(server.url()).retain(ms(10_001));
+    assert!(builder.build().is_err());
+    // Zero is not at all.
+    let client = LockClient::builder().url(server.url()).retain(ms(5_000));
+    let client = client.build().unwrap();
+    let key = client.lock("other").retain(Duration::ZERO);
+    key.await.unwrap().release().await.unwrap();
+    let mut connection = server.connection();
+    assert!(!ask::<bool>(&mut connection, &["EXISTS", "lock:other"]));
+}
+
+/// There are no commands to spare in memory.
+#[tokio::test]
+async fn retain_has_no_effect_in_memory() {
+    let client = LockClient::memory();
+    let first = visit(&client).await;
+    let second = client.lock(KEY).try_acquire().await.unwrap();
+    assert!(second.expect("it is free").fencing_token().get() > first);
+}

@@ -1,0 +1,141 @@
+//! Releases whose answer nobody waits for.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use harness::{KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use lock_runtime::LockClient;
+
+/// A client that does not wait for the answers to its releases, connected, with the scripts there.
+async fn hasty(url: String) -> LockClient {
+    let client = LockClient::builder().url(url).await_release(false);
+    let client = client.build().unwrap();
+    for _ in 0..2 {
+        hold(&client).await.release().await.unwrap();
+    }
+    client
+}
+
+fn exists(server: &RedisServer, key: &str) -> bool {
+    ask(&mut server.connection(), &["EXISTS", key])
+}
+
+#[tokio::test]
+async fn a_release_does_not_wait_for_its_answer() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.replies(Mode::Hold);
+    let mut release = pin!(guard.release());
+    let released = poll_fn(|cx| Poll::Ready(release.as_mut().poll(cx))).await;
+    assert!(matches!(released, Poll::Ready(Ok(()))), "{released:?}");
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    proxy.heal();
+}
+
+/// The next acquisition goes out behind the release, on the same connection.
+#[tokio::test]
+async fn cycles_are_two_commands_in_their_order() {
+    let server = RedisServer::start();
+    let client = hasty(server.url()).await;
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    let mut monitor = server.monitor();
+    for _ in 0..100 {
+        hold(&client).await.release().await.unwrap();
+    }
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    let commands = monitor.take();
+    let release = harness::release_command(&mut server.connection());
+    let names: Vec<&str> = commands.iter().map(|command| &*command.name).collect();
+    let cycles = names
+        .iter()
+        .filter(|name| ["EVALSHA", release].contains(name));
+    assert_eq!(cycles.count(), 200, "{:?}", commands.last());
+}
+
+#[tokio::test]
+async fn a_waiter_of_another_client_is_served() {
+    let server = RedisServer::start();
+    let (client, other) = (hasty(server.url()).await, harness::client(server.url()));
+    let guard = hold(&client).await;
+    let waiting = tokio::spawn(async move { hold(&other).await });
+    let mut connection = server.connection();
+    eventually("other client in the queue", LONG, async || {
+        let waiting: i64 = ask(&mut connection, &["ZCARD", QUEUE]);
+        waiting > 0
+    })
+    .await;
+    guard.release().await.unwrap();
+    // Also in front of one that comes right behind the release.
+    let behind = tokio::spawn({
+        let client = client.clone();
+        async move { hold(&client).await }
+    });
+    let first = soon(waiting).await.unwrap();
+    assert!(!behind.is_finished());
+    first.release().await.unwrap();
+    soon(behind).await.unwrap().release().await.unwrap();
+    soon(client.shutdown()).await;
+    assert!(!exists(&server, LOCK));
+}
+
+/// Nor does anybody wait for what a guard does that is dropped. What comes next comes after it: an
+/// attempt without any patience finds the lock free.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
+    let server = RedisServer::start();
+    // What is not answered in time is sent again, and then nothing comes in its order.
+    let client = LockClient::builder()
+        .url(server.url())
+        .command_timeout(LONG);
+    let client = client.connect().await.unwrap();
+    let attempts = tokio::spawn(async move {
+        // Brings the scripts: one that the server does not know is sent once more, behind what comes next.
+        hold(&client).await.release().await.unwrap();
+        for attempt in 0..500 {
+            let guard = soon(client.lock(KEY).try_acquire()).await.unwrap();
+            drop(guard.unwrap_or_else(|| panic!("attempt {attempt} was too early")));
+        }
+        soon(client.shutdown()).await;
+    });
+    attempts.await.unwrap();
+    assert!(!exists(&server, LOCK));
+}
+
+/// It is the deadline that decides.
+#[tokio::test]
+async fn a_release_after_the_deadline_is_a_loss() {
+    let server = RedisServer::start();
+    let client = hasty(server.url()).await;
+    let guard = client.lock(KEY).ttl(ms(50)).renew(false).await.unwrap();
+    soon(guard.lost()).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+#[tokio::test]
+async fn a_release_into_an_outage_is_repeated() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.refuse(true);
+    proxy.kill_connections();
+    soon(guard.release()).await.unwrap();
+    assert!(exists(&server, LOCK));
+    proxy.heal();
+    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_what_was_sent() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = hasty(proxy.url()).await;
+    let guard = hold(&client).await;
+    proxy.requests(Mode::Delay(ms(200)));
+    guard.release().await.unwrap();
+    soon(client.shutdown()).await;
+    assert!(!exists(&server, LOCK));
+}

@@ -1,0 +1,100 @@
+//! Release by a command that compares the record and deletes it, on a server that has one. On any other
+//! these tests hold for the script.
+
+use harness::{LOCK, Monitor, RedisServer, deletion, release_command};
+
+use super::*;
+
+fn names(monitor: &mut Monitor) -> Vec<String> {
+    let commands = monitor.take().into_iter();
+    commands.map(|command| command.name).collect()
+}
+
+/// The record differs from the one that was granted, so it is not deleted, and the lock is ended.
+#[tokio::test]
+async fn flag_that_the_holder_was_not_told_of_leads_to_end() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let client = client(server.url());
+    cycle(&client).await;
+    let guard = hold(&client).await;
+    let _: i64 = ask(&mut connection, &["SETRANGE", LOCK, "22", "+"]);
+    let mut monitor = server.monitor();
+    guard.release().await.unwrap();
+    let names = names(&mut monitor);
+    assert_eq!(names[0], release_command(&mut connection));
+    assert!(names[1].starts_with("EVAL"), "{names:?}");
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
+}
+
+/// Its record has the token of the first caller that had the grant.
+#[tokio::test]
+async fn lease_that_served_several_callers_is_released_by_one_command() {
+    let server = RedisServer::start();
+    let release = release_command(&mut server.connection());
+    let client = client(server.url());
+    cycle(&client).await;
+    let first = hold(&client).await;
+    let second = tokio::spawn({
+        let client = client.clone();
+        async move { hold(&client).await }
+    });
+    harness::eventually("a caller in the line", LONG, async || {
+        client
+            .lock(KEY)
+            .wait(ms(0))
+            .acquire()
+            .await
+            .is_err_and(|error| error.is_busy())
+    })
+    .await;
+    let token = first.fencing_token();
+    let mut monitor = server.monitor();
+    first.release().await.unwrap();
+    let second = soon(second).await.unwrap();
+    assert_eq!(
+        second.fencing_token().get(),
+        token.get() + 1,
+        "a local turn"
+    );
+    second.release().await.unwrap();
+    assert_eq!(names(&mut monitor), [release]);
+}
+
+/// Refused once a connection; the script does it from then on.
+#[tokio::test]
+async fn user_without_the_right_releases_by_script() {
+    let server = RedisServer::start();
+    let mut admin = server.connection();
+    let mut rights = vec!["ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"];
+    let lacking = deletion(&mut admin).map(|words| format!("-{}", words[0].to_lowercase()));
+    rights.extend(lacking.as_deref());
+    let _: () = ask(&mut admin, &rights);
+    let url = server.url().replace("://", "://app@");
+    let client = LockClient::connect(&url).await.unwrap();
+    for _ in 0..3 {
+        cycle(&client).await;
+        assert_eq!(ask::<i64>(&mut admin, &["EXISTS", LOCK]), 0);
+    }
+    let mut monitor = server.monitor();
+    cycle(&client).await;
+    assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
+    let errors: String = ask(&mut admin, &["INFO", "errorstats"]);
+    let refused = errors.contains("errorstat_NOPERM:count=1\r\n");
+    assert_eq!(refused, lacking.is_some(), "{errors}");
+}
+
+/// A server whose command was taken away says nothing of that in its version.
+#[tokio::test]
+async fn server_without_the_command_is_released_by_script() {
+    let lacking = deletion(&mut RedisServer::start().connection());
+    let server = match lacking {
+        Some(words) => RedisServer::builder().without(words[0]).start(),
+        None => RedisServer::start(),
+    };
+    let client = client(server.url());
+    cycle(&client).await;
+    let mut monitor = server.monitor();
+    cycle(&client).await;
+    assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
+}

@@ -1,0 +1,123 @@
+//! Certificates that one of the two sides does not accept: told at once, in a sentence that says
+//! which, and not tried again.
+
+use std::error::Error;
+use std::time::Instant;
+
+use harness::{Authority, Proxy, Validity};
+
+use super::*;
+
+/// `client` is refused because of `reason`, without a storm of attempts and without a command.
+async fn refused(proxy: &Proxy, client: &LockClient, reason: &str) {
+    let before = proxy.accepted();
+    let started = Instant::now();
+    let error = refusal(client).await;
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let text = error.to_string();
+    assert!(text.contains(reason), "{text}");
+    assert!(text.starts_with("lock `order:42` was refused"), "{text}");
+    assert!(!text.contains('\n') && !text.ends_with('.'), "{text}");
+    let source = error.source().expect("the cause is kept");
+    assert!(!source.to_string().is_empty());
+    assert!(started.elapsed() < SLACK * 2, "{:?}", started.elapsed());
+    let attempts = proxy.accepted() - before;
+    assert!(
+        attempts <= 2,
+        "{attempts} attempts: one, and one to end the owner"
+    );
+}
+
+fn through(proxy: &Proxy) -> String {
+    proxy.url().replace("redis://", "rediss://")
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_server_that_does_not_verify() {
+    let trusted = Authority::named("the CA");
+    let (stranger, namesake) = (Authority::new(), Authority::named("the CA"));
+    let server = TlsServer::start(&trusted);
+    let proxy = Proxy::start(server.port());
+    let local = ["localhost", "127.0.0.1"];
+    for (identity, reason) in [
+        (stranger.local(), "was issued by an unknown CA"),
+        (namesake.local(), "was issued by an unknown CA"),
+        (
+            trusted.issue(&["redis.internal"], Validity::Now),
+            "is for another name than the URL's host",
+        ),
+        (trusted.issue(&local, Validity::Past), "has expired"),
+        (trusted.issue(&local, Validity::Future), "is not valid yet"),
+    ] {
+        server.present(&identity);
+        let builder = trusting(through(&proxy), trusted.pem());
+        let error = builder.clone().connect().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+        refused(&proxy, &builder.build().unwrap(), reason).await;
+    }
+    // Once it is put right, the next call finds it so.
+    let client = trusting(through(&proxy), trusted.pem()).build().unwrap();
+    refused(&proxy, &client, "is not valid yet").await;
+    server.present(&trusted.local());
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn the_system_does_not_trust_a_ca_that_was_made_up() {
+    let server = TlsServer::start(&Authority::new());
+    let proxy = Proxy::start(server.port());
+    match LockClient::builder().url(through(&proxy)).build() {
+        Ok(client) => refused(&proxy, &client, "was issued by an unknown CA").await,
+        // Slim images trust nobody.
+        Err(error) => {
+            assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
+            assert!(
+                error.to_string().contains("give a CA certificate"),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_client_that_the_server_does_not_accept() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    server.ask_for_certificates(true);
+    let proxy = Proxy::start(server.port());
+    let none = trusting(through(&proxy), authority.pem());
+    refused(
+        &proxy,
+        &none.clone().build().unwrap(),
+        "asks for a client certificate",
+    )
+    .await;
+    let expired = authority.issue(&["orders"], Validity::Past);
+    let strange = Authority::new().issue(&["orders"], Validity::Now);
+    for own in [expired, strange] {
+        let client = none.clone().client_certificate(own.certificate, own.key);
+        let reason = "does not accept the client's certificate";
+        refused(&proxy, &client.build().unwrap(), reason).await;
+    }
+}
+
+#[tokio::test]
+async fn a_held_lock_survives_while_its_server_is_not_trusted() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let proxy = Proxy::start(server.port());
+    let client = trusting(through(&proxy), authority.pem()).build().unwrap();
+    let guard = client.lock(KEY).ttl(ms(20_000)).acquire().await.unwrap();
+    server.present(&authority.issue(&["redis.internal"], Validity::Now));
+    proxy.kill_connections();
+    harness::eventually("refusal", LONG, async || {
+        let renewed = guard.renew().await;
+        renewed.is_err_and(|error| error.kind() == LockErrorKind::Rejected)
+    })
+    .await;
+    assert!(guard.is_valid(), "its lease has not ended");
+    server.present(&authority.local());
+    guard.renew().await.unwrap();
+    guard.release().await.unwrap();
+}

@@ -1,0 +1,26 @@
+//! The process's default crypto provider is the application's: it is neither needed nor touched.
+
+use harness::Authority;
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+
+use super::*;
+
+#[tokio::test]
+async fn the_default_crypto_provider_is_left_alone() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    assert!(CryptoProvider::get_default().is_none());
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    assert!(CryptoProvider::get_default().is_none(), "one was installed");
+
+    // One that is of no use to anybody.
+    let useless = CryptoProvider {
+        cipher_suites: Vec::new(),
+        kx_groups: Vec::new(),
+        ..ring::default_provider()
+    };
+    useless.install_default().unwrap();
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    let default = CryptoProvider::get_default().expect("it is installed");
+    assert!(default.cipher_suites.is_empty(), "it was replaced");
+}

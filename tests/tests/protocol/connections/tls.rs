@@ -1,0 +1,154 @@
+//! Locks over TLS.
+
+use harness::{Authority, Proxy, Validity};
+
+use super::*;
+
+#[tokio::test]
+async fn a_lock_held_over_tls_excludes_clients_without_it() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let over_tls = trusting(server.url(), authority.pem()).require_tls(true);
+    let over_tls = over_tls.connect().await.unwrap();
+    let plain = client(server.plain().url());
+    let guard = hold(&over_tls).await;
+    assert!(plain.lock(KEY).try_acquire().await.unwrap().is_none());
+    // It is handed on from one to the other.
+    let waiting = tokio::spawn(plain.lock(KEY).wait(LONG).acquire());
+    harness::eventually("waiter", LONG, async || {
+        let queued: i64 = ask(&mut server.plain().connection(), &["ZCARD", harness::QUEUE]);
+        queued > 0
+    })
+    .await;
+    guard.release().await.unwrap();
+    let guard = served(waiting).await;
+    assert!(over_tls.lock(KEY).try_acquire().await.unwrap().is_none());
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_is_known_by_its_name_or_address() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    server.plain().allow(&["+select"]);
+    let port = server.port();
+    for host in ["localhost", "127.0.0.1"] {
+        for scheme in ["rediss", "valkeys"] {
+            let url = format!("{scheme}://{host}:{port}/3");
+            let client = trusting(url, authority.pem()).connect().await.unwrap();
+            cycle(&client).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_is_shown_a_certificate() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    server.ask_for_certificates(true);
+    let own = authority.issue(&["orders"], Validity::Now);
+    let client = trusting(server.url(), authority.pem())
+        .client_certificate(&own.certificate, &own.key)
+        .connect()
+        .await
+        .unwrap();
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn several_authorities_may_be_trusted() {
+    let (one, other) = (Authority::new(), Authority::new());
+    let servers = [TlsServer::start(&one), TlsServer::start(&other)];
+    let bundle = format!("{}{}", one.pem(), other.pem());
+    for server in &servers {
+        cycle(&trusting(server.url(), &bundle).build().unwrap()).await;
+        let twice = trusting(server.url(), one.pem()).ca_certificate(other.pem());
+        cycle(&twice.build().unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_made_anew_with_tls() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let proxy = Proxy::start(server.port());
+    let url = proxy.url().replace("redis://", "rediss://");
+    let client = trusting(url, authority.pem()).build().unwrap();
+    let guard = client.lock(KEY).ttl(ms(20_000)).acquire().await.unwrap();
+    for _ in 0..3 {
+        proxy.kill_connections();
+        harness::eventually("renewal over a new connection", LONG, async || {
+            guard.renew().await.is_ok()
+        })
+        .await;
+    }
+    assert!(proxy.accepted() >= 4);
+    guard.release().await.unwrap();
+}
+
+/// A connection that is closed in good order goes through TIME-WAIT on the side that closes it
+/// first; one that is reset is gone at once, and so is what it still had to send.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_teardown_is_a_reset() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let clients = [
+        (server.port(), trusting(server.url(), authority.pem())),
+        (
+            server.plain().port(),
+            LockClient::builder().url(server.plain().url()),
+        ),
+    ];
+    for (port, builder) in clients {
+        let client = builder.build().unwrap();
+        cycle(&client).await;
+        let own = our_ports(port);
+        assert_eq!(own.len(), 1, "one connection");
+        drop(client);
+        harness::eventually("end of the connection", LONG, async || {
+            states(port, own[0]).iter().all(|&state| state == TIME_WAIT)
+        })
+        .await;
+        assert!(
+            states(port, own[0]).is_empty(),
+            "it was closed in good order"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+const ESTABLISHED: u8 = 1;
+#[cfg(target_os = "linux")]
+const TIME_WAIT: u8 = 6;
+
+/// Local port, remote port and state of every TCP socket.
+#[cfg(target_os = "linux")]
+fn sockets() -> Vec<(u16, u16, u8)> {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let hex = |text: &str| u16::from_str_radix(text.rsplit(':').next().unwrap(), 16).unwrap();
+    let lines = table.lines().skip(1);
+    let socket = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let state = u8::from_str_radix(words[3], 16).unwrap();
+        (hex(words[1]), hex(words[2]), state)
+    };
+    lines.map(socket).collect()
+}
+
+/// Our ends of the connections to `port` that are open, without those of the test's own that end.
+#[cfg(target_os = "linux")]
+fn our_ports(port: u16) -> Vec<u16> {
+    let all = sockets().into_iter();
+    all.filter(|&(_, remote, state)| remote == port && state == ESTABLISHED)
+        .map(|(local, ..)| local)
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn states(port: u16, own: u16) -> Vec<u8> {
+    let all = sockets().into_iter();
+    all.filter(|&(local, remote, _)| (local, remote) == (own, port))
+        .map(|(.., state)| state)
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Servers that are no primary by itself, and others that keep no locks: said at once, by a sentence.
+
+use std::time::Instant;
+
+use harness::{Proxy, RedisServer, eventually};
+use redis::Connection;
+
+use super::warnings::{record, warnings};
+use super::*;
+
+fn address(server: &RedisServer) -> String {
+    format!("127.0.0.1:{}", server.port())
+}
+
+/// Makes `server` a replica of another one, which is returned.
+async fn demote(server: &RedisServer) -> RedisServer {
+    let primary = RedisServer::start();
+    primary.allow(&["+psync", "+replconf"]);
+    let mut admin = server.connection();
+    let port = primary.port().to_string();
+    let _: () = ask(&mut admin, &["REPLICAOF", "127.0.0.1", &port]);
+    eventually("replication", LONG, async || {
+        let info: String = ask(&mut admin, &["INFO", "replication"]);
+        info.contains("master_link_status:up")
+    })
+    .await;
+    primary
+}
+
+fn connections(admin: &mut Connection) -> u64 {
+    let info: String = ask(admin, &["INFO", "stats"]);
+    let figure = info
+        .lines()
+        .find_map(|line| line.strip_prefix("total_connections_received:"));
+    figure.expect("it is counted").parse().expect("a number")
+}
+
+/// Has several callers wait for two seconds, each for a lock of its own. How many connections that took.
+async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
+    let mut admin = server.connection();
+    let before = connections(&mut admin);
+    let callers: Vec<_> = (0..4)
+        .map(|n| tokio::spawn(client.lock(format!("order:{n}")).wait(ms(2_000)).acquire()))
+        .collect();
+    for caller in callers {
+        let error = caller.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    }
+    connections(&mut admin) - before
+}
+
+/// There were hundreds, and as many warnings.
+const FEW: std::ops::RangeInclusive<u64> = 3..=20;
+
+#[tokio::test]
+async fn a_replica_is_named_and_asked_ever_less_often() {
+    record();
+    let server = RedisServer::start();
+    let _primary = demote(&server).await;
+    let error = LockClient::connect(&server.url()).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let sentence = format!(
+        "{} is a replica; the URL must name its primary",
+        address(&server)
+    );
+    assert!(error.to_string().contains(&sentence), "{error}");
+
+    let client = client(server.url());
+    let connections = asked_in_vain(&client, &server).await;
+    assert!(FEW.contains(&connections), "{connections} connections");
+    let told = warnings("connection_dropped", &address(&server));
+    assert!((2..=6).contains(&told.len()), "{told:#?}");
+    let counts = |count: &str| {
+        told.iter()
+            .any(|line| line.ends_with(&format!("failures={count}")))
+    };
+    assert!(
+        counts("1") && counts("2") && counts("4") && !counts("3"),
+        "{told:#?}"
+    );
+
+    // A failover ends while somebody waits.
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
+    served(waiting).await.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    cycle(&client).await;
+    let _primary = demote(&server).await;
+    let connections = asked_in_vain(&client, &server).await;
+    assert!(FEW.contains(&connections), "{connections} connections");
+    let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
+    cycle(&client).await;
+}
+
+/// As behind a proxy that answers HELLO itself.
+#[tokio::test]
+async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() {
+    let server = RedisServer::start();
+    let _primary = demote(&server).await;
+    let proxy = Proxy::start(server.port());
+    proxy.replace_in_replies("$7\r\nreplica", "$6\r\nmaster");
+    let client = client(proxy.url());
+    let connections = asked_in_vain(&client, &server).await;
+    assert!(FEW.contains(&connections), "{connections} connections");
+    let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+    assert!(error.to_string().contains("READONLY"), "{error}");
+}
+
+/// Asked with all the patience in the world, and at `connect`, it is refused at once by this sentence.
+async fn refused(url: &str, port: u16, sentence: &str) {
+    let proxy = Proxy::start(port);
+    let url = format!("{url}@{}", proxy.url().trim_start_matches("redis://"));
+    let url = url.replace("://@", "://");
+    let began = Instant::now();
+    for error in [
+        LockClient::connect(&url).await.unwrap_err(),
+        refusal(&client(url.as_str())).await,
+    ] {
+        assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+        assert!(error.to_string().contains(sentence), "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
+    assert!(began.elapsed() < SLACK * 2, "{:?}", began.elapsed());
+    assert!(proxy.accepted() <= 4, "{} connections", proxy.accepted());
+}
+
+#[tokio::test]
+async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
+    let node = RedisServer::builder()
+        .config("cluster-enabled", "yes")
+        .start();
+    let sentence = "is a node of a cluster, which divides its keys among its nodes, and clusters are \
+                    not supported yet; the URL must name a server outside of a cluster";
+    refused("redis://", node.port(), sentence).await;
+    let all = ["CLUSTER", "ADDSLOTSRANGE", "0", "16383"];
+    let _: () = ask(&mut node.connection(), &all);
+    refused("redis://", node.port(), sentence).await;
+}
+
+#[tokio::test]
+async fn a_sentinel_is_refused() {
+    let sentinel = RedisServer::builder().sentinel().start();
+    let sentence =
+        "is a Sentinel, which keeps no locks; the URL must name the primary that it watches";
+    refused("redis://", sentinel.port(), sentence).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_know_hello_is_refused() {
+    let server = RedisServer::builder().without("HELLO").start();
+    let sentence = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";
+    refused("redis://", server.port(), sentence).await;
+    refused("redis://app:s3cret", server.port(), sentence).await;
+}
+
+#[tokio::test]
+async fn a_missing_password_is_named() {
+    let server = RedisServer::start();
+    server.config_set("requirepass", "s3cret");
+    let sentence = "the server wants a password, and the URL has none";
+    refused("redis://", server.port(), sentence).await;
+}

@@ -1,0 +1,77 @@
+//! Locks over a unix socket.
+
+use std::path::PathBuf;
+
+use harness::RedisServer;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A server with a unix socket in a folder with a space in its name.
+fn server() -> (TempDir, PathBuf, RedisServer) {
+    let folder = tempfile::Builder::new()
+        .prefix("lock tests")
+        .tempdir()
+        .unwrap();
+    let path = folder.path().join("redis.sock");
+    let builder = RedisServer::builder().config("unixsocket", path.to_str().unwrap());
+    (folder, path, builder.start())
+}
+
+fn url(path: &std::path::Path) -> String {
+    format!(
+        "redis+unix://{}",
+        path.to_str().unwrap().replace(' ', "%20")
+    )
+}
+
+#[tokio::test]
+async fn a_lock_held_over_a_unix_socket_excludes_clients_over_tcp() {
+    let (_folder, path, server) = server();
+    let local = LockClient::builder().url(url(&path)).require_tls(true);
+    let local = local.connect().await.unwrap();
+    let tcp = client(server.url());
+    let guard = hold(&local).await;
+    assert!(tcp.lock(KEY).try_acquire().await.unwrap().is_none());
+    let waiting = tokio::spawn(tcp.lock(KEY).wait(LONG).acquire());
+    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn user_password_and_database_stand_in_the_parameters() {
+    let (_folder, path, server) = server();
+    let mut raw = server.connection();
+    let rights = [
+        "ACL", "SETUSER", "app", "on", ">a+b c&d", "~*", "&*", "+@all",
+    ];
+    let _: () = ask(&mut raw, &rights);
+    let url = format!("{}?db=3&user=app&pass=a+b%20c%26d", url(&path));
+    let client = LockClient::connect(&url).await.unwrap();
+    let guard = hold(&client).await;
+    let list: String = ask(&mut raw, &["CLIENT", "LIST"]);
+    let ours = |line: &&str| line.contains("user=app") && line.contains("db=3");
+    assert_eq!(list.lines().filter(ours).count(), 1, "{list}");
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_found_again() {
+    let (_folder, path, mut server) = server();
+    let client = LockClient::connect(&url(&path)).await.unwrap();
+    cycle(&client).await;
+    server.kill9();
+    let error = client.lock(KEY).wait(ms(100)).acquire().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    server.restart();
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn a_socket_that_is_not_there_is_an_outage() {
+    let folder = TempDir::new().unwrap();
+    let error = LockClient::connect(&url(&folder.path().join("none.sock"))).await;
+    let error = error.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("cannot connect"), "{error}");
+}

@@ -1,0 +1,67 @@
+//! The Lua scripts against a real server, branch by branch.
+//!
+//! Each owner is a letter, and each letter a process of its own with its own channel. A [`Listener`]
+//! plays a live process; an owner without one is a waiter whose subscription is gone.
+
+mod acquire;
+pub(crate) mod branch;
+mod end;
+mod fence;
+mod grant;
+mod memory;
+mod next;
+mod queue;
+mod random;
+mod release;
+mod renew;
+mod wrong_type;
+
+use harness::{Answer, RawLock, RedisServer};
+
+const TTL: i64 = 60_000;
+const CLAIM: i64 = 1_500;
+
+fn start() -> (RedisServer, RawLock) {
+    let server = RedisServer::start();
+    let lock = RawLock::new(&server, "order:42");
+    (server, lock)
+}
+
+/// The position in an answer that says "held by another".
+#[track_caller]
+fn position(answer: &Answer) -> i64 {
+    match answer {
+        Answer::Waiting { position, .. } => *position,
+        other => panic!("not waiting: {other:?}"),
+    }
+}
+
+/// The letter of the lock's holder.
+fn holder(lock: &mut RawLock) -> Option<char> {
+    lock.value()?.chars().next()
+}
+
+/// Ends the lease as time would.
+fn expire(lock: &mut RawLock) {
+    let k = lock.k.clone();
+    let deleted: i64 = lock.command(&["DEL", &k]);
+    assert_eq!(deleted, 1, "there was a lease to end");
+}
+
+/// Everything on the server, to see that nothing was written.
+fn snapshot(lock: &mut RawLock) -> Vec<(String, Vec<u8>)> {
+    let mut keys: Vec<String> = lock.command(&["KEYS", "*"]);
+    keys.sort();
+    keys.into_iter()
+        .map(|key| (key.clone(), lock.command(&["DUMP", &key])))
+        .collect()
+}
+
+/// Asserts that `left` is a time (ms) that was `at_most` a moment ago.
+#[track_caller]
+fn assert_runs_down(left: i64, at_most: i64) {
+    assert!(
+        left <= at_most && left > at_most / 2,
+        "{left} ms do not run down from {at_most} ms"
+    );
+}

@@ -1,0 +1,89 @@
+//! Random sequences of scripts, and of what time and strangers do between them: the server and the
+//! model must agree after every step, to the millisecond.
+//!
+//! The server's clock stands still and is stepped, so that a sequence passes leases, claims,
+//! heartbeats and days in no time. Not here, since it takes more than fifty steps or another
+//! server: a queue longer than `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
+
+mod answer;
+mod model;
+mod records;
+mod stage;
+mod step;
+
+use std::cell::RefCell;
+use std::env;
+use std::hash::{BuildHasher, RandomState};
+
+use lock_model::server::Branch;
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+use crate::scripts::branch::Tally;
+use stage::Stage;
+use step::Step;
+
+const SEQUENCES: u32 = 500;
+const STEPS: usize = 50;
+
+#[test]
+fn the_scripts_agree_with_the_model() {
+    let seed = env::var("LOCK_TEST_SEED").map_or_else(
+        |_| RandomState::new().hash_one(STEPS),
+        |seed| seed.parse().expect("the seed is a number"),
+    );
+    println!("LOCK_TEST_SEED={seed}");
+    let stage = Stage::new();
+    let deletes = stage.deletes;
+    let stage = RefCell::new(stage);
+    let tally = RefCell::new(Tally::default());
+    // Every step is played; a sequence that shows a difference is then played without those that
+    // have no part in it.
+    let steps = vec((weighted(1.0), Step::any(deletes).no_shrink()), STEPS);
+    let outcome = runner(seed).run(&steps, |steps| {
+        let steps = played(steps);
+        let outcome = stage.borrow_mut().play(&steps, &mut tally.borrow_mut());
+        outcome.map_err(TestCaseError::fail)
+    });
+    if let Err(TestError::Fail(difference, steps)) = outcome {
+        let steps = played(steps);
+        let steps: String = steps.iter().map(|step| format!("\n    {step:?}")).collect();
+        panic!("{difference}\nafter{steps}");
+    }
+    outcome.expect("proptest has no reason of its own to give up");
+    stage.into_inner().nobody_heard_more();
+
+    let tally = tally.into_inner();
+    print!("{tally}");
+    let mut missing = tally.missing();
+    missing.retain(|&branch| deletes || !is_of_delete(branch));
+    assert_eq!(missing, [], "branches that were never taken");
+}
+
+/// Whether only a server that compares and deletes has this branch.
+fn is_of_delete(branch: Branch) -> bool {
+    use Branch::{DeleteFrees, DeleteOfASpoiledLock, DeleteOfAnotherRecord};
+    matches!(
+        branch,
+        DeleteFrees | DeleteOfASpoiledLock | DeleteOfAnotherRecord
+    )
+}
+
+fn played(steps: Vec<(bool, Step)>) -> Vec<Step> {
+    let steps = steps.into_iter().filter(|(is_played, _)| *is_played);
+    steps.map(|(_, step)| step).collect()
+}
+
+fn runner(seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config {
+        cases: SEQUENCES,
+        failure_persistence: None,
+        max_shrink_time: 20_000,
+        ..Config::default()
+    };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}

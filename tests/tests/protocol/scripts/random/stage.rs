@@ -1,0 +1,100 @@
+//! A server, whoever listens to it, and one lock after the other.
+
+use harness::{Listener, RawLock, RedisServer, owner};
+use lock_model::server::Taken;
+
+use super::model::{LISTENING, Model};
+use super::records::Records;
+use super::step::{Step, limit_memory};
+use crate::scripts::branch::Tally;
+
+pub(crate) struct Stage {
+    pub(crate) server: RedisServer,
+    /// The server compares and deletes.
+    pub(crate) deletes: bool,
+    listeners: Vec<(char, Listener)>,
+    locks: usize,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        let server = RedisServer::builder().own_clock().start();
+        server.stop_clock();
+        Stage {
+            deletes: RawLock::new(&server, "order").can_delete(),
+            listeners: listen(&server),
+            server,
+            locks: 0,
+        }
+    }
+
+    /// Plays `steps` with a new lock; the error says where the server and the model differ.
+    pub(crate) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
+        self.locks += 1;
+        let outcome = self.play_all(steps, tally);
+        if outcome.is_err() {
+            // Pushes that nobody took are not the next sequence's.
+            self.listeners = listen(&self.server);
+        }
+        limit_memory(&self.server, false);
+        outcome
+    }
+
+    fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
+        let mut lock = RawLock::new(&self.server, &format!("order:{}", self.locks));
+        let mut model = Model::new(self.server.clock().now());
+        for (number, step) in steps.iter().enumerate() {
+            let before = model.clone();
+            model.pushed.clear();
+            model.taken = Taken::default();
+            step.play(&self.server, &mut lock, &mut model)
+                .and_then(|()| Records::read(&mut lock).compare(&model))
+                .and_then(|()| self.hear(&lock, &model))
+                .map_err(|difference| {
+                    format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
+                })?;
+            model.taken.iter().for_each(|branch| tally.add(branch));
+        }
+        Ok(())
+    }
+
+    /// Takes the pushes that the model expects.
+    fn hear(&mut self, lock: &RawLock, model: &Model) -> Result<(), String> {
+        for who in &model.pushed {
+            let mut listeners = self.listeners.iter_mut();
+            let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");
+            agree("push", listener.next_push(), owner(*who) + &lock.k)?;
+        }
+        Ok(())
+    }
+
+    /// The next thing that each listener hears is this: no script sent more than it should.
+    pub(crate) fn nobody_heard_more(self) {
+        let mut lock = RawLock::new(&self.server, "last");
+        for (who, mut listener) in self.listeners {
+            let channel = format!("lock:{}", &owner(who)[..8]);
+            let receivers: i64 = lock.command(&["PUBLISH", &channel, "last"]);
+            assert_eq!((receivers, listener.next_push().as_str()), (1, "last"));
+        }
+    }
+}
+
+fn listen(server: &RedisServer) -> Vec<(char, Listener)> {
+    let owners = LISTENING.chars();
+    owners
+        .map(|who| (who, Listener::new(server, who)))
+        .collect()
+}
+
+pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    server: T,
+    model: T,
+) -> Result<(), String> {
+    if server == model {
+        return Ok(());
+    }
+    Err(format!(
+        "{what}: the server says {server:?}, the model {model:?}"
+    ))
+}

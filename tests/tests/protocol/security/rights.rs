@@ -1,0 +1,121 @@
+//! The least rights: enough, not one too many, and printed. Any other suite runs with them, too:
+//! `LOCK_TEST_USER=least`.
+
+use std::collections::BTreeSet;
+
+use harness::{
+    KEY, LONG, QUEUE, RIGHTS, RedisServer, ask, client, deletion, eventually, hold, ms, soon,
+};
+use lock_runtime::LockClient;
+use redis::Connection;
+
+use super::{PAGE, README};
+
+/// The words of the page's rule.
+fn printed() -> Vec<&'static str> {
+    let (_, rule) = PAGE.split_once("ACL SETUSER").expect("the page has a rule");
+    let (rule, _) = rule.split_once("```").expect("it stands in a block");
+    rule.split_whitespace().collect()
+}
+
+/// A server whose new users may use every channel, as those of Redis 6.2 may.
+fn generous() -> RedisServer {
+    let builder = RedisServer::builder();
+    builder.config("acl-pubsub-default", "allchannels").start()
+}
+
+#[test]
+fn the_page_prints_them() {
+    let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
+    assert_eq!(printed(), expected);
+}
+
+#[test]
+fn the_readme_prints_them() {
+    let (_, rule) = README
+        .split_once("The Redis user needs\n\n```text")
+        .unwrap();
+    let (rule, _) = rule.split_once("```").unwrap();
+    let rule: Vec<_> = rule.split_whitespace().collect();
+    for right in RIGHTS {
+        assert!(rule.contains(right), "{right} is not in {rule:?}");
+    }
+    let rule = [&["ACL", "SETUSER", "service", "reset"][..], &rule].concat();
+    let _: () = ask(&mut generous().connection(), &rule);
+}
+
+#[tokio::test]
+async fn they_are_enough_and_each_of_them_is_used() {
+    let server = generous();
+    let mut admin = server.connection();
+    let rule = [&["ACL", "SETUSER"][..], &printed()].concat();
+    let _: () = ask(&mut admin, &rule);
+    let _: () = ask(&mut admin, &["ACL", "LOG", "RESET"]);
+    let _: () = ask(&mut admin, &["CONFIG", "RESETSTAT"]);
+
+    everything_happens(&server, &mut admin).await;
+
+    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
+    for right in RIGHTS {
+        if let Some(command) = right.strip_prefix('+') {
+            let used = stats.contains(&format!("cmdstat_{command}:calls"));
+            assert!(used, "{command} is never called:\n{stats}");
+        }
+    }
+    // Whether the server may evict locks is asked, and that it compares and deletes is tried; not to be
+    // allowed to is no harm.
+    let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
+    let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
+    let deletion = deletion(&mut admin).map(|words| words[0].to_lowercase());
+    let expected = deletion.into_iter().chain(["info".to_owned()]).collect();
+    assert_eq!(refused, expected);
+}
+
+/// Whatever makes a client send a command or a script call one. Looks without commands of theirs.
+async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
+    let url = server.url().replace("://", "://service:password@");
+    // A caller that takes over inside the process costs no command.
+    let one = LockClient::builder().url(&*url).local_turns(1);
+    let (one, other) = (one.build().unwrap(), client(&*url));
+    one.lock(KEY)
+        .acquire()
+        .await
+        .unwrap()
+        .release()
+        .await
+        .unwrap();
+
+    let guard = soon(hold(&one)).await;
+    guard.renew().await.unwrap();
+    let busy = other.lock(KEY).wait(ms(0)).acquire().await;
+    assert!(busy.unwrap_err().is_busy());
+    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+    eventually("waiter", LONG, async || {
+        ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
+    })
+    .await;
+    // A second one in the queue asks for its place.
+    let third = client(&*url);
+    let behind = tokio::spawn(third.lock(KEY).wait(LONG).acquire());
+    eventually("second waiter", LONG, async || {
+        ask::<i64>(admin, &["ZCARD", QUEUE]) == 4
+    })
+    .await;
+    let next = tokio::spawn(one.lock(KEY).wait(LONG).acquire());
+    let left = tokio::time::timeout(ms(50), one.lock(KEY).wait(LONG).acquire()).await;
+    assert!(left.is_err(), "it is held");
+    guard.release().await.unwrap();
+    for waiting in [waiting, behind, next] {
+        let guard = soon(waiting).await.unwrap().unwrap();
+        guard.release().await.unwrap();
+    }
+    drop(LockClient::connect(&url).await.unwrap());
+}
+
+/// What an entry of the ACL's log is about.
+fn object(entry: &[redis::Value]) -> String {
+    let mut pairs = entry.chunks(2);
+    let pair = pairs
+        .find(|pair| redis::from_redis_value_ref::<String>(&pair[0]).as_deref() == Ok("object"));
+    redis::from_redis_value_ref(&pair.expect("an entry has an object")[1]).expect("it is a name")
+}

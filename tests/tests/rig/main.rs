@@ -1,9 +1,0 @@
-//! The rig itself: a fault that does not happen would let every fault test pass.
-
-mod clock;
-mod control;
-mod history;
-mod proxy;
-mod rounds;
-mod server;
-mod worker;

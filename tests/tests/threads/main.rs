@@ -1,0 +1,20 @@
+//! The threads and runtimes that share one client, and the background thread behind them.
+//!
+//! A binary of its own: the tests count the background tasks and thread wake-ups of the whole process,
+//! and a busy
+//! machine looks like a blocked runtime. So only one of them runs at a time.
+
+#[cfg(target_os = "linux")]
+mod callers_of_all_kinds;
+#[cfg(target_os = "linux")]
+mod synchronous_callers;
+mod transport;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by a test while it runs: what it counts is the whole process's.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that fails must not make all others fail.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,159 @@
+//! Synchronous callers of a memory client: all of it happens on their own threads.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use harness::{KEY, LONG, ms, wait_until};
+use lock_runtime::{LockClient, LockError};
+use tokio::runtime::Builder;
+
+/// Those of one thread.
+const CYCLES: u64 = 250;
+
+const THREADS: usize = 4;
+
+/// Where a caller may stand.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    NoRuntime,
+    CurrentThread,
+    Worker,
+}
+
+use Place::{CurrentThread, NoRuntime, Worker};
+
+impl Place {
+    fn run(self, work: impl FnOnce() + Send + 'static) {
+        match self {
+            NoRuntime => work(),
+            CurrentThread => {
+                let runtime = Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(async { work() });
+            }
+            Worker => {
+                let mut builder = Builder::new_multi_thread();
+                let runtime = builder.worker_threads(1).enable_all().build().unwrap();
+                let worker = runtime.spawn(async { work() });
+                runtime.block_on(worker).unwrap();
+            }
+        }
+    }
+}
+
+/// How often the background thread has gone to sleep so far, as the kernel counts it.
+fn sleeps() -> u64 {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    let threads = threads.map(|thread| thread.unwrap().path());
+    // A thread that ends meanwhile has nothing to say.
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let backgrounds =
+        threads.filter(|thread| read(thread.join("comm")).trim() == "lock-background");
+    let counts = backgrounds.map(|thread| {
+        let status = read(thread.join("status"));
+        let mut fields = status.lines().filter_map(|line| line.split_once(':'));
+        let count = fields.find(|(name, _)| *name == "voluntary_ctxt_switches");
+        count.unwrap().1.trim().parse::<u64>().unwrap()
+    });
+    counts.sum()
+}
+
+/// Runs `work`, which makes so many cycles. The background thread may wake up for its own reasons, as
+/// for an alarm that was set for later, but not for each of them.
+#[track_caller]
+fn undisturbed(cycles: u64, work: impl FnOnce()) {
+    let before = sleeps();
+    work();
+    let woken = sleeps() - before;
+    assert!(
+        woken < cycles / 10,
+        "woken {woken} times in {cycles} cycles"
+    );
+}
+
+/// Says that only one is inside.
+#[derive(Default)]
+struct Room {
+    taken: AtomicBool,
+    visits: AtomicU64,
+}
+
+impl Room {
+    fn visit(&self) {
+        assert!(!self.taken.swap(true, Ordering::SeqCst), "two are inside");
+        // Not in one go: another one would be noticed by the sum, too.
+        let visits = self.visits.load(Ordering::SeqCst);
+        self.visits.store(visits + 1, Ordering::SeqCst);
+        self.taken.store(false, Ordering::SeqCst);
+    }
+}
+
+/// A cycle by each of the synchronous calls, one after the other.
+fn alone(client: &LockClient) -> Result<(), LockError> {
+    let lock = || client.lock(KEY).wait(LONG);
+    for round in 0..CYCLES {
+        match round % 4 {
+            0 => lock().acquire_blocking()?.release_blocking()?,
+            1 => lock().run_blocking(|_| ())?,
+            2 => drop(lock().try_acquire_blocking()?.expect("it is free")),
+            // Its end is to be told of: an alarm is set, and taken back.
+            _ => lock().renew(false).acquire_blocking()?.release_blocking()?,
+        }
+    }
+    Ok(())
+}
+
+fn blocking(client: &LockClient, room: &Room) {
+    for _ in 0..CYCLES {
+        let lock = client.lock(KEY).wait(LONG);
+        lock.run_blocking(|_| room.visit()).unwrap();
+    }
+}
+
+async fn awaiting(client: &LockClient, room: &Room) {
+    for _ in 0..CYCLES {
+        let lock = client.lock(KEY).wait(LONG);
+        lock.run(async |_| room.visit()).await.unwrap();
+    }
+}
+
+/// Has threads contend for one lock, and one task among them if it is said.
+fn contended(places: [Place; THREADS], with_a_task: bool) {
+    let (client, room) = (&LockClient::memory(), Arc::new(Room::default()));
+    let contenders = THREADS as u64 + u64::from(with_a_task);
+    undisturbed(contenders * CYCLES, || {
+        thread::scope(|scope| {
+            for place in places {
+                let (client, room) = (client.clone(), room.clone());
+                scope.spawn(move || place.run(move || blocking(&client, &room)));
+            }
+            if with_a_task {
+                let runtime = Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(awaiting(client, &room));
+            }
+        });
+    });
+    assert_eq!(room.visits.load(Ordering::SeqCst), contenders * CYCLES);
+}
+
+#[test]
+fn a_synchronous_call_stays_on_its_thread() {
+    let _alone = crate::alone();
+    let client = LockClient::memory();
+    // What is counted: here the background thread is needed.
+    let before = sleeps();
+    let lease = client.lock(KEY).ttl(ms(20)).renew(false);
+    let lease = lease.acquire_blocking().unwrap();
+    wait_until("thread that is meant", LONG, || sleeps() > before);
+    drop(lease);
+
+    for place in [NoRuntime, CurrentThread, Worker] {
+        let client = client.clone();
+        undisturbed(CYCLES, || place.run(move || alone(&client).unwrap()));
+    }
+    for place in [NoRuntime, CurrentThread, Worker] {
+        contended([place; THREADS], false);
+    }
+    contended([NoRuntime, CurrentThread, Worker, NoRuntime], true);
+}

@@ -1,0 +1,168 @@
+//! Runtimes that use the connection and then block.
+
+use std::sync::mpsc;
+use std::time::Instant;
+
+use super::*;
+
+const TTL: std::time::Duration = ms(1_500);
+
+fn a_lock_outlives_the_blocking_of(runtime: &Runtime) {
+    let server = RedisServer::start();
+    let body = async move {
+        let client = client(server.url());
+        let guard = client.lock("held").ttl(TTL).acquire().await.unwrap();
+        settle_in(&client).await;
+        let started = Instant::now();
+        block_until(|| started.elapsed() > 2 * TTL);
+        assert!(guard.is_valid(), "it was not renewed");
+        guard.release().await.expect("it was held throughout");
+    };
+    runtime
+        .block_on(async { tokio::spawn(body).await })
+        .unwrap();
+}
+
+#[test]
+fn a_held_lock_is_renewed_while_the_only_thread_blocks() {
+    let _alone = alone();
+    a_lock_outlives_the_blocking_of(&current_thread());
+}
+
+#[test]
+fn a_held_lock_is_renewed_while_the_only_worker_blocks() {
+    let _alone = alone();
+    a_lock_outlives_the_blocking_of(&multi_thread());
+}
+
+/// The runtime that reads does not poll, with a command under way; callers elsewhere must not wait for
+/// it, nor for the time for a command.
+fn callers_are_answered_while_the_runtime_blocks(runtime: Runtime) {
+    let server = RedisServer::start();
+    let builder = LockClient::builder()
+        .url(server.url())
+        .command_timeout(LONG);
+    let inside = runtime.enter();
+    let client = builder.build().unwrap();
+    drop(inside);
+
+    let (blocks, blocked) = mpsc::channel();
+    let (go_on, told) = mpsc::channel::<()>();
+    let theirs = client.clone();
+    let home = thread(move || {
+        runtime.block_on(async {
+            let work = async move {
+                settle_in(&theirs).await;
+                // The acquire is queued and not yet written when the thread blocks.
+                let mut acquire = Box::pin(theirs.lock("theirs").acquire());
+                let first = std::future::poll_fn(|cx| {
+                    std::task::Poll::Ready(acquire.as_mut().poll(cx).is_ready())
+                });
+                assert!(!first.await, "it takes a round trip");
+                blocks.send(()).unwrap();
+                block_until(|| told.try_recv().is_ok());
+                let guard = acquire.await.expect("its answer was read meanwhile");
+                guard.release().await.expect("it was held throughout");
+            };
+            tokio::spawn(work).await.unwrap();
+        });
+    });
+    blocked.recv_timeout(LONG).unwrap();
+    let started = Instant::now();
+    current_thread().block_on(cycle(&client));
+    let elapsed = started.elapsed();
+    go_on.send(()).unwrap();
+    home.join().unwrap();
+    assert!(elapsed < LONG / 4, "it took {elapsed:?}");
+}
+
+#[test]
+fn callers_are_answered_while_the_only_thread_blocks() {
+    let _alone = alone();
+    callers_are_answered_while_the_runtime_blocks(current_thread());
+}
+
+#[test]
+fn callers_are_answered_while_the_only_worker_blocks() {
+    let _alone = alone();
+    callers_are_answered_while_the_runtime_blocks(multi_thread());
+}
+
+/// Somebody waits with an executor of their own inside the runtime: its reader is never polled. Were each
+/// answer waited for until that is found out, these would take a minute.
+#[test]
+fn a_runtime_that_always_blocks_is_not_waited_for() {
+    const CYCLES: u32 = 1_500;
+    let _alone = alone();
+    let server = RedisServer::start();
+    current_thread().block_on(async {
+        let client = LockClient::builder()
+            .url(server.url())
+            .command_timeout(LONG);
+        let client = client.connect().await.unwrap();
+        let started = Instant::now();
+        for _ in 0..CYCLES {
+            executor::block_on(cycle(&client));
+        }
+        let elapsed = started.elapsed();
+        assert!(elapsed < CYCLES * ms(20), "it took {elapsed:?}");
+    });
+}
+
+/// A waiter on another runtime is told of its grant while one that has used the connection all the time
+/// blocks.
+#[test]
+fn a_grant_is_heard_of_while_the_runtime_blocks() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let runtime = current_thread();
+    let inside = runtime.enter();
+    let ours = client(server.url());
+    drop(inside);
+    let holder = client(server.url());
+    let guard = holder.lock(KEY).acquire_blocking().unwrap();
+    let waiting = ours.clone();
+    let waiter = thread(move || {
+        let acquire = waiting.lock(KEY).wait(LONG).acquire();
+        let guard = current_thread().block_on(acquire).expect("it is granted");
+        guard.release_blocking().expect("it was held throughout");
+    });
+    runtime.block_on(async {
+        let other = ours.lock("other");
+        eventually("waiter", LONG, async || {
+            drop(other.clone().acquire().await.unwrap());
+            ask::<i64>(&mut server.connection(), &["ZCARD", harness::QUEUE]) > 0
+        })
+        .await;
+        guard.release_blocking().unwrap();
+        block_until(|| waiter.is_finished());
+    });
+    waiter.join().unwrap();
+}
+
+/// The smallest executor there is.
+mod executor {
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::thread::{self, Thread};
+
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        loop {
+            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Ready(output) => return output,
+                Poll::Pending => thread::park(),
+            }
+        }
+    }
+}

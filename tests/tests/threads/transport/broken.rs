@@ -1,0 +1,117 @@
+//! Connections that break.
+
+use harness::Proxy;
+
+use super::*;
+
+/// Two runtimes share a connection that goes silent; whoever finds out tears it down, whoever
+/// reads, and the next one carries both.
+#[test]
+fn a_silent_connection_is_torn_down_from_any_thread() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let (home, other) = (current_thread(), current_thread());
+    let inside = home.enter();
+    let builder = LockClient::builder()
+        .url(proxy.url())
+        .command_timeout(ms(300));
+    let client = builder.build().unwrap();
+    drop(inside);
+    home.block_on(settle_in(&client));
+    let first = connection(&server);
+    proxy.black_hole();
+    let fail = |client: LockClient, runtime: Runtime, key: &'static str| {
+        thread(move || {
+            for _ in 0..3 {
+                let attempt = client.lock(key).try_acquire();
+                let error = runtime.block_on(attempt).expect_err("nobody answers");
+                assert!(error.is_unavailable(), "{error}");
+            }
+            runtime
+        })
+    };
+    let there = fail(client.clone(), other, "there");
+    let here = fail(client.clone(), home, "here");
+    let (home, other) = (here.join().unwrap(), there.join().unwrap());
+    proxy.heal();
+    other.block_on(cycle(&client));
+    home.block_on(settle_in(&client));
+    wait_until("end of the first one", LONG, || connections(&server) == 1);
+    assert_ne!(connection(&server), first);
+    for key in ["here", "there"] {
+        // What may have arrived late was settled.
+        client.lock(key).wait(LONG).run_blocking(|_| ()).unwrap();
+    }
+}
+
+/// Dropped by another thread than those that read, which have the socket as well.
+#[test]
+fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let runtime = current_thread();
+    let tasks = lock_runtime::__private::inspect::background_tasks();
+    for _ in 0..20 {
+        let client = runtime.block_on(async {
+            let client = client(server.url());
+            settle_in(&client).await;
+            client
+        });
+        // Nobody polls that runtime any more.
+        assert_eq!(connections(&server), 1);
+        thread(move || drop(client)).join().unwrap();
+        wait_until("end of the connection", LONG, || connections(&server) == 0);
+    }
+    wait_until("end of all tasks", LONG, || {
+        lock_runtime::__private::inspect::background_tasks() <= tasks
+    });
+    runtime.block_on(async {
+        eventually("end of all readers", LONG, async || tasks_here() == 0).await;
+    });
+}
+
+/// A storm of kills from outside, while two runtimes use locks.
+#[test]
+fn kills_at_any_time_lose_nothing() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let home = multi_thread();
+    let inside = home.enter();
+    let client = client(server.url());
+    drop(inside);
+    let (ended, running) = std::sync::mpsc::channel::<()>();
+    let work = |client: LockClient, runtime: Runtime| {
+        let ended = ended.clone();
+        thread(move || {
+            let _ended = ended;
+            runtime.block_on(async {
+                for _ in 0..200 {
+                    let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
+                    guard
+                        .release()
+                        .await
+                        .expect("no connection takes a lock with it");
+                }
+            });
+        })
+    };
+    let workers = [
+        work(client.clone(), home),
+        work(client.clone(), current_thread()),
+    ];
+    drop(ended);
+    while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = running.recv_timeout(ms(30)) {
+        let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
+        let _: i64 = ask(&mut server.connection(), &kill);
+    }
+    workers
+        .into_iter()
+        .for_each(|worker| worker.join().unwrap());
+    wait_until("empty lock", LONG, || {
+        ask::<i64>(
+            &mut server.connection(),
+            &["EXISTS", harness::LOCK, harness::QUEUE],
+        ) == 0
+    });
+}

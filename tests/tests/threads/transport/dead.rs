@@ -1,0 +1,103 @@
+//! Runtimes that use the connection and then end.
+
+use harness::{Mode, Proxy};
+
+use super::*;
+
+/// Commands under way when the runtime ends: the connection and all on it go on without it.
+fn the_connection_outlives(runtime: Runtime) {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let ours = runtime.block_on(async {
+        let ours = client(proxy.url());
+        settle_in(&ours).await;
+        ours
+    });
+    let before = connection(&server);
+    runtime.block_on(async {
+        // An answer that does not arrive, to a caller that will be gone.
+        cycle(&ours).await;
+        proxy.replies(Mode::Hold);
+        tokio::spawn(ours.lock(KEY).acquire());
+        eventually("acquire", LONG, async || {
+            ask::<i64>(&mut server.connection(), &["EXISTS", harness::LOCK]) == 1
+        })
+        .await;
+    });
+    drop(runtime);
+    proxy.heal();
+    // What was granted to a caller that is gone is given back, and others are answered.
+    current_thread().block_on(cycle(&ours));
+    ours.lock(KEY).wait(LONG).run_blocking(|_| ()).unwrap();
+    assert_eq!(connection(&server), before, "it is the same connection");
+    assert_eq!(proxy.accepted(), 1);
+}
+
+#[test]
+fn the_connection_outlives_a_runtime_of_one_thread() {
+    let _alone = alone();
+    the_connection_outlives(current_thread());
+}
+
+#[test]
+fn the_connection_outlives_a_runtime_with_workers() {
+    let _alone = alone();
+    the_connection_outlives(multi_thread());
+}
+
+#[test]
+fn the_connection_outlives_a_runtime_that_ends_in_the_background() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let runtime = multi_thread();
+    let ours = runtime.block_on(async {
+        let ours = client(server.url());
+        settle_in(&ours).await;
+        ours
+    });
+    let before = connection(&server);
+    runtime.shutdown_background();
+    ours.lock(KEY).wait(LONG).run_blocking(|_| ()).unwrap();
+    assert_eq!(connection(&server), before);
+}
+
+#[test]
+fn a_hundred_runtimes_leave_nothing_behind() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let first = current_thread();
+    let shared = first.block_on(async {
+        let shared = client(server.url());
+        settle_in(&shared).await;
+        shared
+    });
+    drop(first);
+    current_thread().block_on(cycle(&shared));
+    let tasks = lock_runtime::__private::inspect::background_tasks();
+    let before = connection(&server);
+    for index in 0..100 {
+        let runtime = if index % 2 == 0 {
+            current_thread()
+        } else {
+            multi_thread()
+        };
+        runtime.block_on(async {
+            let own = client(server.url());
+            settle_in(&own).await;
+            cycle(&shared).await;
+            // One that still reads, and one that holds a lock there.
+            if index % 3 == 0 {
+                let guard = own.lock("left").wait(LONG).acquire().await.unwrap();
+                tokio::spawn(async move {
+                    let _held = guard;
+                    std::future::pending::<()>().await;
+                });
+            }
+        });
+    }
+    wait_until("end of all tasks", LONG, || {
+        lock_runtime::__private::inspect::background_tasks() <= tasks && connections(&server) == 1
+    });
+    assert_eq!(connection(&server), before);
+    shared.lock("left").wait(LONG).run_blocking(|_| ()).unwrap();
+}

@@ -1,0 +1,62 @@
+//! Every kind of connection is read by runtimes and the background by turns.
+
+use harness::{Authority, TlsServer};
+use lock_runtime::LockClientBuilder;
+
+use super::*;
+
+/// Uses the connection here and in the background; it is the same one throughout.
+fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
+    for runtime in [current_thread(), multi_thread()] {
+        runtime.block_on(async {
+            let client = client();
+            settle_in(&client).await;
+            let id = connection(server);
+            let held = client.lock("held").acquire().await.unwrap();
+            for _ in 0..20 {
+                cycle(&client).await;
+                // By the background.
+                held.renew().await.expect("it was held throughout");
+            }
+            held.release().await.expect("it was held throughout");
+            assert_eq!(connection(server), id);
+        });
+        drop(runtime);
+        wait_until("end of the connection", LONG, || connections(server) == 0);
+    }
+}
+
+/// A client that does not take a machine which stalls for a connection that is dead.
+fn patient(builder: LockClientBuilder) -> LockClient {
+    builder.command_timeout(LONG).build().unwrap()
+}
+
+#[test]
+fn over_tcp() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    one_connection_is_shared(&server, || patient(LockClient::builder().url(server.url())));
+}
+
+#[test]
+fn over_tls() {
+    let _alone = alone();
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    one_connection_is_shared(server.plain(), || {
+        let builder = LockClient::builder().url(server.url());
+        patient(builder.ca_certificate(authority.pem()))
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn over_a_unix_socket() {
+    let _alone = alone();
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("redis.sock");
+    let path = path.to_str().unwrap();
+    let server = RedisServer::builder().config("unixsocket", path).start();
+    let url = format!("redis+unix://{path}");
+    one_connection_is_shared(&server, || patient(LockClient::builder().url(&url)));
+}

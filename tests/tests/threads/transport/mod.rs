@@ -1,0 +1,84 @@
+//! One connection that all threads write to and whoever waits reads from: whatever becomes of a runtime
+//! that uses it, nothing may be late, lost or out of order.
+
+mod blocked;
+mod broken;
+mod dead;
+mod idle;
+mod kinds;
+mod shared;
+
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use harness::{KEY, LONG, RedisServer, ask, client, eventually, ms, wait_until};
+use lock_runtime::LockClient;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::alone;
+
+fn current_thread() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime can be made")
+}
+
+fn multi_thread() -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).enable_all().build();
+    runtime.expect("a runtime can be made")
+}
+
+/// Takes a free lock and gives it back.
+async fn cycle(client: &LockClient) {
+    let guard = client
+        .lock(KEY)
+        .wait(LONG)
+        .acquire()
+        .await
+        .expect("it can be had");
+    guard.release().await.expect("it was held throughout");
+}
+
+/// Uses locks in this runtime until it is the one that reads.
+async fn settle_in(client: &LockClient) {
+    for _ in 0..50 {
+        cycle(client).await;
+    }
+}
+
+/// How many tasks this runtime has beside the caller's.
+fn tasks_here() -> usize {
+    let tasks = Handle::current().metrics().num_alive_tasks();
+    tasks - usize::from(tokio::task::try_id().is_some())
+}
+
+/// Keeps this thread busy until `done`.
+fn block_until(done: impl FnMut() -> bool) {
+    wait_until("end of the blocking", LONG, done);
+}
+
+/// Runs `work` on a thread of its own.
+fn thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    std::thread::spawn(work)
+}
+
+/// The connections of ours that the server has: those that listen to any channel.
+fn ours(server: &RedisServer) -> Vec<String> {
+    let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
+    let ours = list.lines().filter(|line| !line.contains(" sub=0 "));
+    ours.map(str::to_owned).collect()
+}
+
+fn connections(server: &RedisServer) -> usize {
+    ours(server).len()
+}
+
+/// The server's number for our connection.
+fn connection(server: &RedisServer) -> String {
+    let ours = ours(server);
+    let [ours] = &ours[..] else {
+        panic!("not one connection: {ours:?}");
+    };
+    let id = ours.split(' ').find_map(|word| word.strip_prefix("id="));
+    id.expect("it has a number").to_owned()
+}
