@@ -57,8 +57,8 @@ impl Target {
         rest: &str,
         tls: impl FnOnce(&str) -> Result<Option<Tls>, LockError>,
     ) -> Result<Target, LockError> {
-        // The client library ignores some parameters, and accepts any certificate with another. A password with
-        // one of these characters would also be cut there.
+        // The client library ignores most parameters, and `#insecure` makes it accept any certificate. A password
+        // with one of these characters would also be cut there.
         if rest.contains('?') {
             return Err(LockError::invalid_options(
                 "a redis:// URL takes no parameters; a `?` in a password is written %3F",
