@@ -1,4 +1,5 @@
-//! The model at the server's clock. A tick is a millisecond, and each letter an owner of a client of its own.
+//! The model with the server's clock. A tick is a millisecond, and each letter an owner of a client of
+//! its own.
 
 use lock_model::server::{
     Answer, Command, Mode, Owner, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
@@ -23,7 +24,7 @@ pub(super) struct Model {
     pub(super) now: i64,
     pub(super) records: Records,
     pub(super) mode: Mode,
-    /// Who was pushed to by the last command.
+    /// The owner that the last command notified.
     pub(super) pushed: Vec<char>,
     /// The branches that the last command took.
     pub(super) taken: Taken,
@@ -40,7 +41,7 @@ impl Model {
         }
     }
 
-    /// The clock shows another time now.
+    /// Sets the clock.
     pub(super) fn pass(&mut self, now: i64) {
         let passed = now.div_euclid(1_000) - self.now.div_euclid(1_000);
         self.records.advance(ticks(passed));
@@ -91,7 +92,7 @@ pub(super) fn ticks(ms: i64) -> Ticks {
     ms.try_into().expect("it is less than 24 days")
 }
 
-/// How the server words a refusal.
+/// The server's text of a refusal.
 pub(super) fn refusal(code: &str) -> Option<Refusal> {
     match code {
         "WRONGTYPE" => Some(Refusal::WrongType),
