@@ -88,8 +88,14 @@ fn an_upward_import_and_a_ring_are_found() {
     let sources = BTreeMap::from([
         source("lease/mod", "pub mod schedule;"),
         source("lease/schedule", "fn f() { crate::client::core::g(); }"),
-        source("client/mod", "pub mod core; pub mod guard; pub mod parent;"),
-        source("client/core", "use super::guard::{self, Guard};"),
+        source(
+            "client/mod",
+            "pub mod core; pub mod guard; pub mod parent; use guard::Guard;",
+        ),
+        source(
+            "client/core",
+            "use super::guard::{self, Guard}; use std::fmt;",
+        ),
         source("client/guard", "mac!(crate::client::core::Core);"),
         source(
             "key/mod",
@@ -195,6 +201,15 @@ fn collect(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
                 let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(group))
                     if group.delimiter() == Delimiter::Parenthesis);
                 at += if is_restricted { 2 } else { 1 };
+            }
+            // `use child::Item` in the file that declares `child`.
+            TokenTree::Ident(ident) if ident == "use" => {
+                let is_relative = matches!(tokens.get(at + 1), Some(TokenTree::Ident(first))
+                    if !["crate", "super", "self"].iter().any(|it| first == it));
+                at = match is_relative {
+                    true => path(&tokens, at + 1, vec!["self".to_owned()], paths),
+                    false => at + 1,
+                };
             }
             TokenTree::Ident(ident) if ["crate", "super", "self"].iter().any(|it| ident == it) => {
                 at = path(&tokens, at, Vec::new(), paths);

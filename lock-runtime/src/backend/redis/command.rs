@@ -41,10 +41,16 @@ impl CommandHeader {
         }
     }
 
-    /// Appends the command that consists of these arguments and `arguments`.
-    pub(super) fn write(&self, output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
-        write_length(output, b'*', self.count + arguments.len());
+    /// Appends the command that consists of these arguments, `keys` and `arguments`.
+    pub(super) fn write<'a>(
+        &self,
+        output: &mut Vec<u8>,
+        keys: impl ExactSizeIterator<Item = Argument<'a>>,
+        arguments: &[Argument<'_>],
+    ) {
+        write_length(output, b'*', self.count + keys.len() + arguments.len());
         output.extend_from_slice(&self.bytes);
+        keys.for_each(|key| write_argument(output, key));
         write_arguments(output, arguments);
     }
 }
@@ -56,13 +62,17 @@ pub(super) fn write(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
 }
 
 fn write_arguments(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
-    for argument in arguments {
-        match argument {
-            Argument::Text(text) => write_bulk(output, &[text]),
-            Argument::Number(number) => write_bulk(output, &[Buffer::new().format(*number)]),
-            Argument::Name(name) => write_bulk(output, &name.parts()),
-            Argument::Entry(entry) => write_bulk(output, &entry.parts()),
-        }
+    for &argument in arguments {
+        write_argument(output, argument);
+    }
+}
+
+fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
+    match argument {
+        Argument::Text(text) => write_bulk(output, &[text]),
+        Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
+        Argument::Name(name) => write_bulk(output, &name.parts()),
+        Argument::Entry(entry) => write_bulk(output, &entry.parts()),
     }
 }
 
@@ -99,14 +109,10 @@ mod tests {
             owner_id,
             label: "api-7 ship".into(),
         };
-        let rest = [
-            Argument::Text(&names.lock),
-            Argument::Name(names.of(Record::Fence)),
-            Argument::Entry(&entry),
-            Argument::Number(i64::MIN),
-        ];
+        let keys = [Record::Lock, Record::Fence].map(|record| Argument::Name(names.of(record)));
+        let arguments = [Argument::Entry(&entry), Argument::Number(i64::MIN)];
         let mut output = b"before".to_vec();
-        header.write(&mut output, &rest);
+        header.write(&mut output, keys.into_iter(), &arguments);
         write(&mut output, &[Argument::Text("PING")]);
         let mut expected = redis::cmd("EVALSHA");
         expected.arg("").arg(3).arg("lock:Bücher");

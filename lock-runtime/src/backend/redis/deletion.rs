@@ -31,12 +31,12 @@ impl Deletion {
     pub(super) fn write(
         self,
         output: &mut Vec<u8>,
-        lock: Argument<'_>,
+        lock: &str,
         entry: &QueueEntry,
         token: FencingToken,
     ) {
         let record = uncontended(entry.owner_id, &entry.label, token);
-        let record = Argument::Text(&record);
+        let (lock, record) = (Argument::Text(lock), Argument::Text(&record));
         match self {
             Deletion::DelIfEq => command::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
@@ -123,7 +123,7 @@ mod tests {
         let arguments = |deletion: Deletion| {
             let mut output = Vec::new();
             let token = FencingToken::new(123);
-            deletion.write(&mut output, Argument::Text("lock:k"), &entry, token);
+            deletion.write(&mut output, "lock:k", &entry, token);
             let output = String::from_utf8(output).unwrap();
             let arguments = output.split("\r\n").skip(2).step_by(2);
             arguments.map(str::to_owned).collect::<Vec<_>>()

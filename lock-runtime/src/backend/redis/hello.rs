@@ -2,7 +2,7 @@
 
 use redis::{RedisConnectionInfo, Value};
 
-use super::command::{self, Argument, CommandHeader};
+use super::command::{self, Argument};
 use super::deletion::Deletion;
 use super::url::Address;
 use crate::backend::wire::error::WireError;
@@ -12,14 +12,14 @@ const OLDEST: (u32, u32) = (6, 2);
 
 /// Appends the command. Each user may run it.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
-    let hello = [Argument::Text("HELLO"), Argument::Number(3)];
+    let (hello, protocol) = (Argument::Text("HELLO"), Argument::Number(3));
     match login.password() {
         Some(password) => {
             let user = login.username().unwrap_or("default");
-            let login = ["AUTH", user, password].map(Argument::Text);
-            CommandHeader::new(&hello).write(output, &login);
+            let [auth, user, password] = ["AUTH", user, password].map(Argument::Text);
+            command::write(output, &[hello, protocol, auth, user, password]);
         }
-        None => command::write(output, &hello),
+        None => command::write(output, &[hello, protocol]),
     }
 }
 

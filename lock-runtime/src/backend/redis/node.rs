@@ -14,7 +14,7 @@ use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::push::{NodeId, OnPush};
 use super::reconnect_pause::SHORTEST_PAUSE;
-use super::scripts::{self, RENEW, Script};
+use super::scripts::{self, Script, Scripts};
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -22,6 +22,7 @@ use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, WireEvents};
 use crate::control::is_removed;
+use crate::key::RecordNames;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 
@@ -48,7 +49,8 @@ pub(super) enum SendEvent {
 /// A call of a script.
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
-    /// The keys and arguments of the script. The lock is the first.
+    pub(super) names: &'a RecordNames,
+    /// The arguments of the script, besides its keys.
     pub(super) arguments: &'a [Argument<'a>],
     /// The holder's entry and token if this is a release, for a server that can compare and delete.
     pub(super) holder: Option<(&'a QueueEntry, FencingToken)>,
@@ -96,9 +98,11 @@ impl Node {
             let is_script = deletion.is_none();
             let write = |output: &mut Vec<u8>| match deletion {
                 Some(((entry, token), deletion)) => {
-                    deletion.write(output, call.arguments[0], entry, token);
+                    deletion.write(output, &call.names.lock, entry, token);
                 }
-                None => call.script.write(output, by_source, call.arguments),
+                None => call
+                    .script
+                    .write(output, by_source, call.names, call.arguments),
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
@@ -176,12 +180,12 @@ impl Node {
     ) -> Vec<Option<Renewed>> {
         let write = |output: &mut Vec<u8>| {
             for (index, renewal) in renewals.iter().enumerate() {
+                let renew = &Scripts::of(renewal.mode).renew;
                 let arguments = [
-                    Argument::Text(&renewal.lock),
                     Argument::Text(renewal.owner_id.as_str()),
                     Argument::Number(millis(renewal.extension.ttl)),
                 ];
-                RENEW.write(output, by_source && index == 0, &arguments);
+                renew.write(output, by_source && index == 0, &renewal.names, &arguments);
             }
         };
         let count = renewals.len();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command::{Argument, millis};
 use super::connect::Setup;
 use super::node::{Renewed, ScriptCall, SendEvent};
-use super::scripts::{self, ACQUIRE, END, RELEASE};
+use super::scripts::{self, Scripts};
 use super::topology::Topology;
 use super::url::Target;
 use crate::backend::wire::error::WireError;
@@ -14,7 +14,6 @@ use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, Wire, WireEvents};
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::{Record, RecordNames};
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -41,11 +40,6 @@ impl RedisWire {
     }
 }
 
-/// The keys of the scripts that use all records of a lock.
-fn keys(names: &RecordNames) -> [Argument<'_>; 3] {
-    [Record::Lock, Record::Fence, Record::Queue].map(|record| Argument::Name(names.of(record)))
-}
-
 impl Wire for RedisWire {
     async fn acquire(
         &self,
@@ -56,14 +50,14 @@ impl Wire for RedisWire {
         let Owner {
             entry,
             names,
+            mode,
             outstanding,
         } = owner;
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
-        let [lock, fence, queue_name] = keys(names);
-        let entry = Argument::Entry(entry);
         let call = ScriptCall {
-            script: &ACQUIRE,
-            arguments: &[lock, fence, queue_name, entry, Argument::Number(signed)],
+            script: &Scripts::of(*mode).acquire,
+            names,
+            arguments: &[Argument::Entry(entry), Argument::Number(signed)],
             holder: None,
         };
         let note = |event: SendEvent| match event {
@@ -89,12 +83,13 @@ impl Wire for RedisWire {
         let Owner {
             entry,
             names,
+            mode,
             outstanding,
         } = owner;
-        let lock = Argument::Text(&names.lock);
         let call = ScriptCall {
-            script: &RELEASE,
-            arguments: &[lock, Argument::Text(entry.owner_id.as_str())],
+            script: &Scripts::of(*mode).release,
+            names,
+            arguments: &[Argument::Text(entry.owner_id.as_str())],
             holder: Some((entry, request.token)),
         };
         let note = |event: SendEvent| match event {
@@ -114,10 +109,10 @@ impl Wire for RedisWire {
         let Owner {
             entry,
             names,
+            mode,
             outstanding,
         } = owner;
-        let [lock, fence, queue] = keys(names);
-        let mut arguments = [lock, fence, queue, Argument::Entry(entry), lock, lock];
+        let mut arguments = [Argument::Entry(entry); 3];
         let mut successor = request.successor.map(|successor| {
             let Owner {
                 entry, outstanding, ..
@@ -126,14 +121,15 @@ impl Wire for RedisWire {
         });
         let arguments = match &successor {
             Some((entry, _, ttl)) => {
-                arguments[4] = Argument::Entry(entry);
-                arguments[5] = Argument::Number(millis(*ttl));
+                arguments[1] = Argument::Entry(entry);
+                arguments[2] = Argument::Number(millis(*ttl));
                 &arguments[..]
             }
-            None => &arguments[..4],
+            None => &arguments[..1],
         };
         let call = ScriptCall {
-            script: &END,
+            script: &Scripts::of(*mode).end,
+            names,
             arguments,
             holder: None,
         };

@@ -9,38 +9,55 @@ use super::command::{Argument, CommandHeader};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
+use crate::key::{Record, RecordNames};
+use crate::lease::Mode;
 use crate::lease::record::{Grant, Holder};
 
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
+    /// The records that are its KEYS, in their order.
+    records: &'static [Record],
     by_digest: CommandHeader,
     by_source: CommandHeader,
 }
 
-pub(super) static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
+/// The scripts of one mode.
+pub(super) struct Scripts {
+    pub(super) acquire: Script,
+    pub(super) renew: Script,
+    pub(super) release: Script,
+    pub(super) end: Script,
+}
+
+impl Scripts {
+    pub(super) fn of(mode: Mode) -> &'static Scripts {
+        match mode {
+            Mode::Exclusive => &EXCLUSIVE,
+        }
+    }
+}
+
+static EXCLUSIVE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    acquire: Script::new(
+        &[Record::Lock, Record::Fence, Record::Queue],
         concat!(
             include_str!("lua/take.lua"),
             include_str!("lua/grant.lua"),
             include_str!("lua/acquire.lua")
         ),
-        3,
-    )
-});
-pub(super) static END: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
+    ),
+    renew: Script::new(&[Record::Lock], include_str!("lua/renew.lua")),
+    release: Script::new(&[Record::Lock], include_str!("lua/release.lua")),
+    end: Script::new(
+        &[Record::Lock, Record::Fence, Record::Queue],
         concat!(include_str!("lua/grant.lua"), include_str!("lua/end.lua")),
-        3,
-    )
+    ),
 });
-pub(super) static RENEW: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("lua/renew.lua"), 1));
-pub(super) static RELEASE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("lua/release.lua"), 1));
 
 impl Script {
-    fn new(source: &str, keys: i64) -> Script {
+    fn new(records: &'static [Record], source: &str) -> Script {
         let source = &control::without_removed(source);
+        let keys = i64::try_from(records.len()).unwrap_or(i64::MAX);
         let header = |command, script| {
             CommandHeader::new(&[
                 Argument::Text(command),
@@ -49,22 +66,31 @@ impl Script {
             ])
         };
         Script {
+            records,
             by_digest: header("EVALSHA", redis::Script::new(source).get_hash()),
             by_source: header("EVAL", source),
         }
     }
 
-    /// Appends a call with these keys and arguments.
+    /// Appends a call for the lock with these names.
     ///
     /// A call by digest is short, and answered with NOSCRIPT by a server that lacks the script. A call `by_source`
     /// carries the script, which the server has from then on.
-    pub(super) fn write(&self, output: &mut Vec<u8>, by_source: bool, arguments: &[Argument<'_>]) {
+    pub(super) fn write(
+        &self,
+        output: &mut Vec<u8>,
+        by_source: bool,
+        names: &RecordNames,
+        arguments: &[Argument<'_>],
+    ) {
         let header = if by_source {
             &self.by_source
         } else {
             &self.by_digest
         };
-        header.write(output, arguments);
+        let records = self.records.iter();
+        let keys = records.map(|&record| Argument::Name(names.of(record)));
+        header.write(output, keys, arguments);
     }
 }
 

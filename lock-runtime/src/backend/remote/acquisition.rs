@@ -196,7 +196,7 @@ impl<W: Wire> Acquisition<W> {
                 let request = &self.request;
                 match self
                     .context
-                    .new_owner(&request.label, &request.lock().names)
+                    .new_owner(&request.label, &request.lock().names, request.mode)
                 {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
@@ -246,7 +246,7 @@ impl<W: Wire> Acquisition<W> {
                     let Request { label, .. } = &self.request;
                     let another = self
                         .context
-                        .new_owner(label, &self.request.lock().names)
+                        .new_owner(label, &self.request.lock().names, self.request.mode)
                         .ok();
                     // Dropped, the owner of this attempt would be ended again when a message names it.
                     mem::forget(mem::replace(&mut self.owner, another));

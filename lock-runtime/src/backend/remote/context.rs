@@ -24,6 +24,7 @@ use crate::background::timers::Timers;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, RecordNames};
+use crate::lease::Mode;
 
 /// The shared state of one client's locks on the servers behind `W`.
 ///
@@ -96,8 +97,9 @@ impl<W: Wire> Context<W> {
         &self,
         label: &Arc<str>,
         names: &RecordNames,
+        mode: Mode,
     ) -> Result<RegisteredOwner, LockError> {
-        RegisteredOwner::new(label, names, &self.notifier)
+        RegisteredOwner::new(label, names, mode, &self.notifier)
     }
 
     pub(crate) fn inline_runner(&self) -> InlineRunner {

@@ -110,7 +110,8 @@ impl LeaseEntry {
     pub(crate) fn renewal(&self, extension: Extension) -> Renewal {
         Renewal {
             owner_id: self.owner.id(),
-            lock: self.owner.names.lock.clone(),
+            names: self.owner.names.clone(),
+            mode: self.owner.mode,
             extension,
         }
     }

@@ -7,6 +7,7 @@ use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
 use crate::key::RecordNames;
+use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
 /// An owner that may hold a lock or queue for it. Grant messages reach it for as long as this lives.
@@ -23,23 +24,24 @@ impl RegisteredOwner {
     pub(crate) fn new(
         label: &Arc<str>,
         names: &RecordNames,
+        mode: Mode,
         notifier: &GrantNotifier,
     ) -> Result<RegisteredOwner, LockError> {
         let owner_id = notifier.register()?;
         Ok(RegisteredOwner {
-            owner: Owner::new(owner_id, label.clone(), names.clone()),
+            owner: Owner::new(owner_id, label.clone(), names.clone(), mode),
             notifier: notifier.clone(),
         })
     }
 
-    /// An owner that has ended and is to be ended once more.
+    /// An owner that has ended and is to be ended once more. An `end` ends an owner of any mode.
     pub(crate) fn ended_before(
         owner_id: OwnerId,
         names: RecordNames,
         notifier: &GrantNotifier,
     ) -> RegisteredOwner {
         notifier.register_again(owner_id);
-        let mut owner = Owner::new(owner_id, Arc::default(), names);
+        let mut owner = Owner::new(owner_id, Arc::default(), names, Mode::Exclusive);
         owner.outstanding.assume_stored();
         RegisteredOwner {
             owner,

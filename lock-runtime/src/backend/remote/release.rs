@@ -230,12 +230,16 @@ fn successor<W: Wire>(
     context: &Context<W>,
     owner: &RegisteredOwner,
 ) -> Option<(RegisteredOwner, Duration)> {
-    let (label, ttl) = {
+    let (label, ttl, mode) = {
         let queues = context.queues();
         let request = &queues.peek(&owner.names.lock)?.request;
-        (request.label.clone(), request.terms.first_ttl())
+        (
+            request.label.clone(),
+            request.terms.first_ttl(),
+            request.mode,
+        )
     };
-    let successor = context.new_owner(&label, &owner.names).ok()?;
+    let successor = context.new_owner(&label, &owner.names, mode).ok()?;
     Some((successor, ttl))
 }
 

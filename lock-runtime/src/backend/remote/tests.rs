@@ -60,7 +60,9 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     };
     let granted_at = client.now();
     let schedule = RenewalSchedule::granted(granted_at, &terms);
-    let owner = client.new_owner(&Arc::default(), &names).unwrap();
+    let owner = client
+        .new_owner(&Arc::default(), &names, Mode::Exclusive)
+        .unwrap();
     let token = FencingToken::new(1600);
     let lease = Arc::new(Lease::new(
         key.clone(),

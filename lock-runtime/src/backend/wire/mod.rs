@@ -13,7 +13,8 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::error::LockError;
-use crate::key::LockName;
+use crate::key::RecordNames;
+use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
@@ -31,7 +32,8 @@ pub(crate) struct AcquireRequest {
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     pub(crate) owner_id: OwnerId,
-    pub(crate) lock: LockName,
+    pub(crate) names: RecordNames,
+    pub(crate) mode: Mode,
     pub(crate) extension: Extension,
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::wire::outstanding::Outstanding;
 use crate::key::RecordNames;
+use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
 /// The entry of an owner in a queue: its id, a space and its label.
@@ -27,14 +28,16 @@ impl QueueEntry {
 pub(crate) struct Owner {
     pub(crate) entry: QueueEntry,
     pub(crate) names: RecordNames,
+    pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
 }
 
 impl Owner {
-    pub(crate) fn new(owner_id: OwnerId, label: Arc<str>, names: RecordNames) -> Owner {
+    pub(crate) fn new(owner_id: OwnerId, label: Arc<str>, names: RecordNames, mode: Mode) -> Owner {
         Owner {
             entry: QueueEntry { owner_id, label },
             names,
+            mode,
             outstanding: Outstanding::default(),
         }
     }
