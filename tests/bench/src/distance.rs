@@ -1,8 +1,8 @@
 //! A network between clients and a server: messages arrive later, and in order.
 //!
-//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile, so
-//! two consecutive messages arrive a delay apart. Over a real distance they travel together. One thread
-//! reads and stamps them; another writes each when its time has come.
+//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile. Two
+//! consecutive messages therefore arrive a delay apart. Over a real distance they travel together. One
+//! thread reads and stamps them; another writes each when its time has come.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

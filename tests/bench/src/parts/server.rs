@@ -1,8 +1,8 @@
 //! The server's CPU time for a cycle.
 //!
-//! The commands of a cycle are sent as they are, many in one write, so that the time is that of the
-//! commands and hardly that of sockets. Many keys take turns. Two grants of one key within 16 µs would
-//! take the slow path of `acquire`; a client that awaits its answers never has those.
+//! The commands of a cycle are sent as they are, many in one write: the time is that of the commands
+//! and hardly that of sockets. Many keys take turns. Two grants of one key within 16 µs would take the
+//! slow path of `acquire`; a client that awaits its answers never has those.
 
 use std::time::Duration;
 

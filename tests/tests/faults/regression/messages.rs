@@ -25,8 +25,8 @@ async fn go_round(client: &LockClient) {
     }
 }
 
-/// A process that may publish and read a lock, or a copy of this machine, could make the client release
-/// the lock of a third client.
+/// A process with the right to publish and to read a lock, or a copy of this machine, could make the
+/// client release another client's lock.
 #[tokio::test]
 async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     let server = RedisServer::start();

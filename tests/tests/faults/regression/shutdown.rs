@@ -10,8 +10,8 @@ use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 /// Enough rounds to hit a race that is rarely lost.
 const ROUNDS: usize = 40;
 
-/// A shutdown did not wait for a release that was requested a moment before, since the release counted
-/// as in flight only from its task's first poll.
+/// A shutdown did not wait for a release that was requested a moment before. Such a release counted as
+/// in flight only from its task's first poll.
 #[tokio::test]
 async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
     let server = RedisServer::start();

@@ -18,7 +18,7 @@ fn a_runtime_that_sends_has_one_task_that_reads() {
 }
 
 #[test]
-fn a_callers_runtime_runs_no_reader_if_told_so() {
+fn a_callers_runtime_runs_no_reader_with_background_only() {
     let _alone = alone();
     let server = RedisServer::start();
     current_thread().block_on(async {
