@@ -1,7 +1,7 @@
 //! What must be true of each step, seen from outside: it compares what was before a script with
 //! what is after it, and knows nothing of how the script works.
 
-use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Token, Value};
+use crate::server::{Answer, Command, Lock, Mode, OwnerId, Records, Token, Value};
 
 /// A rule that a step broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Breach {
     /// Somebody came in before others who waited.
     Overtook,
     /// An owner that was ended held or queued still.
-    Remained,
+    NotEnded,
     /// Somebody queues and the record does not say so.
     Unflagged,
     /// A client sent an acquire of an owner that it had ended.
@@ -44,7 +44,7 @@ impl Breach {
         Breach::TokenFell,
         Breach::LostPlace,
         Breach::Overtook,
-        Breach::Remained,
+        Breach::NotEnded,
         Breach::Unflagged,
         Breach::AcquiredAfterEnd,
         Breach::TurnToken,
@@ -70,7 +70,7 @@ impl Breaches {
 }
 
 /// One run of a script.
-pub(crate) struct Step<'a> {
+pub(crate) struct AuditedRun<'a> {
     pub(crate) before: &'a Records,
     pub(crate) command: Command,
     pub(crate) answer: Answer,
@@ -81,7 +81,7 @@ pub(crate) struct Step<'a> {
     pub(crate) turns: Token,
 }
 
-impl Step<'_> {
+impl AuditedRun<'_> {
     pub(crate) fn audit(&self, breaches: &mut Breaches) {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
@@ -129,7 +129,7 @@ impl Step<'_> {
         if let Command::End { owner, .. } = self.command
             && self.after.names(owner)
         {
-            breaches.add(Breach::Remained);
+            breaches.add(Breach::NotEnded);
         }
         if let (Command::Acquire { .. } | Command::End { .. }, Some(lock)) = (self.command, after)
             && matches!(lock.value, Value::Ours { flagged: false, .. })
@@ -145,7 +145,7 @@ impl Step<'_> {
             _ => None,
         };
         let entries = self.after.queue.entries();
-        let stays = |owner: Owner| entries.iter().any(|entry| entry.owner == owner);
+        let stays = |owner: OwnerId| entries.iter().any(|entry| entry.owner == owner);
         for entry in self.before.queue.entries() {
             let served = self.after.holder() == Some(entry.owner);
             if entry.is_live() && !stays(entry.owner) && !served && ended != Some(entry.owner) {
@@ -165,7 +165,7 @@ impl Step<'_> {
 }
 
 /// Whose a lock is; a foreign one's holder has no name.
-fn who(lock: Lock) -> Option<Owner> {
+fn who(lock: Lock) -> Option<OwnerId> {
     match lock.value {
         Value::Ours { owner, .. } => Some(owner),
         Value::Foreign | Value::WrongType => None,

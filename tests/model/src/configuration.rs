@@ -2,7 +2,7 @@
 
 use crate::audit::Breach;
 use crate::canonical;
-use crate::conduct::Terms;
+use crate::conduct::ClientRules;
 use crate::explore::{Model, Property};
 use crate::faults::Budget;
 use crate::properties;
@@ -82,12 +82,12 @@ impl Configuration {
         }
     }
 
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
+    pub(crate) fn client_rules(&self) -> ClientRules {
+        ClientRules {
             ttls: [self.ttl, self.ttl + self.mixed],
             window: self.window,
             turns: self.turns,
-            spell: self.local_turns,
+            max_local_time: self.local_turns,
             retain: self.retain,
             claim: self.claim,
             forgets: self.forgets,
@@ -102,7 +102,7 @@ impl Configuration {
     }
 
     /// How far the time since a grant is counted.
-    pub(crate) fn spell(&self) -> Ticks {
+    pub(crate) fn max_local_time(&self) -> Ticks {
         self.local_turns.unwrap_or(0)
     }
 
@@ -160,7 +160,7 @@ impl Breach {
             Breach::TokenFell => "tokens rise with every grant",
             Breach::LostPlace => "a waiter that polls keeps its place",
             Breach::Overtook => "waiters stand in order of arrival",
-            Breach::Remained => "whoever was ended neither holds nor queues",
+            Breach::NotEnded => "whoever was ended neither holds nor queues",
             Breach::Unflagged => "a lock that somebody queues for says so",
             Breach::AcquiredAfterEnd => "no owner acquires after its end",
             Breach::TurnToken => "tokens rise with every body",

@@ -18,7 +18,7 @@ pub enum Misshared {
     /// The hold is given back when the outermost body ends.
     EndsWithOutermost,
     /// The turn is given back when the body ends, whoever still carries its frame.
-    TurnOfBody,
+    PermitOfBody,
     /// A frame does not keep its parent in being.
     OutlivesParent,
 }
@@ -46,16 +46,16 @@ struct Frame {
     /// Futures that carry it.
     carried: u8,
     /// Owners: its body, what carries it, and the frames below.
-    owners: u8,
+    references: u8,
     /// A frame below has its turn.
-    taken: bool,
+    permit_taken: bool,
     /// It has its parent's turn.
-    has_turn: bool,
+    has_permit: bool,
 }
 
 /// The frames of one hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
+pub struct SharedLease {
     frames: Vec<Frame>,
     released: bool,
 }
@@ -77,28 +77,28 @@ pub enum Act {
     DropCalling(usize),
 }
 
-impl Hold {
-    fn outermost() -> Hold {
-        let mut hold = Hold {
+impl SharedLease {
+    fn outermost() -> SharedLease {
+        let mut lease = SharedLease {
             frames: Vec::new(),
             released: false,
         };
-        hold.open(None);
-        hold
+        lease.open(None);
+        lease
     }
 
     fn open(&mut self, parent: Option<(usize, Caller)>) {
         if let Some((above, _)) = parent {
-            self.frames[above].taken = true;
-            self.frames[above].owners += 1;
+            self.frames[above].permit_taken = true;
+            self.frames[above].references += 1;
         }
         self.frames.push(Frame {
             parent,
             runs: true,
             carried: 0,
-            owners: 1,
-            taken: false,
-            has_turn: parent.is_some(),
+            references: 1,
+            permit_taken: false,
+            has_permit: parent.is_some(),
         });
     }
 
@@ -113,7 +113,7 @@ impl Hold {
 
     fn drop_carried(&mut self, frame: usize, misshared: Option<Misshared>) {
         self.frames[frame].carried -= 1;
-        self.disown(frame, misshared);
+        self.drop_reference(frame, misshared);
     }
 
     fn is_called_by(&self, caller: (usize, Caller)) -> bool {
@@ -126,29 +126,29 @@ impl Hold {
         self.frames[frame].runs = false;
         match (misshared, self.frames[frame].parent) {
             (Some(Misshared::EndsWithOutermost), None) => self.released = true,
-            (Some(Misshared::TurnOfBody), Some((above, _))) => self.give_turn(frame, above),
+            (Some(Misshared::PermitOfBody), Some((above, _))) => self.return_permit(frame, above),
             _ => {}
         }
-        self.disown(frame, misshared);
+        self.drop_reference(frame, misshared);
     }
 
-    fn give_turn(&mut self, frame: usize, above: usize) {
-        if std::mem::take(&mut self.frames[frame].has_turn) {
-            self.frames[above].taken = false;
+    fn return_permit(&mut self, frame: usize, above: usize) {
+        if std::mem::take(&mut self.frames[frame].has_permit) {
+            self.frames[above].permit_taken = false;
         }
     }
 
-    fn disown(&mut self, frame: usize, misshared: Option<Misshared>) {
-        self.frames[frame].owners -= 1;
-        if self.frames[frame].owners > 0 {
+    fn drop_reference(&mut self, frame: usize, misshared: Option<Misshared>) {
+        self.frames[frame].references -= 1;
+        if self.frames[frame].references > 0 {
             return;
         }
         match self.frames[frame].parent {
             None => self.released = true,
             Some((above, _)) => {
-                self.give_turn(frame, above);
+                self.return_permit(frame, above);
                 if misshared != Some(Misshared::OutlivesParent) {
-                    self.disown(above, misshared);
+                    self.drop_reference(above, misshared);
                 }
             }
         }
@@ -184,19 +184,19 @@ impl Hold {
 }
 
 impl Model for Frames {
-    type State = Hold;
+    type State = SharedLease;
     type Action = Act;
 
-    fn first(&self) -> Hold {
-        Hold::outermost()
+    fn first(&self) -> SharedLease {
+        SharedLease::outermost()
     }
 
-    fn actions(&self, hold: &Hold, acts: &mut Vec<Act>) {
-        let room = hold.frames.len() < FRAMES;
-        for (index, frame) in hold.frames.iter().enumerate() {
+    fn actions(&self, lease: &SharedLease, acts: &mut Vec<Act>) {
+        let room = lease.frames.len() < FRAMES;
+        for (index, frame) in lease.frames.iter().enumerate() {
             if frame.runs {
                 acts.push(Act::End(index));
-                if room && !frame.taken {
+                if room && !frame.permit_taken {
                     acts.push(Act::Call(index));
                 }
                 if frame.carried < CARRIED {
@@ -204,65 +204,66 @@ impl Model for Frames {
                 }
             }
             if frame.carried > 0 {
-                let calling = hold.is_called_by((index, Caller::Carried));
+                let calling = lease.is_called_by((index, Caller::Carried));
                 if calling {
                     acts.push(Act::DropCalling(index));
                 }
                 if frame.carried > u8::from(calling) {
                     acts.push(Act::Drop(index));
                 }
-                if room && !frame.taken {
+                if room && !frame.permit_taken {
                     acts.push(Act::CallCarried(index));
                 }
             }
         }
     }
 
-    fn next(&self, hold: &Hold, act: Act) -> Hold {
-        let mut hold = hold.clone();
+    fn next(&self, lease: &SharedLease, act: Act) -> SharedLease {
+        let mut lease = lease.clone();
         match act {
-            Act::Call(frame) => hold.open(Some((frame, Caller::Body))),
-            Act::CallCarried(frame) => hold.open(Some((frame, Caller::Carried))),
+            Act::Call(frame) => lease.open(Some((frame, Caller::Body))),
+            Act::CallCarried(frame) => lease.open(Some((frame, Caller::Carried))),
             Act::Carry(frame) => {
-                hold.frames[frame].carried += 1;
-                hold.frames[frame].owners += 1;
+                lease.frames[frame].carried += 1;
+                lease.frames[frame].references += 1;
             }
-            Act::End(frame) => hold.end(frame, self.misshared),
-            Act::Drop(frame) => hold.drop_carried(frame, self.misshared),
+            Act::End(frame) => lease.end(frame, self.misshared),
+            Act::Drop(frame) => lease.drop_carried(frame, self.misshared),
             Act::DropCalling(frame) => {
-                hold.drop_calls(frame, Caller::Carried, self.misshared);
-                hold.drop_carried(frame, self.misshared);
+                lease.drop_calls(frame, Caller::Carried, self.misshared);
+                lease.drop_carried(frame, self.misshared);
             }
         }
-        hold
+        lease
     }
 
     fn properties(&self) -> Vec<Property<Frames>> {
         vec![
             Property::always(
                 "of two bodies that run one is nested in the other",
-                |_, hold: &Hold, _| hold.is_nested(),
+                |_, lease: &SharedLease, _| lease.is_nested(),
             ),
             Property::always(
                 "whoever runs or is carried has the lock",
-                |_, hold: &Hold, _| !hold.released || !hold.is_used(),
+                |_, lease: &SharedLease, _| !lease.released || !lease.is_used(),
             ),
             Property::always(
                 "the lock is given back with its last user",
-                |_, hold: &Hold, _| hold.released || hold.is_used(),
+                |_, lease: &SharedLease, _| lease.released || lease.is_used(),
             ),
             Property::sometimes(
                 "a future outlives the outermost body",
-                |_, hold: &Hold, _| !hold.frames[0].runs && hold.is_used(),
+                |_, lease: &SharedLease, _| !lease.frames[0].runs && lease.is_used(),
             ),
             Property::sometimes(
                 "a frame outlives the one that called it",
-                |_, hold: &Hold, _| {
+                |_, lease: &SharedLease, _| {
                     let orphan = |frame: &Frame| {
-                        let above = frame.parent.map(|(above, _)| &hold.frames[above]);
+                        let above = frame.parent.map(|(above, _)| &lease.frames[above]);
                         above.is_some_and(|above| !above.runs && above.parent.is_some())
                     };
-                    hold.frames
+                    lease
+                        .frames
                         .iter()
                         .any(|frame| frame.carried > 0 && orphan(frame))
                 },

@@ -10,12 +10,12 @@
 //!
 //! - [`server`]: the four scripts, as pure functions. The test `scripts/random` of `lock-tests` plays random
 //!   sequences on them and on a real server, and compares answers, announcements and records.
-//! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
+//! - `client`, `conduct`, `outstanding`: what a client does between two things that it waits for. Lines,
 //!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
 //!   clock, release, hand-off to the next in line, settling, local turns, and retained leases.
 //! - `network`: one connection for each client, in order both ways. When it is torn down, what it
 //!   had to bring is lost or arrives late, in order.
-//! - `faults`, `strike`: what goes wrong.
+//! - `faults`, `client_fault`: what goes wrong.
 //! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
 //!   may change; states are compared with the invariants.
 //! - `recovery`: from every 64th state on, all goes well: then everybody must be served and nothing
@@ -79,11 +79,10 @@
 //!
 //! [`Seeded`] are mistakes that are made on purpose, and `tests/mistakes.rs` sees each of them
 //! found. Two were the runtime's own, and found here: [`Seeded::ForgottenInTime`] and
-//! [`Seeded::HeirForgotten`].
+//! [`Seeded::SuccessorForgotten`].
 
 mod audit;
 mod canonical;
-mod chain;
 mod choices;
 mod client;
 mod conduct;
@@ -91,15 +90,16 @@ mod configuration;
 pub mod configurations;
 mod delivery;
 mod explore;
+mod fault_steps;
 mod faults;
 mod fingerprint;
 pub mod frames;
 mod network;
+mod outstanding;
 pub mod properties;
 mod recovery;
 mod seeded;
 pub mod server;
-mod strike;
 mod world;
 
 pub use configuration::{Class, Configuration};

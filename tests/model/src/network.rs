@@ -21,7 +21,7 @@ pub(crate) enum Kind {
         token: Token,
     },
     End {
-        next: Option<(u8, Ticks)>,
+        successor: Option<(u8, Ticks)>,
     },
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Request {
     /// Since it was sent.
     pub(crate) age: Ticks,
     /// Somebody waits for the answer.
-    pub(crate) wanted: bool,
+    pub(crate) awaited: bool,
     /// It carries the script's text, not only its digest.
-    pub(crate) whole: bool,
+    pub(crate) has_text: bool,
 }
 
 /// What comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Down {
+pub(crate) enum Incoming {
     Reply(Reply),
     /// A grant for this owner is announced.
     Push(u8),
@@ -59,34 +59,34 @@ pub(crate) struct Reply {
 
 /// A client's way to the server and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) up: Vec<Request>,
-    pub(crate) down: Vec<Down>,
+    pub(crate) down: Vec<Incoming>,
     /// Of an earlier connection, and how long it can still arrive.
     pub(crate) stray: Vec<(Request, Ticks)>,
 }
 
-impl Link {
-    pub(crate) fn send(&mut self, number: u8, kind: Kind, whole: bool) {
+impl Connection {
+    pub(crate) fn send(&mut self, number: u8, kind: Kind, has_text: bool) {
         self.up.push(Request {
             number,
             kind,
             age: 0,
-            wanted: true,
-            whole,
+            awaited: true,
+            has_text,
         });
     }
 
     /// Nobody waits any longer for the answer to the command of this chain.
-    pub(crate) fn mute(&mut self, number: u8) {
+    pub(crate) fn stop_awaiting(&mut self, number: u8) {
         let renewal = |kind| matches!(kind, Kind::Renew { .. });
         for request in &mut self.up {
             if request.number == number && !renewal(request.kind) {
-                request.wanted = false;
+                request.awaited = false;
             }
         }
         self.down.retain(
-            |down| !matches!(down, Down::Reply(reply) if reply.number == number && !renewal(reply.kind)),
+            |down| !matches!(down, Incoming::Reply(reply) if reply.number == number && !renewal(reply.kind)),
         );
     }
 
@@ -94,7 +94,7 @@ impl Link {
     pub(crate) fn tear(&mut self, late: Ticks) {
         self.down.clear();
         let torn = self.up.drain(..).map(|mut request| {
-            request.wanted = false;
+            request.awaited = false;
             request.age = 0;
             (request, late)
         });
@@ -106,7 +106,7 @@ impl Link {
             request.age = (request.age + 1).min(oldest);
         }
         for down in &mut self.down {
-            if let Down::Reply(reply) = down
+            if let Incoming::Reply(reply) = down
                 && matches!(reply.answer, Some(Answer::Held { .. }))
             {
                 reply.age = (reply.age + 1).min(oldest);

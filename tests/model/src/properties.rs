@@ -1,12 +1,12 @@
 //! What must hold in every state.
 
 use crate::audit::Breach;
-use crate::client::{Body, Client, Hold};
+use crate::client::{Body, Client, Lease};
 use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
-use crate::network::Down;
+use crate::network::Incoming;
 use crate::recovery;
-use crate::server::{Lock, Owner, Ticks, Value};
+use crate::server::{Lock, OwnerId, Ticks, Value};
 use crate::world::{World, inside};
 
 /// Exclusion itself.
@@ -18,7 +18,7 @@ pub const PHANTOM: &str = "nothing is left of an owner that its client forgot";
 /// Where exclusion cannot be kept, tokens order the holders.
 pub const FENCED: &str = "whoever the server has as holder has the highest token inside";
 /// A lease is retained only as long as nobody is known to wait for it.
-pub const UNWANTED: &str =
+pub const UNCONTENDED: &str =
     "what is retained is wanted by nobody else, as far as its client was told";
 /// A lease is retained only as long as its client hears of waiters, and of the server that granted it.
 pub const CONNECTED: &str = "what is retained was granted on the connection that its client has";
@@ -49,14 +49,16 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
         ],
     };
     if configuration.retain > 0 {
-        properties.push(Property::always(UNWANTED, |_, world, _| is_unwanted(world)));
+        properties.push(Property::always(UNCONTENDED, |_, world, _| {
+            is_uncontended(world)
+        }));
         properties.push(Property::always(CONNECTED, |_, world, _| {
             is_connected(world)
         }));
     }
     if configuration.forgets {
         properties.push(Property::sometimes(UNKNOWN, |_, world: &World, _| {
-            world.clients.iter().any(hears_of_unknown)
+            world.clients.iter().any(is_unknown_announced)
         }));
     }
     if configuration.retain > 0 && configuration.mixed == 0 {
@@ -85,22 +87,22 @@ fn never(breach: Breach) -> Property<Configuration> {
     })
 }
 
-fn is_unwanted(world: &World) -> bool {
-    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.contended)
+fn is_uncontended(world: &World) -> bool {
+    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.contended)
 }
 
 fn is_connected(world: &World) -> bool {
-    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.torn)
+    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.torn)
 }
 
-fn hears_of_unknown(client: &Client) -> bool {
-    let next = client.link.down.first();
-    matches!(next, Some(&Down::Push(number)) if client.find(number).is_none())
+fn is_unknown_announced(client: &Client) -> bool {
+    let next = client.connection.down.first();
+    matches!(next, Some(&Incoming::Push(number)) if client.find(number).is_none())
 }
 
 fn is_taken_again(world: &World) -> bool {
-    let mut holds = holds(world);
-    holds.any(|(_, hold)| hold.body == Body::Over && hold.turn > 0)
+    let mut leases = leases(world);
+    leases.any(|(_, lease)| lease.body == Body::Over && lease.turn > 0)
 }
 
 fn is_exclusive(world: &World) -> bool {
@@ -110,14 +112,14 @@ fn is_exclusive(world: &World) -> bool {
 /// The local deadline is never after the server's expiry, as long as the hold is not given back.
 fn is_backed(world: &World) -> bool {
     let Some((holder, rest)) = holder(world) else {
-        return holds(world).all(|(_, hold)| hold.deadline == 0);
+        return leases(world).all(|(_, lease)| lease.deadline == 0);
     };
-    holds(world).all(|(owner, hold)| {
-        hold.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= hold.deadline)
+    leases(world).all(|(owner, lease)| {
+        lease.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= lease.deadline)
     })
 }
 
-fn holder(world: &World) -> Option<(Owner, Option<Ticks>)> {
+fn holder(world: &World) -> Option<(OwnerId, Option<Ticks>)> {
     match world.records.lock? {
         Lock {
             value: Value::Ours { owner, .. },
@@ -127,18 +129,18 @@ fn holder(world: &World) -> Option<(Owner, Option<Ticks>)> {
     }
 }
 
-fn holds(world: &World) -> impl Iterator<Item = (Owner, &Hold)> {
+fn leases(world: &World) -> impl Iterator<Item = (OwnerId, &Lease)> {
     (0..).zip(&world.clients).flat_map(|(client, state)| {
-        let name = move |number| Owner { client, number };
+        let name = move |number| OwnerId { client, number };
         state
-            .holds()
-            .map(move |(number, hold)| (name(number), hold))
+            .leases()
+            .map(move |(number, lease)| (name(number), lease))
     })
 }
 
 /// Whatever the records name belongs to an owner that its client knows, or to a dead client.
 fn has_no_phantom(world: &World) -> bool {
-    let is_known = |owner: Owner| {
+    let is_known = |owner: OwnerId| {
         let client = &world.clients[usize::from(owner.client)];
         !client.alive || client.find(owner.number).is_some()
     };
@@ -157,8 +159,8 @@ fn is_fenced(world: &World) -> bool {
     let Some((owner, _)) = holder(world) else {
         return true;
     };
-    let Some((_, present)) = holds(world).find(|&(other, _)| other == owner) else {
+    let Some((_, present)) = leases(world).find(|&(other, _)| other == owner) else {
         return true;
     };
-    holds(world).all(|(other, hold)| other == owner || hold.token < present.token)
+    leases(world).all(|(other, lease)| other == owner || lease.token < present.token)
 }

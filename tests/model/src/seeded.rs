@@ -18,16 +18,16 @@ pub enum Seeded {
     /// Queue entries belong to processes instead of owners.
     ProcessKeyed,
     /// A waiter whose announcement nobody received leaves the queue.
-    UnheardDropped,
+    UnreachableDropped,
     /// `renew` sets the lease's rest, also to less than it was.
     RenewShortens,
     /// An owner is forgotten when its time is over, whenever its last end was sent: a process that
     /// was stopped meanwhile sends none after that.
     ForgottenInTime,
     /// An owner that was named as the next one is forgotten if the answer does not say that it is.
-    HeirForgotten,
+    SuccessorForgotten,
     /// Whoever loses a lock at the head of a line keeps the next one waiting.
-    TurnKept,
+    HeadKept,
     /// A token is one more than the fence, and nothing more than that.
     TokenFromFence,
     /// An attempt that is refused has written the clock into the fence: what a transaction of `SET K NX` and
@@ -46,7 +46,7 @@ pub enum Seeded {
     /// A lease that is passed on counts from when it is.
     LeaseFromTurn,
     /// The next one named in an end is not ended if its caller is gone when it turns out to hold.
-    HeirOrphaned,
+    SuccessorNotEnded,
     /// `end` asks the queue for something after it has removed who was in it.
     NamesRemoved,
     /// A place in the queue goes to a caller that asks for another ttl, under the same owner.
@@ -54,7 +54,7 @@ pub enum Seeded {
     /// A retained lease is taken however late the next caller comes.
     RetainedLate,
     /// A retained lease stays so when its client is told that somebody waits.
-    RetainedDeaf,
+    RetainedContended,
     /// A retained lease is not ended when its time is over.
     RetainedForever,
     /// A lease is retained although its connection broke.
@@ -71,11 +71,11 @@ impl Seeded {
         Seeded::DeadlineFromReply,
         Seeded::SettleUntilAnswered,
         Seeded::ProcessKeyed,
-        Seeded::UnheardDropped,
+        Seeded::UnreachableDropped,
         Seeded::RenewShortens,
         Seeded::ForgottenInTime,
-        Seeded::HeirForgotten,
-        Seeded::TurnKept,
+        Seeded::SuccessorForgotten,
+        Seeded::HeadKept,
         Seeded::TokenFromFence,
         Seeded::FenceByAttempt,
         Seeded::FenceByRelease,
@@ -84,11 +84,11 @@ impl Seeded {
         Seeded::TokenReused,
         Seeded::RangeUnbounded,
         Seeded::LeaseFromTurn,
-        Seeded::HeirOrphaned,
+        Seeded::SuccessorNotEnded,
         Seeded::NamesRemoved,
         Seeded::OwnerOfAnotherTtl,
         Seeded::RetainedLate,
-        Seeded::RetainedDeaf,
+        Seeded::RetainedContended,
         Seeded::RetainedForever,
         Seeded::RetainedTorn,
     ];

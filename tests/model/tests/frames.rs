@@ -23,7 +23,7 @@ fn mistakes_in_sharing_are_found() {
             "whoever runs or is carried has the lock",
         ),
         (
-            Misshared::TurnOfBody,
+            Misshared::PermitOfBody,
             "of two bodies that run one is nested in the other",
         ),
         (

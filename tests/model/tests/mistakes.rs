@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use lock_model::properties::{CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNWANTED};
+use lock_model::properties::{
+    CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNCONTENDED,
+};
 use lock_model::{Seeded, configurations, explore_for};
 
 const KEPT_PLACE: &str = "a waiter that polls keeps its place";
@@ -25,12 +27,12 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::DeadlineFromReply, "renewal", DEADLINE),
     (Seeded::SettleUntilAnswered, "torn, giving up", PHANTOM),
     (Seeded::ProcessKeyed, "a line", KEPT_PLACE),
-    (Seeded::UnheardDropped, "uncounted", KEPT_PLACE),
+    (Seeded::UnreachableDropped, "uncounted", KEPT_PLACE),
     (Seeded::RenewShortens, "renewal", SHORTENED),
     (Seeded::RenewShortens, "renewal", EXCLUSION),
     (Seeded::ForgottenInTime, "torn, giving up", PHANTOM),
-    (Seeded::HeirForgotten, "doubled in line", PHANTOM),
-    (Seeded::TurnKept, "a line", RECOVERY),
+    (Seeded::SuccessorForgotten, "doubled in line", PHANTOM),
+    (Seeded::HeadKept, "a line", RECOVERY),
     (Seeded::TokenFromFence, "empty restart", TOKENS_RISE),
     (Seeded::TokenFromFence, "empty restart", FENCED),
     (Seeded::TokenFromFence, "failover", FENCED),
@@ -44,12 +46,12 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::RangeUnbounded, "turns", BYPASS),
     (Seeded::LeaseFromTurn, "turns", DEADLINE),
     (Seeded::LeaseFromTurn, "turns", EXCLUSION),
-    (Seeded::HeirOrphaned, "turns, giving up", PHANTOM),
+    (Seeded::SuccessorNotEnded, "turns, giving up", PHANTOM),
     (Seeded::NamesRemoved, "migration", HALF_DONE),
     (Seeded::OwnerOfAnotherTtl, "torn, mixed ttls", DEADLINE),
     (Seeded::RetainedLate, "retained", IN_TIME),
     (Seeded::RetainedLate, "retained", TWO_THIRDS),
-    (Seeded::RetainedDeaf, "retained", UNWANTED),
+    (Seeded::RetainedContended, "retained", UNCONTENDED),
     (Seeded::RetainedForever, "retained", RECOVERY),
     (Seeded::RetainedTorn, "retained, torn", CONNECTED),
     (Seeded::TokenReused, "retained", TOKEN_A_BODY),

@@ -6,7 +6,7 @@ use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Tear};
 use crate::server::Ticks;
 
 /// For how long after a grant a lease is passed on while others queue.
-const SPELL: Ticks = 2;
+const MAX_LOCAL_TIME: Ticks = 2;
 
 pub(super) fn all() -> Vec<Configuration> {
     vec![
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Configuration> {
 
 fn turns(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
-        local_turns: Some(SPELL),
+        local_turns: Some(MAX_LOCAL_TIME),
         claim: 1,
         live: 2,
         delay: 0,

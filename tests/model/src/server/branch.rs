@@ -46,11 +46,11 @@ branches! {
     DeleteOfAnotherRecord
     DeleteOfASpoiledLock
     EndFrees
-    EndHandsOn
-    EndQueuesNext
-    EndKeepsNextInTheQueue
-    EndPassesToNext
-    EndPassesToNextAsHead
+    EndHandsOff
+    EndQueuesSuccessor
+    EndKeepsSuccessorInTheQueue
+    EndGrantsSuccessor
+    EndGrantsSuccessorAsHead
     EndAgainConfirms
     EndAgainLengthens
     EndLeaves
@@ -60,7 +60,7 @@ branches! {
     EndWithASpoiledRecord
     EndInASpoiledQueue
     WalkDropsTheDead
-    WalkDropsWhoHasNoHeart
+    WalkDropsWithoutHeartbeat
     WalkDropsTheEnded
     WalkSkipsTheUnreachable
     TokenIsTheTime

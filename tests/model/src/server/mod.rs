@@ -21,7 +21,7 @@ pub type Token = i64;
 
 /// Who holds or queues: the `number`th owner of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Owner {
+pub struct OwnerId {
     /// The client, which is a process of its own.
     pub client: u8,
     /// Never used twice.
@@ -56,7 +56,7 @@ pub enum Value {
     /// Written by a script.
     Ours {
         /// Who holds the lock.
-        owner: Owner,
+        owner: OwnerId,
         /// Somebody queues.
         flagged: bool,
         /// The token of the grant.
@@ -77,14 +77,14 @@ pub struct Lock {
 
 /// A waiter in the queue, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Entry {
+pub struct QueueEntry {
     /// Whose it is.
-    pub owner: Owner,
+    pub owner: OwnerId,
     /// How long it still counts as alive; not above 0 is dead, and `None` a heartbeat that is lost.
     pub live: Option<Ticks>,
 }
 
-impl Entry {
+impl QueueEntry {
     /// Whether it counts as alive.
     pub fn is_live(&self) -> bool {
         self.live.is_some_and(|live| live > 0)
@@ -113,7 +113,7 @@ pub enum Queue {
     /// Waiters, the head first. Without any there is no such key.
     Waiters {
         /// They.
-        entries: Vec<Entry>,
+        entries: Vec<QueueEntry>,
         /// When all of it expires.
         rest: Ticks,
     },
@@ -132,7 +132,7 @@ impl Default for Queue {
 
 impl Queue {
     /// The waiters, the head first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
             Queue::WrongType => &[],
@@ -140,7 +140,7 @@ impl Queue {
     }
 
     /// The same, to be changed.
-    pub fn entries_mut(&mut self) -> &mut [Entry] {
+    pub fn entries_mut(&mut self) -> &mut [QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
             Queue::WrongType => &mut [],
@@ -165,7 +165,7 @@ pub enum Command {
     /// Takes the lock, confirms a grant, or polls.
     Acquire {
         /// For whom.
-        owner: Owner,
+        owner: OwnerId,
         /// For how long.
         ttl: Ticks,
         /// Whether to queue if it is taken.
@@ -174,28 +174,28 @@ pub enum Command {
     /// Lengthens a lease.
     Renew {
         /// Whose.
-        owner: Owner,
+        owner: OwnerId,
         /// To how much.
         ttl: Ticks,
     },
     /// Frees a lock that nobody waits for.
     Release {
         /// Whose.
-        owner: Owner,
+        owner: OwnerId,
     },
     /// The same without a script: deletes the lock if its record is just what the owner was granted.
     Delete {
         /// Whose.
-        owner: Owner,
+        owner: OwnerId,
         /// The token of the grant.
         token: Token,
     },
     /// Ends an owner.
     End {
         /// Which.
-        owner: Owner,
+        owner: OwnerId,
         /// Who is next in its process, and for how long.
-        next: Option<(Owner, Ticks)>,
+        successor: Option<(OwnerId, Ticks)>,
     },
 }
 
@@ -270,7 +270,7 @@ pub struct Site {
 
 impl Site {
     /// Whether what is published for `owner` has a receiver.
-    fn hears(&self, owner: Owner) -> bool {
+    fn has_receiver(&self, owner: OwnerId) -> bool {
         self.receivers & (1 << owner.client) != 0
     }
 }
@@ -281,7 +281,7 @@ pub struct Run {
     /// The answer.
     pub answer: Answer,
     /// Who was told, of a grant or of the first that queues behind it, in order.
-    pub told: Vec<Owner>,
+    pub announced: Vec<OwnerId>,
     /// The branches that it took.
     pub taken: Taken,
 }
@@ -301,12 +301,12 @@ impl Records {
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
-            (Command::End { owner, next }, _) => script.end(owner, next),
+            (Command::End { owner, successor }, _) => script.end(owner, successor),
         };
-        let (told, taken) = script.traces();
+        let (announced, taken) = script.traces();
         Run {
             answer,
-            told,
+            announced,
             taken,
         }
     }
@@ -351,7 +351,7 @@ impl Records {
     }
 
     /// Who holds the lock, if it is one of ours.
-    pub fn holder(&self) -> Option<Owner> {
+    pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),
             Value::Foreign | Value::WrongType => None,
@@ -359,7 +359,7 @@ impl Records {
     }
 
     /// Whether `owner` holds or queues.
-    pub fn names(&self, owner: Owner) -> bool {
+    pub fn names(&self, owner: OwnerId) -> bool {
         let mut entries = self.queue.entries().iter();
         self.holder() == Some(owner) || entries.any(|entry| entry.owner == owner)
     }

@@ -2,7 +2,7 @@
 //! its own.
 
 use lock_model::server::{
-    Answer, Command, Mode, Owner, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
+    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
 };
 
 /// Owners that listen on their channel, and those that do not.
@@ -55,7 +55,7 @@ impl Model {
             mode: self.mode,
         };
         let run = self.records.run(command, &RULES, &site);
-        self.pushed = run.told.into_iter().map(letter_of).collect();
+        self.pushed = run.announced.into_iter().map(letter_of).collect();
         self.taken = run.taken;
         run.answer
     }
@@ -73,15 +73,15 @@ impl Model {
     }
 }
 
-pub(super) fn owner(letter: char) -> Owner {
+pub(super) fn owner(letter: char) -> OwnerId {
     let place = [LISTENING, DEAF].concat().find(letter);
-    Owner {
+    OwnerId {
         client: place.expect("one of the letters") as u8,
         number: 0,
     }
 }
 
-pub(super) fn letter_of(owner: Owner) -> char {
+pub(super) fn letter_of(owner: OwnerId) -> char {
     let mut letters = LISTENING.chars().chain(DEAF.chars());
     letters
         .nth(owner.client.into())

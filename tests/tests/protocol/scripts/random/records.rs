@@ -1,7 +1,7 @@
 //! The server's records, translated for the model.
 
 use harness::{RawLock, entry, owner};
-use lock_model::server::{Entry, Fence, Lock, Queue, Ticks, Value};
+use lock_model::server::{Fence, Lock, Queue, QueueEntry, Ticks, Value};
 
 use super::model::{self, Model, ticks};
 use super::stage::agree;
@@ -97,7 +97,7 @@ impl Records {
         };
         let waiters = members.iter().filter(|(_, score)| *score > 0);
         let entries: Vec<_> = waiters
-            .map(|(entry, _)| Entry {
+            .map(|(entry, _)| QueueEntry {
                 owner: model::owner(letter(entry)),
                 live: live(letter(entry)),
             })

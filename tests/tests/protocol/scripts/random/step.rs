@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harness::{RawLock, RedisServer};
-use lock_model::server::{Command, Entry, Fence, Lock, Mode, Queue, Value};
+use lock_model::server::{Command, Fence, Lock, Mode, Queue, QueueEntry, Value};
 use proptest::bool::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
 use proptest::sample::select;
@@ -112,8 +112,12 @@ impl Step {
             }
             Step::End(who) => {
                 let who = who.is(model);
-                let (owner, next) = (owner(who), None);
-                compare(lock.end(who), model.run(Command::End { owner, next }), any)
+                let (owner, successor) = (owner(who), None);
+                compare(
+                    lock.end(who),
+                    model.run(Command::End { owner, successor }),
+                    any,
+                )
             }
             Step::EndWithNext(who, next, ttl) => {
                 let (who, next) = (who.is(model), next.is(model));
@@ -121,8 +125,8 @@ impl Step {
                     return Ok(());
                 }
                 let answer = lock.end_with_next(who, next, ttl);
-                let (owner, next) = (owner(who), Some((owner(next), ticks(ttl))));
-                compare(answer, model.run(Command::End { owner, next }), any)
+                let (owner, successor) = (owner(who), Some((owner(next), ticks(ttl))));
+                compare(answer, model.run(Command::End { owner, successor }), any)
             }
             Step::TimePasses(span) => {
                 server.forward(span.forward());
@@ -187,7 +191,7 @@ impl Step {
                     let first = (tickets[0].1 - 1).to_string();
                     let entry = harness::entry(letter_of(owner));
                     let _: i64 = lock.command(&["ZADD", &q, &first, &entry]);
-                    entries.insert(0, Entry { owner, live: None });
+                    entries.insert(0, QueueEntry { owner, live: None });
                 }
             }
             Step::LeaseIsLifted => {

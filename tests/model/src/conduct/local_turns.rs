@@ -81,46 +81,46 @@
 //! explored with N of 2 and 3; `configurations::turns` and `configurations::retained` list what it
 //! meets.
 
-use super::Terms;
+use super::ClientRules;
 use crate::audit::Breach;
-use crate::client::{Body, Client, Hold, Phase};
+use crate::client::{Body, Client, Lease, Phase};
 use crate::seeded::Seeded;
 use crate::server::{Ticks, Token};
 
 impl Client {
     /// Passes the lease on to the next caller of this process, if it may be.
-    pub(super) fn take_turn(&mut self, index: usize, terms: &Terms) -> Result<bool, Breach> {
-        let Some(&ttl) = self.line.first() else {
+    pub(super) fn hand_over(&mut self, index: usize, rules: &ClientRules) -> Result<bool, Breach> {
+        let Some(&ttl) = self.local_queue.first() else {
             return Ok(false);
         };
-        let Phase::Held(hold) = &self.episodes[index].phase else {
+        let Phase::Held(lease) = &self.owners[index].phase else {
             return Ok(false);
         };
-        let heads = self.episodes[index].heads;
-        if !heads || !may_pass(hold, self.episodes[index].ttl, ttl, terms) {
+        let heads_queue = self.owners[index].heads_queue;
+        if !heads_queue || !may_hand_over(lease, self.owners[index].ttl, ttl, rules) {
             return Ok(false);
         }
-        self.line.remove(0);
-        self.pass_to(index, ttl, terms)?;
+        self.local_queue.remove(0);
+        self.begin_turn(index, ttl, rules)?;
         Ok(true)
     }
 
     /// The lease goes to another caller as it is.
-    fn pass_to(&mut self, index: usize, ttl: Ticks, terms: &Terms) -> Result<(), Breach> {
-        let episode = &mut self.episodes[index];
-        let Phase::Held(hold) = &mut episode.phase else {
+    fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
+        let owner = &mut self.owners[index];
+        let Phase::Held(lease) = &mut owner.phase else {
             unreachable!("only a hold is passed on");
         };
-        hold.turn += 1;
-        if terms.seeded != Some(Seeded::TokenReused) {
-            hold.token += 1;
+        lease.turn += 1;
+        if rules.seeded != Some(Seeded::TokenReused) {
+            lease.token += 1;
         }
-        (hold.body, hold.retained) = (Body::Outside, 0);
-        if terms.seeded == Some(Seeded::LeaseFromTurn) {
-            hold.deadline = ttl;
+        (lease.body, lease.retained) = (Body::Outside, 0);
+        if rules.seeded == Some(Seeded::LeaseFromTurn) {
+            lease.deadline = ttl;
         }
-        episode.ttl = ttl;
-        let is_short = 3 * hold.deadline < 2 * ttl && terms.seeded != Some(Seeded::TurnUnchecked);
+        owner.ttl = ttl;
+        let is_short = 3 * lease.deadline < 2 * ttl && rules.seeded != Some(Seeded::TurnUnchecked);
         if is_short {
             return Err(Breach::ShortTurn);
         }
@@ -128,70 +128,71 @@ impl Client {
     }
 
     /// Retains the lease of a body that is over for the next caller, if it may be.
-    pub(super) fn retain(&mut self, index: usize, terms: &Terms) -> bool {
-        let episode = &mut self.episodes[index];
-        let Phase::Held(hold) = &mut episode.phase else {
+    pub(super) fn retain(&mut self, index: usize, rules: &ClientRules) -> bool {
+        let owner = &mut self.owners[index];
+        let Phase::Held(lease) = &mut owner.phase else {
             return false;
         };
-        let is_last = hold.body == Body::Inside && episode.heads && self.line.is_empty();
-        let is_torn = hold.torn && !is_seeded(terms, Seeded::RetainedTorn);
-        let is_sure = hold.is_valid() && !hold.renewing && !is_torn;
+        let is_last =
+            lease.body == Body::Inside && owner.heads_queue && self.local_queue.is_empty();
+        let is_torn = lease.torn && !is_seeded(rules, Seeded::RetainedTorn);
+        let is_sure = lease.is_valid() && !lease.renewing && !is_torn;
         let has_token =
-            Token::from(hold.turn) + 1 < terms.turns || is_seeded(terms, Seeded::RangeUnbounded);
+            Token::from(lease.turn) + 1 < rules.turns || is_seeded(rules, Seeded::RangeUnbounded);
         // What is left above two thirds, rounded down.
-        let room = (3 * hold.deadline - 2 * episode.ttl).div_euclid(3);
-        let time = terms.retain.min(room);
-        if !is_last || !is_sure || !has_token || hold.contended || time <= 0 {
+        let room = (3 * lease.deadline - 2 * owner.ttl).div_euclid(3);
+        let time = rules.retain.min(room);
+        if !is_last || !is_sure || !has_token || lease.contended || time <= 0 {
             return false;
         }
-        (hold.body, hold.retained) = (Body::Over, time);
+        (lease.body, lease.retained) = (Body::Over, time);
         true
     }
 
     /// The lease that is retained.
     pub(super) fn retained(&self) -> Option<usize> {
-        let is_over = |hold: &Hold| hold.body == Body::Over;
-        let mut episodes = self.episodes.iter();
-        episodes.position(|episode| episode.hold().is_some_and(is_over))
+        let is_over = |lease: &Lease| lease.body == Body::Over;
+        let mut owners = self.owners.iter();
+        owners.position(|owner| owner.lease().is_some_and(is_over))
     }
 
     /// A caller comes: it takes the lease that is retained, or ends it.
-    pub(super) fn take_retained(&mut self, ttl: Ticks, terms: &Terms) -> Result<bool, Breach> {
+    pub(super) fn resume(&mut self, ttl: Ticks, rules: &ClientRules) -> Result<bool, Breach> {
         let Some(index) = self.retained() else {
             return Ok(false);
         };
-        let episode = &self.episodes[index];
-        let hold = *episode.hold().expect("it is retained");
-        let is_late = hold.retained == 0;
-        let may = !is_late && may_pass(&hold, episode.ttl, ttl, terms);
-        if may || is_seeded(terms, Seeded::RetainedLate) {
-            self.pass_to(index, ttl, terms)?;
+        let owner = &self.owners[index];
+        let lease = *owner.lease().expect("it is retained");
+        let is_late = lease.retained == 0;
+        let may = !is_late && may_hand_over(&lease, owner.ttl, ttl, rules);
+        if may || is_seeded(rules, Seeded::RetainedLate) {
+            self.begin_turn(index, ttl, rules)?;
             return if is_late {
                 Err(Breach::TakenLate)
             } else {
                 Ok(true)
             };
         }
-        (self.episodes[index].heads, self.headed) = (false, false);
-        self.give_back(index, terms)?;
+        (self.owners[index].heads_queue, self.has_head) = (false, false);
+        self.release(index, rules)?;
         Ok(false)
     }
 }
 
 /// Whether a lease may go to a caller that asks for `next`.
-fn may_pass(hold: &Hold, ttl: Ticks, next: Ticks, terms: &Terms) -> bool {
-    let Some(spell) = terms.spell else {
+fn may_hand_over(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> bool {
+    let Some(max_local_time) = rules.max_local_time else {
         return false;
     };
-    let is = |mistake| is_seeded(terms, mistake);
-    let is_held = hold.is_valid();
-    let fits = next == ttl && 3 * hold.deadline >= 2 * ttl;
+    let is = |mistake| is_seeded(rules, mistake);
+    let is_held = lease.is_valid();
+    let fits = next == ttl && 3 * lease.deadline >= 2 * ttl;
     let is_held = is_held && (fits || is(Seeded::TurnUnfit)) || is(Seeded::TurnUnchecked);
-    let has_token = Token::from(hold.turn) + 1 < terms.turns || is(Seeded::RangeUnbounded);
-    let is_fair = !hold.contended || hold.since < spell;
+    let has_token = Token::from(lease.turn) + 1 < rules.turns || is(Seeded::RangeUnbounded);
+    let is_fair = !lease.contended || lease.since < max_local_time;
     is_held && has_token && is_fair
 }
 
-fn is_seeded(terms: &Terms, mistake: Seeded) -> bool {
-    terms.seeded == Some(mistake)
+fn is_seeded(rules: &ClientRules, mistake: Seeded) -> bool {
+    rules.seeded == Some(mistake)
 }
