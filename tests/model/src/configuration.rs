@@ -159,14 +159,16 @@ impl Breach {
             Breach::Shortened => "no lease is shortened",
             Breach::TokenFell => "tokens rise with every grant",
             Breach::LostPlace => "a waiter that polls keeps its place",
-            Breach::Overtook => "waiters stand in order of arrival",
-            Breach::NotEnded => "whoever was ended neither holds nor queues",
-            Breach::Unflagged => "a lock that somebody queues for says so",
+            Breach::Overtook => "waiters queue in order of arrival",
+            Breach::NotEnded => "an ended owner neither holds nor queues",
+            Breach::Unflagged => "the record of a lock with a queue has the flag",
             Breach::AcquiredAfterEnd => "no owner acquires after its end",
             Breach::TurnToken => "tokens rise with every body",
-            Breach::Bypassed => "no process goes before others more often than a grant has tokens",
-            Breach::ShortTurn => "a turn has two thirds of its caller's ttl before it",
-            Breach::TakenLate => "what is retained is taken in its time or not at all",
+            Breach::Bypassed => {
+                "no process overtakes the head of the queue more often than a grant has tokens"
+            }
+            Breach::ShortTurn => "a turn begins with two thirds of its caller's ttl left",
+            Breach::TakenLate => "a retained lease is taken in its time or not at all",
             Breach::HalfDone => "a script that fails changes nothing",
         }
     }

@@ -244,11 +244,11 @@ impl Model for Frames {
                 |_, lease: &SharedLease, _| lease.is_nested(),
             ),
             Property::always(
-                "whoever runs or is carried has the lock",
+                "a frame that runs or is carried has the lock",
                 |_, lease: &SharedLease, _| !lease.released || !lease.is_used(),
             ),
             Property::always(
-                "the lock is given back with its last user",
+                "the lock is released with its last user",
                 |_, lease: &SharedLease, _| lease.released || lease.is_used(),
             ),
             Property::sometimes(

@@ -45,12 +45,12 @@
 //!
 //! | scenario | configurations |
 //! |---|---|
-//! | command lost, reply lost | lost, lost in line, lost renewals |
-//! | doubled | doubled, doubled in line |
-//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn in line, restart |
+//! | command lost, reply lost | lost, lost with a successor, lost renewals |
+//! | doubled | doubled, doubled with a successor |
+//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn with a successor, restart |
 //! | NOSCRIPT between an acquire and its dropped future's end | forgotten scripts |
 //! | giving up against a grant; stale and unknown pushes | giving up; unknown announcements, and forgotten |
-//! | one local waiter gives up while another stays | a line, two lines |
+//! | one local waiter gives up while another stays | local queue, two local queues |
 //! | expiry with the head live, stopped, half-open, unsubscribed, n of each | three clients, crash, unsubscribed |
 //! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
 //! | claim lapse, then late confirmation; poll and hand-off in either order | three clients, short leases |
@@ -59,7 +59,7 @@
 //! | the clock ahead, back, behind the last token; back after long idleness | clock, clock behind, evicted |
 //! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
 //! | out of memory at each script | out of memory |
-//! | slot migration with each subset of the keys missing | migration, migration in line |
+//! | slot migration with each subset of the keys missing | migration, migration with a successor |
 //! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
 //! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
 //! | release unanswered past the deadline | lost, late |

@@ -14,25 +14,24 @@ pub const EXCLUSION: &str = "no two bodies run within their deadlines";
 /// The deadline that a holder counts on is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
 /// A forgotten owner neither holds nor queues.
-pub const PHANTOM: &str = "nothing is left of an owner that its client forgot";
+pub const PHANTOM: &str = "nothing is left of a forgotten owner";
 /// Where exclusion cannot be kept, tokens order the holders.
-pub const FENCED: &str = "whoever the server has as holder has the highest token inside";
+pub const FENCED: &str = "the server's holder has the highest token of all bodies";
 /// A lease is retained only as long as nobody is known to wait for it.
-pub const UNCONTENDED: &str =
-    "what is retained is wanted by nobody else, as far as its client was told";
+pub const UNCONTENDED: &str = "a retained lease is not contended, as far as its client knows";
 /// A lease is retained only as long as its client hears of waiters, and of the server that granted it.
-pub const CONNECTED: &str = "what is retained was granted on the connection that its client has";
+pub const CONNECTED: &str = "a retained lease was granted on its client's present connection";
 /// Whatever went wrong heals by itself.
-pub const RECOVERY: &str = "without further faults everybody is served and nothing is left";
+pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
 /// A configuration without exclusion does show what that means.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
 /// A configuration with retained leases does have them, and has them taken.
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
 /// A configuration in which announcements are ignored does have such announcements.
-pub(crate) const UNKNOWN: &str = "a client hears of an owner that it has forgotten";
+pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client has forgotten";
 /// A configuration does contain what it says.
-pub(crate) const SEEN: &str = "all that may happen has happened, and everybody is done";
+pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
 /// The properties of a configuration: invariants, breaches, and things that must be seen to happen
 /// lest it shows nothing.

@@ -69,7 +69,7 @@ impl Client {
     pub(crate) fn lose(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("only a hold is lost");
+            unreachable!("only a held lease is lost");
         };
         lease.lost = true;
         let stays = rules.synchronous && lease.body == Body::Inside;

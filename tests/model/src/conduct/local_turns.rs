@@ -109,7 +109,7 @@ impl Client {
     fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("only a hold is passed on");
+            unreachable!("only a held lease is handed over");
         };
         lease.turn += 1;
         if rules.seeded != Some(Seeded::TokenReused) {
@@ -162,7 +162,7 @@ impl Client {
             return Ok(false);
         };
         let owner = &self.owners[index];
-        let lease = *owner.lease().expect("it is retained");
+        let lease = *owner.lease().expect("the lease is retained");
         let is_late = lease.retained == 0;
         let may = !is_late && may_hand_over(&lease, owner.ttl, ttl, rules);
         if may || is_seeded(rules, Seeded::RetainedLate) {

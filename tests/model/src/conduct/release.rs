@@ -10,7 +10,7 @@ impl Client {
     /// The body is over, or was dropped: gives the lock back.
     pub(crate) fn release(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let Phase::Held(lease) = self.owners[index].phase else {
-            unreachable!("only a hold is given back");
+            unreachable!("only a held lease is released");
         };
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
@@ -93,7 +93,7 @@ impl Client {
         age: Ticks,
         rules: &ClientRules,
     ) -> Verdict {
-        let index = self.find(number).expect("it is being ended");
+        let index = self.find(number).expect("the owner is being ended");
         if step == EndStep::Release && answer == Some(Answer::Code(2)) {
             if let Phase::Ending { step, .. } = &mut self.owners[index].phase {
                 *step = EndStep::End;
@@ -102,7 +102,7 @@ impl Client {
         }
         if let EndStep::HandOff(successor) = step {
             self.owners[index].heads_queue = false;
-            let successor = self.find(successor).expect("it is named");
+            let successor = self.find(successor).expect("the successor is named");
             let successor = self.owners.remove(successor);
             let handoff = match answer {
                 Some(Answer::Held { flagged, token }) => {
@@ -134,7 +134,7 @@ impl Client {
         answer: Option<Answer>,
         rules: &ClientRules,
     ) {
-        let index = self.find(number).expect("it is being ended");
+        let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
         let silent = matches!(answer, None | Some(Answer::Unavailable));
         let Phase::Ending {
@@ -144,7 +144,7 @@ impl Client {
             ..
         } = owner.phase
         else {
-            unreachable!("it is being ended");
+            unreachable!("the owner is being ended");
         };
         let over = if rules.seeded == Some(Seeded::ForgottenInTime) {
             left <= rules.longest()

@@ -14,7 +14,7 @@ pub(super) fn all() -> Vec<Configuration> {
             about: "an end that names the next one, lost or unanswered",
             ttl: 2,
             live: 2,
-            ..configuration("lost in line", &[2, 1], &[(Lose, 1)])
+            ..configuration("lost with a successor", &[2, 1], &[(Lose, 1)])
         },
         Configuration {
             about: "renewals lost, late, and after the release",
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Configuration> {
         Configuration {
             about: "an end that names the next one doubled, and its first answer lost",
             live: 2,
-            ..configuration("doubled in line", &[2, 1], &[(Double, 1)])
+            ..configuration("doubled with a successor", &[2, 1], &[(Double, 1)])
         },
         Configuration {
             about: "answers later than the command's timeout; a late acquire before its own end",
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Configuration> {
             late: 1,
             window: 2,
             delay: 0,
-            ..configuration("torn in line", &[2, 1], &[(Tear, 1)])
+            ..configuration("torn with a successor", &[2, 1], &[(Tear, 1)])
         },
         Configuration {
             about: "the same with a next one in line that asks for a longer ttl",

@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Configuration> {
         Configuration {
             about: "the same with a next one named",
             modes: vec![Mode::Migrating],
-            ..configuration("migration in line", &[2, 1], &[(Impair, 1)])
+            ..configuration("migration with a successor", &[2, 1], &[(Impair, 1)])
         },
         Configuration {
             about: "the fence of a wrong type, with a next one named",
