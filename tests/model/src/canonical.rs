@@ -1,15 +1,13 @@
-//! Makes states equal that differ only in names: which client is which, and what the numbers of owners and
-//! tokens are.
+//! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
 
 use crate::client::{Client, EndStep, Phase};
 use crate::network::{Incoming, Kind};
 use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
 use crate::world::World;
 
-/// Renames. Any renaming of clients is sound, since all clients follow the same rules. So is any renaming of
-/// an owner that is named anywhere, and any renaming of tokens that keeps their order, since they are only
-/// compared. (Gaps between grants
-/// become the least that there may be, which is the worst case.)
+/// Renames clients, owners and tokens. Any renaming of clients is sound, since all clients follow the same
+/// rules. So is any renaming of owners, and any renaming of tokens that keeps their order, since they are
+/// only compared. (Gaps between grants become the least that there may be, which is the worst case.)
 pub(crate) fn reduce(world: &mut World, turns: Token) {
     compact_tokens(world, turns);
     compact_owners(world);

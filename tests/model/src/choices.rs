@@ -1,4 +1,4 @@
-//! What may come next, faults aside.
+//! The actions that may come next, apart from faults.
 
 use crate::client::{Body, Client, EndStep, Lease, Owner, Phase};
 use crate::configuration::Configuration;
@@ -89,7 +89,7 @@ impl World {
         if lease.deadline == 0 && !lease.lost {
             actions.push(Action::Lose(id, number));
         }
-        // What was not handed over is not renewed: its caller may never come for it.
+        // A lease without a body is not renewed: its caller may never take it.
         let due = inside && lease.is_valid() && lease.deadline < owner.ttl && !lease.renewing;
         if due && self.budget.allows(Fault::Renew) {
             let ttls = [Some(owner.ttl), configuration.short_renewal];

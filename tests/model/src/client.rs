@@ -1,5 +1,5 @@
-//! What one client knows, as the parts of the runtime below the keeper know it: `wait` (line,
-//! contender), `roster` and `watchdog` (holds), `reaper` (ends).
+//! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
+//! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
 use crate::network::Connection;
 use crate::outstanding::Outstanding;
@@ -9,13 +9,13 @@ use crate::server::{Ticks, Token};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Client {
     pub(crate) alive: bool,
-    /// The server counts it as a receiver of announcements.
+    /// The server counts the client as a receiver of announcements.
     pub(crate) subscribed: bool,
     /// Calls that have not begun.
     pub(crate) calls_left: u8,
-    /// Somebody heads the line.
+    /// The local queue has a head.
     pub(crate) has_head: bool,
-    /// The ttls of those who wait behind.
+    /// The ttls of the waiters behind the head.
     pub(crate) local_queue: Vec<Ticks>,
     /// The next owner's number.
     pub(crate) next_number: u8,
@@ -27,65 +27,65 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Owner {
     pub(crate) number: u8,
-    /// The ttl of the caller that has it now.
+    /// The ttl of its present caller.
     pub(crate) ttl: Ticks,
-    /// It heads the line, and owes the next one its turn.
+    /// The owner heads the local queue, and passes its head on when it ends.
     pub(crate) heads_queue: bool,
-    /// A command of its chain is under way.
+    /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
     pub(crate) outstanding: Outstanding,
     pub(crate) phase: Phase,
 }
 
-/// How far an owner is.
+/// The phase of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Competing {
         /// One attempt, and no place in the queue.
         once: bool,
-        /// It was told that another holds the lock.
+        /// An answer said that another owner holds the lock.
         contended: bool,
     },
-    /// Named in an end that is not answered yet.
+    /// The successor of an `end` that is not answered yet.
     Named,
     Held(Lease),
     Ending {
         step: EndStep,
-        /// How long anything of it can last.
+        /// How long anything of the owner can last.
         left: Ticks,
         unanswered: bool,
-        /// The last end was sent when nothing of it could arrive any more.
+        /// The last `end` was sent when no other command of the owner could arrive any more.
         late: bool,
     },
 }
 
-/// A lock that was had.
+/// One granted lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Lease {
     pub(crate) token: Token,
-    /// How long its holder relies on it, by the holder's clock.
+    /// How long its holder relies on the lease, by the holder's clock.
     pub(crate) deadline: Ticks,
     pub(crate) body: Body,
     pub(crate) lost: bool,
     pub(crate) contended: bool,
     /// A renewal is under way.
     pub(crate) renewing: bool,
-    /// How often it was passed on since the grant.
+    /// How often the lease was handed over since the grant.
     pub(crate) turn: u8,
-    /// How long ago the grant was; kept up to where it matters.
+    /// The time since the grant, up to `max_local_time`.
     pub(crate) since: Ticks,
-    /// For how long the lease is still retained; zero unless it is.
+    /// How long the lease is still retained; zero if it is not.
     pub(crate) retained: Ticks,
-    /// The connection broke since the grant; kept where it matters.
+    /// The connection broke since the grant; recorded only where leases are retained.
     pub(crate) torn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Body {
-    /// The lock is had and not handed over.
+    /// The lock is granted, and its body has not begun.
     Outside,
     Inside,
-    /// It is over, and the lease is retained for the next caller.
+    /// The body is over, and the lease is retained for the next caller.
     Over,
 }
 
@@ -93,17 +93,17 @@ pub(crate) enum Body {
 pub(crate) enum EndStep {
     Release,
     End,
-    /// End, with the next owner named.
+    /// An `end` that names this owner as successor.
     HandOff(u8),
-    /// Ended once; again for as long as it may be needed.
+    /// The owner was ended once, and is ended again until nothing of it can be left.
     Settle,
 }
 
-/// What the head of a line leaves to the next one.
+/// What the head of a local queue passes on to the next caller.
 pub(crate) enum Handoff {
     Fresh,
     Queued(Owner),
-    /// Granted for the episode's ttl, with flag and token, so long ago.
+    /// An owner that was granted its ttl, the flag and token of the answer, and the time since.
     Granted(Owner, Token, bool, Ticks),
 }
 
@@ -128,7 +128,7 @@ impl Owner {
 }
 
 impl Lease {
-    /// Whether its holder may go on.
+    /// Whether the body may go on.
     pub(crate) fn is_valid(&self) -> bool {
         !self.lost && self.deadline > 0
     }
@@ -159,7 +159,7 @@ impl Client {
         self.next_number - 1
     }
 
-    /// Whether it has nothing left to do.
+    /// Whether the client has nothing left to do.
     pub(crate) fn is_idle(&self) -> bool {
         !self.alive || self.calls_left == 0 && !self.has_head && self.owners.is_empty()
     }

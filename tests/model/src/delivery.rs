@@ -8,14 +8,14 @@ use crate::server::{Answer, Command, Lock, OwnerId, Refusal, Site, Value};
 use crate::world::World;
 
 impl World {
-    /// The server runs a command and sends the answer, and what it announces.
+    /// The server runs a command, and sends the answer and its announcements.
     pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
         let script = match request.kind {
             Kind::Acquire { .. } => 1,
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
-            // A command, which the server knows.
+            // Not a script, so the server always knows it.
             Kind::Delete { .. } => 0,
         };
         if request.has_text {
@@ -94,7 +94,7 @@ impl World {
     }
 }
 
-/// An answer without what clients only use to choose when to ask again.
+/// An answer without the parts by which clients only choose the time of their next poll.
 fn plain(answer: Answer) -> Answer {
     match answer {
         Answer::Waiting { .. } => Answer::Waiting {

@@ -1,4 +1,4 @@
-//! Which faults may come next, and what each of them does.
+//! The faults that may come next, and what each of them does.
 
 use crate::client::{Body, Phase};
 use crate::conduct::Verdict;
@@ -8,7 +8,7 @@ use crate::network::{Incoming, Kind};
 use crate::server::{Fence, Lock, Mode, Queue, Records, Ticks, Value};
 use crate::world::{Action, World};
 
-/// What the server may be kept from.
+/// The impairments of the server.
 const MODES: [Mode; 5] = [
     Mode::OutOfMemory,
     Mode::Migrating,
@@ -48,7 +48,7 @@ impl World {
                 actions.push(Action::ClientFault(Fault::Shutdown, id));
             }
             let quiet = client.connection.up.is_empty() && client.connection.down.is_empty();
-            // What is held is not retained after that, and what is retained ends.
+            // A break also ends a retained lease, and keeps a held one from being retained.
             let retains = configuration.retain > 0 && client.leases().next().is_some();
             if may(Fault::Tear) && (!quiet || retains) {
                 actions.push(Action::ClientFault(Fault::Tear, id));
@@ -180,7 +180,7 @@ impl World {
         }
     }
 
-    /// A command will not be answered, because it or its answer is lost.
+    /// A command will not be answered, since it or its answer is lost.
     fn message_lost(
         &mut self,
         id: u8,

@@ -1,36 +1,37 @@
-//! Frames: who shares a hold inside a process, as `holds` in the runtime has it.
+//! Frames: how nested calls share a lease inside a process, as in the runtime's `call_tree`.
 //!
-//! A frame has a body, may be carried by futures that outlive it, and keeps its parent in being. It
-//! occupies its parent's one turn, and gives that and the hold back when its last owner is gone.
-//! There is no time and no server here: a hold that is given back is one that is released.
+//! A frame has a body, may be carried by futures that outlive it, and keeps its parent alive. It takes
+//! its parent's one permit. It gives back its permit, and the outermost frame its lease, when the last
+//! reference to it is gone. This model has no time and no server: a lease that is
+//! given back is released.
 
 use crate::explore::{Model, Property, Until, search};
 
-/// How many frames there may be, ended ones included.
+/// The number of frames that there may be, ended ones included.
 const FRAMES: usize = 5;
 
-/// How many futures may carry a frame at a time.
+/// The number of futures that may carry a frame at a time.
 const CARRIED: u8 = 2;
 
 /// A mistake in how frames are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Misshared {
-    /// The hold is given back when the outermost body ends.
+    /// The lease is released when the outermost body ends.
     EndsWithOutermost,
-    /// The turn is given back when the body ends, whoever still carries its frame.
+    /// The permit is given back when the body ends, although a future still carries its frame.
     PermitOfBody,
-    /// A frame does not keep its parent in being.
+    /// A frame does not keep its parent alive.
     OutlivesParent,
 }
 
-/// Every way in which the frames of one hold can come and go.
+/// The model: every way in which the frames of one lease can come and go.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames {
     /// A mistake.
     pub misshared: Option<Misshared>,
 }
 
-/// What runs under a frame's scope, and may call on.
+/// Code in the scope of a frame, which may make nested calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Caller {
     Body,
@@ -39,21 +40,21 @@ enum Caller {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Frame {
-    /// The frame above, and what there called this one.
+    /// The parent frame, and the code in it that made this call.
     parent: Option<(usize, Caller)>,
-    /// Its body runs.
+    /// The body runs.
     runs: bool,
-    /// Futures that carry it.
+    /// The number of futures that carry the frame.
     carried: u8,
-    /// Owners: its body, what carries it, and the frames below.
+    /// References: the body, the futures that carry the frame, and the frames below.
     references: u8,
-    /// A frame below has its turn.
+    /// A frame below has this frame's permit.
     permit_taken: bool,
-    /// It has its parent's turn.
+    /// The frame has its parent's permit.
     has_permit: bool,
 }
 
-/// The frames of one hold.
+/// The frames of one lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharedLease {
     frames: Vec<Frame>,
@@ -67,9 +68,9 @@ pub enum Act {
     Call(usize),
     /// A nested call is made by a future that carries this frame.
     CallCarried(usize),
-    /// The body hands its frame to a future that may outlive it.
+    /// The body makes a future carry its frame, which may outlive the body.
     Carry(usize),
-    /// The body ends, or is dropped: and with it the calls that it made itself.
+    /// The body ends or is dropped, and with it the calls that it made itself.
     End(usize),
     /// A future that carries the frame and is in no call ends, or is dropped.
     Drop(usize),
@@ -102,7 +103,7 @@ impl SharedLease {
         });
     }
 
-    /// What `caller` under this frame called itself goes with it.
+    /// Drops the calls that `caller` in this frame made itself.
     fn drop_calls(&mut self, frame: usize, caller: Caller, misshared: Option<Misshared>) {
         for below in 0..self.frames.len() {
             if self.frames[below].parent == Some((frame, caller)) && self.frames[below].runs {
@@ -168,7 +169,7 @@ impl SharedLease {
         (0..self.frames.len()).filter(|&frame| self.frames[frame].runs)
     }
 
-    /// Of two bodies that run, one is nested in the other.
+    /// Whether of any two bodies that run one is nested in the other.
     fn is_nested(&self) -> bool {
         self.running().all(|one| {
             self.running()
@@ -273,7 +274,7 @@ impl Model for Frames {
 }
 
 impl Frames {
-    /// How many states there are, and which rules are broken or which things never seen.
+    /// The number of states, and the rules that are broken or never seen.
     pub fn explore(self) -> (usize, Vec<&'static str>) {
         let search = search(&self, Until::AnyBroken);
         let broken = search.broken.into_keys();

@@ -1,11 +1,11 @@
-//! A client's connection: bytes in order both ways, and what is left of the one before it.
+//! A client's connection: messages in order both ways, and commands of the connection before it.
 //!
-//! A connection that is torn down loses what it had to bring back. What it had to bring to the
-//! server may still arrive, in order, late or never.
+//! A connection that is torn down loses its replies and announcements. Its commands may still reach
+//! the server, in order, late or never.
 
 use crate::server::{Answer, Ticks, Token};
 
-/// What a request asks for. Owners go by their number, since all of them are the client's.
+/// What a request asks for. It names owners by number, since all of them are the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Acquire {
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
         ttl: Ticks,
     },
     Release,
-    /// The release of a server that compares and deletes.
+    /// A release by a command that compares and deletes.
     Delete {
         token: Token,
     },
@@ -30,19 +30,19 @@ pub(crate) enum Kind {
 pub(crate) struct Request {
     pub(crate) number: u8,
     pub(crate) kind: Kind,
-    /// Since it was sent.
+    /// The time since it was sent.
     pub(crate) age: Ticks,
-    /// Somebody waits for the answer.
+    /// The client waits for the answer.
     pub(crate) awaited: bool,
-    /// It carries the script's text, not only its digest.
+    /// The command carries the script's text, not only its digest.
     pub(crate) has_text: bool,
 }
 
-/// What comes back.
+/// A message from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Incoming {
     Reply(Reply),
-    /// A grant for this owner is announced.
+    /// The announcement of a grant for this owner.
     Push(u8),
 }
 
@@ -53,16 +53,16 @@ pub(crate) struct Reply {
     pub(crate) kind: Kind,
     /// `None`: the server does not know the script.
     pub(crate) answer: Option<Answer>,
-    /// Since the command was sent; kept only where a lease counts from it.
+    /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
 }
 
-/// A client's way to the server and back.
+/// A client's connection to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Connection {
     pub(crate) up: Vec<Request>,
     pub(crate) down: Vec<Incoming>,
-    /// Of an earlier connection, and how long it can still arrive.
+    /// Commands of an earlier connection, and how long each can still arrive.
     pub(crate) stray: Vec<(Request, Ticks)>,
 }
 
@@ -77,7 +77,7 @@ impl Connection {
         });
     }
 
-    /// Nobody waits any longer for the answer to the command of this chain.
+    /// The client no longer waits for answers to this owner, except to its renewals.
     pub(crate) fn stop_awaiting(&mut self, number: u8) {
         let renewal = |kind| matches!(kind, Kind::Renew { .. });
         for request in &mut self.up {
@@ -90,7 +90,7 @@ impl Connection {
         );
     }
 
-    /// The connection breaks. What was under way to the server may arrive for `late` more ticks.
+    /// The connection breaks. Commands under way may arrive for `late` more ticks.
     pub(crate) fn tear(&mut self, late: Ticks) {
         self.down.clear();
         let torn = self.up.drain(..).map(|mut request| {

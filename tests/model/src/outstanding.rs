@@ -1,22 +1,22 @@
-//! What a client knows of the commands of one owner, as `backend::outstanding` in the runtime has it.
+//! The commands of one owner whose effects are not known, as in the runtime's `wire::outstanding`.
 
-/// Which commands of an owner are unanswered, and what that means for its end.
+/// The commands of one owner that could still make it hold or queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Outstanding {
-    /// Unanswered on the present connection.
+    /// A command on the present connection is unanswered.
     unanswered: bool,
-    /// Unanswered on an earlier one.
+    /// A command on an earlier connection is unanswered, and never will be answered.
     unanswered_before: bool,
-    /// It may hold the lock or queue.
+    /// The owner may hold the lock or queue.
     pub(crate) may_be_stored: bool,
     asked_to_queue: bool,
     pub(crate) is_tainted: bool,
-    /// Its end was sent.
+    /// The owner's `end` or `release` was sent.
     pub(crate) is_ended: bool,
 }
 
 impl Outstanding {
-    /// A command that makes it hold or queue is sent.
+    /// A command that may make the owner hold or queue is about to be sent.
     pub(crate) fn sending(&mut self, queue: bool) {
         self.may_be_stored = true;
         self.asked_to_queue |= queue;

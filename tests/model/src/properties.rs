@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! The properties that must hold in every state.
 
 use crate::audit::Breach;
 use crate::client::{Body, Client, Lease};
@@ -9,7 +9,7 @@ use crate::recovery;
 use crate::server::{Lock, OwnerId, Ticks, Value};
 use crate::world::{World, inside};
 
-/// Exclusion itself.
+/// Exclusion.
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
 /// The deadline that a holder counts on is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
@@ -17,24 +17,24 @@ pub const DEADLINE: &str = "no holder relies on the lock for longer than the ser
 pub const PHANTOM: &str = "nothing is left of a forgotten owner";
 /// Where exclusion cannot be kept, tokens order the holders.
 pub const FENCED: &str = "the server's holder has the highest token of all bodies";
-/// A lease is retained only as long as nobody is known to wait for it.
+/// A lease is retained only while no waiter is known to queue for it.
 pub const UNCONTENDED: &str = "a retained lease is not contended, as far as its client knows";
-/// A lease is retained only as long as its client hears of waiters, and of the server that granted it.
+/// A lease is retained only while its client gets messages, and from the server that granted it.
 pub const CONNECTED: &str = "a retained lease was granted on its client's present connection";
-/// Whatever went wrong heals by itself.
+/// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
-/// A configuration without exclusion does show what that means.
+/// A configuration without exclusion shows two bodies at once.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
-/// A configuration with retained leases does have them, and has them taken.
+/// A configuration with retained leases contains some that are taken.
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
-/// A configuration in which announcements are ignored does have such announcements.
+/// A configuration in which announcements are ignored contains such announcements.
 pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client has forgotten";
-/// A configuration does contain what it says.
+/// A configuration contains the faults of its budget.
 pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
-/// The properties of a configuration: invariants, breaches, and things that must be seen to happen
-/// lest it shows nothing.
+/// The properties of a configuration: invariants, breaches, and states that must be seen. An exploration
+/// without these would show nothing.
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
     let mut properties = match configuration.class {
         Class::Exclusive => vec![
@@ -73,7 +73,7 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     let mut rules = Breach::ALL.to_vec();
     if configuration.class == Class::Fenced {
-        // Whoever lost a lock without knowing may begin a body, with a token that is refused.
+        // A holder that does not know of its loss may begin a body, with a token that is refused.
         rules.retain(|&rule| rule != Breach::TurnToken && rule != Breach::Bypassed);
     }
     properties.extend(rules.into_iter().map(never));
@@ -108,7 +108,7 @@ fn is_exclusive(world: &World) -> bool {
     world.clients.iter().flat_map(inside).count() <= 1
 }
 
-/// The local deadline is never after the server's expiry, as long as the hold is not given back.
+/// Whether the local deadline is never after the server's expiry, until the release.
 fn is_backed(world: &World) -> bool {
     let Some((holder, rest)) = holder(world) else {
         return leases(world).all(|(_, lease)| lease.deadline == 0);
@@ -137,7 +137,7 @@ fn leases(world: &World) -> impl Iterator<Item = (OwnerId, &Lease)> {
     })
 }
 
-/// Whatever the records name belongs to an owner that its client knows, or to a dead client.
+/// Whether every owner in the records is known to its client, or belongs to a dead client.
 fn has_no_phantom(world: &World) -> bool {
     let is_known = |owner: OwnerId| {
         let client = &world.clients[usize::from(owner.client)];
@@ -152,8 +152,8 @@ fn has_no_phantom(world: &World) -> bool {
             .all(|entry| !entry.is_live() || is_known(entry.owner))
 }
 
-/// A resource that refuses tokens below the highest it has seen refuses all stale writes, once the
-/// lock's present holder has written.
+/// Whether the present holder's token is above those of all other holders. A resource that refuses tokens
+/// below the highest it has seen then refuses all stale writes, once that holder has written.
 fn is_fenced(world: &World) -> bool {
     let Some((owner, _)) = holder(world) else {
         return true;

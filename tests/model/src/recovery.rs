@@ -1,8 +1,8 @@
-//! What becomes of a state when nothing more goes wrong.
+//! Recovery: what follows a state without further faults.
 //!
-//! A checker of states can only see that bad things do not happen. That good things do is seen
-//! here: from a state on, without faults, everybody does in each tick what is due, in one fixed
-//! order. Then every call of a live client must be served, and nothing be left in Redis.
+//! A checker of states can only see that bad things do not happen. Recovery checks that good things do.
+//! From a state on, without faults, every client does in each tick what is due, in one fixed order.
+//! Every call of a live client must then be served, and no record be left in Redis.
 
 use crate::canonical;
 use crate::client::{Body, EndStep, Phase};
@@ -11,10 +11,10 @@ use crate::seeded::Seeded;
 use crate::server::{Lock, Mode};
 use crate::world::{Action, World};
 
-/// More ticks than any recovery takes: leases, claims and hearts of all clients, one after another.
+/// More ticks than any recovery takes: leases, claims and heartbeats of all clients, one after another.
 const RECOVERY_TICKS: usize = 60;
 
-/// Whether all is well in the end. Only a share of the states is looked at, chosen by their fingerprints.
+/// Whether a state recovers. Only a share of the states is checked, chosen by their fingerprints.
 pub(crate) fn recovers(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
     let every = configuration.recovers.unwrap_or(1);
     if !fingerprint.is_multiple_of(every) {
@@ -28,7 +28,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
     if world.mode != Mode::Normal {
         world.repair();
     }
-    // A lock without an expiry is its owner's to delete.
+    // A lock without an expiry is deleted by its owner.
     if let Some(Lock { rest, .. }) = &mut world.records.lock {
         rest.get_or_insert(configuration.ttl);
     }
@@ -48,7 +48,7 @@ fn is_over(world: &World) -> bool {
         && world.records.queue.entries().is_empty()
 }
 
-/// Everybody does what is due, then time passes.
+/// Every client does what is due, then time passes.
 fn one_tick(world: &mut World, configuration: &Configuration) {
     let mut polled = Vec::new();
     while let Some(action) = next(world, configuration, &polled) {
@@ -60,7 +60,7 @@ fn one_tick(world: &mut World, configuration: &Configuration) {
     world.step(Action::Tick, configuration);
 }
 
-/// The next thing that is due; each waiter asks once in a tick.
+/// The next action that is due; each waiter polls once in a tick.
 fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Option<Action> {
     for (id, client) in (0..).zip(&world.clients) {
         if !client.connection.stray.is_empty() {

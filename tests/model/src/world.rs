@@ -1,4 +1,4 @@
-//! Everything at one moment, and what each step makes of it.
+//! The whole state, and how each step changes it.
 
 use crate::audit::{Breach, Breaches};
 use crate::client::{Body, Client, Lease};
@@ -7,7 +7,7 @@ use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::server::{Mode, OwnerId, Records, Ticks, Token};
 
-/// Everything at one moment.
+/// The whole state: server, connections and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) records: Records,
@@ -20,7 +20,7 @@ pub struct World {
     pub(crate) last: Token,
     /// The highest token under which a body began.
     pub(crate) highest: Token,
-    /// The live head of the queue, and how many bodies began while it waited.
+    /// The live head of the queue, and how many bodies of other clients began while it waited.
     pub(crate) waiting_head: Option<(OwnerId, u8)>,
     pub(crate) replica: Option<Records>,
     pub(crate) clients: Vec<Client>,
@@ -41,41 +41,41 @@ pub enum Action {
     Start(u8, u8),
     /// The body is over.
     Finish(u8, u8),
-    /// The deadline is found to have passed.
+    /// The client notices that the deadline has passed.
     Lose(u8, u8),
-    /// The time is over for which a lease is retained.
+    /// The retention of a lease is over.
     EndRetained(u8, u8),
-    /// The lease is renewed, to this.
+    /// The lease is renewed to this length.
     Renew(u8, u8, Ticks),
     /// An owner is ended once more.
     EndAgain(u8, u8),
-    /// A client takes what came.
+    /// A client reads the next message.
     Receive(u8),
-    /// The server takes a client's next command.
+    /// The server carries out a client's next command.
     Deliver(u8),
-    /// The server gets a command of a connection that was torn down.
+    /// The server carries out a command of a connection that was torn down.
     DeliverStray(u8),
-    /// The server finds out that a client is gone.
+    /// The server notices that a client has ended.
     Notice(u8),
-    /// A caller's time is up, or it is dropped.
+    /// A caller's wait is over, or its future is dropped.
     GiveUp(u8, u8),
-    /// A caller behind the head of its line gives up.
+    /// A caller behind the head of its local queue gives up.
     GiveUpBehindHead(u8),
     /// A command of an owner is not answered in time.
     TimeOut(u8, u8),
     /// A command is lost.
     LoseRequest(u8),
-    /// What a client would get next is lost.
+    /// The next message to a client is lost.
     LoseIncoming(u8),
-    /// A command is carried out, and will be once more.
+    /// A command is carried out, and stays on its way.
     Double(u8),
     /// A fault that concerns one client.
     ClientFault(Fault, u8),
     /// A fault that concerns the server.
     ServerFault(Fault),
-    /// Something keeps the server from doing all it is asked to.
+    /// The server is impaired.
     Impair(Mode),
-    /// Nothing does any longer.
+    /// The impairment ends.
     Repair,
 }
 
@@ -158,7 +158,7 @@ impl World {
         }
     }
 
-    /// A body begins.
+    /// Checks a body that begins: its token, and the waiting head that it overtakes.
     fn note_body(&mut self, id: u8, number: u8) {
         let client = &self.clients[usize::from(id)];
         let mut leases = client.leases();
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Who waits at the head of the queue, and whether too many went before.
+    /// Updates the waiting head of the queue, and checks how many bodies overtook it.
     fn note_head(&mut self, configuration: &Configuration) {
         if configuration.local_turns.is_none() {
             return;
@@ -227,7 +227,7 @@ impl World {
     }
 }
 
-/// Who of `client` may rely on the lock and is doing so.
+/// The leases of `client` under which a body runs within its deadline.
 pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Lease)> {
     client
         .leases()

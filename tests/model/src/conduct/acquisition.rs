@@ -1,4 +1,4 @@
-//! Callers: they come, wait in line and in the queue, and give up.
+//! Acquisitions: callers come, wait in the local queue and in Redis, and give up.
 
 use super::{ClientRules, Verdict, count_from};
 use crate::client::{Client, Handoff, Owner, Phase};
@@ -7,7 +7,7 @@ use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks};
 
 impl Client {
-    /// A caller comes: it heads the line, or waits in it.
+    /// A caller comes: it becomes the head of the local queue, or waits in it.
     pub(crate) fn arrive(&mut self, rules: &ClientRules) -> Verdict {
         self.calls_left -= 1;
         let ttl = rules.ttls[usize::from(self.calls_left % 2)];
@@ -23,7 +23,7 @@ impl Client {
         self.poll(index)
     }
 
-    /// A caller that does not wait comes.
+    /// A caller that does not wait comes, and makes one attempt.
     pub(crate) fn try_once(&mut self, rules: &ClientRules) -> Verdict {
         if self.resume(rules.ttls[0], rules)? {
             return Ok(());
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    /// A caller's time is up, or it is dropped, before its body began.
+    /// A caller's wait is over, or its future is dropped, before its body began.
     pub(crate) fn give_up(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         if self.owners[index].lease().is_some() {
             return self.release(index, rules);
@@ -118,7 +118,7 @@ impl Client {
         self.pass_head(handoff, rules)
     }
 
-    /// Hands the head of the line to the next one.
+    /// Makes the next caller the head of the local queue. Without one the owner is ended.
     pub(super) fn pass_head(&mut self, handoff: Handoff, rules: &ClientRules) -> Verdict {
         if self.local_queue.is_empty() {
             self.has_head = false;
@@ -138,7 +138,7 @@ impl Client {
                 self.begin(ttl, true, false);
                 return Ok(());
             }
-            // An owner asks for one ttl all its life, since an acquire sets it, however late it comes.
+            // An owner asks for one ttl all its life, since an acquire sets it, however late it arrives.
             Handoff::Queued(owner) | Handoff::Granted(owner, ..)
                 if owner.ttl != ttl && rules.seeded != Some(Seeded::OwnerOfAnotherTtl) =>
             {
@@ -158,7 +158,7 @@ impl Client {
         Ok(())
     }
 
-    /// Refuses new work, and gives back what can be.
+    /// Refuses new calls, ends the waiters, and releases the leases whose bodies can be stopped.
     pub(crate) fn shut_down(&mut self, rules: &ClientRules) -> Verdict {
         self.calls_left = 0;
         self.local_queue.clear();

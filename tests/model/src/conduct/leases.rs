@@ -1,4 +1,4 @@
-//! Holders: they are handed the lock, renew it, lose it and give it back.
+//! Leases: their bodies begin, and they are renewed and lost.
 
 use super::{ClientRules, Verdict, count_from};
 use crate::client::{Body, Client, Handoff, Lease, Phase};
@@ -22,7 +22,7 @@ impl Client {
         }
     }
 
-    /// The lock is handed over, if there is time left.
+    /// The body begins.
     pub(crate) fn start(&mut self, index: usize) {
         if let Phase::Held(lease) = &mut self.owners[index].phase {
             lease.body = Body::Inside;
@@ -48,7 +48,7 @@ impl Client {
         };
         match reply.answer {
             None if lease.is_valid() => return self.send(index, reply.kind, true),
-            // Too late: it is lost already.
+            // An answer that comes after the loss changes nothing.
             Some(Answer::Held { flagged, .. }) if lease.is_valid() => {
                 lease.deadline = lease.deadline.max(ttl - count_from(reply.age, rules));
                 lease.contended |= flagged;
@@ -64,8 +64,8 @@ impl Client {
         Ok(())
     }
 
-    /// A hold is found lost: the next in line need not wait for its body, which is dropped if it can
-    /// be.
+    /// A lease is lost: the next caller does not wait for its body, which is dropped unless it is
+    /// synchronous.
     pub(crate) fn lose(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {

@@ -1,85 +1,84 @@
 //! Local turns: a lease goes from one caller of a process to the next without a command.
-//! What follows is what the runtime does, and what the model does.
+//! The runtime and the model follow the rule below.
 //!
 //! # The rule
 //!
-//! A *grant* is one owner's hold from the answer that made it the holder (to `acquire`, or to the
-//! `end` that named it) to its own `end`. It owns the tokens start … start + N − 1, where start is
-//! the token of that answer and N is 16, as in the scripts. It has a turn, which counts from 0, a
-//! ttl, a deadline, and the time of the answer.
+//! A *grant* is one owner's lease, from the answer that made it the holder to its own `end`. That
+//! answer is one to `acquire`, or to the `end` that named the owner as successor. The grant owns
+//! the tokens start … start + N − 1. Start is the token of that answer, and N is 16, as in the
+//! scripts. A grant has a turn, which counts from 0, a ttl, a deadline, and the time of the answer.
 //!
-//! When a turn is over, that is when the last frame of its hold is gone (or when a hold that was
-//! handed over is dropped before its body began), and the hold heads its line:
+//! A turn is over when the last frame of its lease is gone, or when a lease that was handed over is
+//! dropped before its body began. If the owner then heads its local queue:
 //!
-//! 1. **Lost?** The deadline is compared with the clock now; a loss that was told counts, too. A
-//!    lost lease is never passed on: the owner is ended, and the next in line begins anew with an
-//!    owner of its own. So a lease that is lost is lost for whoever has it.
-//! 2. **May the next in line have it?** All of these, or it may not:
-//!    - it is the first in line, and still there: nobody is skipped, so order inside a process
-//!      stays;
-//!    - what it asks for first (its ttl, or its `max_hold` if that is shorter) is the grant's ttl;
+//! 1. **Is it lost?** The deadline is compared with the clock now; a loss by an answer counts, too.
+//!    A lost lease is never handed over: the owner is ended, and the next caller begins with an owner
+//!    of its own. A loss is thus a loss for every caller of the grant.
+//! 2. **May the next caller have it?** Only if all of these hold:
+//!    - the caller is the first of the local queue, and has not given up: no caller is skipped, so
+//!      the order inside a process stays;
+//!    - the ttl that it asks for first (its `max_hold` if that is shorter) is the grant's ttl;
 //!    - at least two thirds of that ttl are left until the deadline;
 //!    - turn + 1 < N;
-//!    - nobody queues in Redis as far as the last answer said, or the grant is younger than 1 s.
-//! 3. **It may**: turn + 1. Its token is start + turn, and no answer changes that: `renew` and
-//!    `acquire` answer with start. The owner, the deadline, the renewals under way and what is known
-//!    of them stay as they are; nothing counts from the hand-over. A guard of an earlier turn is not
-//!    valid in a later one: the hold that it sees ended with its turn. `max_hold` and `renew` are the
-//!    new caller's, its `max_hold` counts from the hand-over, and its deadline is the earlier of the
-//!    two. No command is sent. The call whose turn is over succeeds by the deadline alone.
-//! 4. **It may not**: the owner is ended, with the next in line named (`end owner, next`): its own
-//!    ttl, a new owner, a new grant if nobody queues, else the queue's tail. If the answer says that
-//!    `next` holds, whoever is first in line by then takes it: at once if its ttl is the one that
-//!    was named, else by an `acquire` first. If nobody is in line any more, `next` is ended.
+//!    - no waiter queues in Redis by the last answer, or the grant is younger than 1 s.
+//! 3. **It may.** The turn rises by one, and no command is sent. The turn's token is start + turn. No
+//!    answer changes that: `renew` and `acquire` answer with start. The owner, its deadline and the
+//!    renewals under way stay as they are; nothing counts from the hand-over. A guard of an earlier
+//!    turn is not valid in a later one, since its lease ended with its turn. `max_hold` and `renew`
+//!    are the new caller's. Its `max_hold` counts from the hand-over, and the earlier of the two
+//!    deadlines applies. The call whose turn is over succeeds by the deadline alone.
+//! 4. **It may not.** The owner is ended in favour of a successor (`end owner, successor`): a new
+//!    owner with the next caller's ttl. If no waiter queues, the successor gets a new grant, else the
+//!    tail of the queue. If the answer says that the successor holds, the caller that is first by then
+//!    takes the lease: at once if it asks for the ttl of that `end`, else after an `acquire`. If the
+//!    local queue is empty by then, the successor is ended.
 //!
-//! Whoever is handed a turn compares the deadline once more before its body begins, as everybody
-//! does. If it is gone (dropped, or its time was up at that moment), its token is spent and its turn
-//! is over: start again from 1. The turn goes by value to exactly one caller, so that it cannot be
-//! had by two or by nobody.
+//! A caller that is handed a turn compares the deadline once more before its body begins, as every
+//! caller does. If that caller has given up (dropped, or its time was up at that moment), the token is
+//! spent and the turn is over: the rule starts again at 1. A turn goes by value to one caller, so
+//! exactly one caller has it.
 //!
-//! Renewal stays with the grant and not with the turn: an answer to a renewal that was sent in an
-//! earlier turn lengthens the lease of the present one, unless that is lost by then. "Not yours"
-//! loses the lock for whoever has it when the answer is read.
+//! A renewal belongs to the grant and not to a turn. An answer to a renewal of an earlier turn
+//! lengthens the lease of the present one, unless that is lost by then. The answer "not yours" loses
+//! the lock for the caller that has it when the answer is read.
 //!
 //! # Retained leases
 //!
-//! A caller may ask for its lease to be *retained* for a while after its body. Then there is a hold that
-//! no caller has, and its line has a head and nobody behind it.
+//! A caller may ask for its lease to be *retained* for a while after its body. Then no caller has the
+//! lease, and its local queue has a head and no waiter behind it.
 //!
-//! 5. **When.** A body is over, rule 3 has no next one since nobody is in line, and all of these are
-//!    true, or the lease is given back as it would be otherwise:
+//! 5. **When.** A body is over and the local queue is empty. The lease is retained if all of these hold,
+//!    and released otherwise:
 //!    - the lease is not lost, and no renewal of it is under way or went unanswered;
-//!    - its client has had one connection since it has the lease, and what it knows of the lease comes from
-//!      that one: messages may be missed in between, and the next one may lead to a server that does not
-//!      know the lease;
-//!    - turn + 1 < N, so that there is a token for the next one;
-//!    - nobody queues in Redis, by the last answer and by every message since: what others want is
-//!      never retained, be the grant as young as it may;
+//!    - its client has had one connection since the grant, which brought every answer about it. Messages
+//!      may be missed between two
+//!      connections, and the next one may lead to a server that does not know the lease;
+//!    - turn + 1 < N, so that the next caller gets a token;
+//!    - no waiter queues in Redis, by the last answer and by every message since: a contended lease is
+//!      never retained, however young its grant is;
 //!    - more than two thirds of its ttl are left.
 //!
-//!    A hold that no body began under is not retained, nor one that is given back because it was lost,
-//!    or because its client ends. The call whose body is over succeeds by the deadline alone, as in 3.
+//!    A lease is not retained if no body began under it, or if it is released because it was lost or
+//!    because its client ends. The call whose body is over succeeds by the deadline alone, as in 3.
 //! 6. **How long.** For the time that its last caller asked for, or until only two thirds of its ttl are
-//!    left, if that is sooner: after that nobody may have it. A retained lease is not renewed.
-//! 7. **Who takes it.** The next caller of the key in the same client, whether it would wait or not, if
-//!    the time of 6 is not over, and by rule 2. It is a turn like any other, by rule 3, and what
-//!    becomes of the lease then is up to this caller. If it may not, the owner is ended, and the caller
-//!    heads the line with an owner of its own, whose first command follows that end on the same
-//!    connection.
-//! 8. **What ends it.** The time of 6; a message that somebody queues; a connection that breaks, since
-//!    messages may be missed, and since the next one may lead to a server that does not know the lease;
-//!    the answer "not yours"; the end of the client. The owner is ended at once, and the turn of the line
-//!    goes on: a caller that comes meanwhile stands behind it, and is named in that end or begins anew.
+//!    left, if that is sooner: after that no caller may have it. A retained lease is not renewed.
+//! 7. **Which caller takes it.** The next caller of the key in the same client, whether it would wait or
+//!    not, if the time of 6 is not over, and by rule 2. It is a turn like any other, by rule 3. If the
+//!    caller may not have it, the owner is ended, and the caller heads the local queue with an owner of
+//!    its own. That owner's first command follows the `end` on the same connection.
+//! 8. **What ends it.** The end of the time of 6; a message that a waiter queues; a broken connection,
+//!    for the reasons in 5; the answer "not yours"; the end of the client. The owner is ended at once,
+//!    and the local queue goes on. A caller that comes meanwhile queues behind that owner, and is named
+//!    in its `end` or begins with an owner of its own.
 //!
-//! A message comes before the body is over, and then rule 5 gives the lease back; or after that, and
-//! then rule 8 does. A message that is lost costs others the time of 6.
+//! A message that arrives before the body is over makes rule 5 release the lease; one that arrives later
+//! ends it by rule 8. If the message is lost, waiters wait for the time of 6.
 //!
 //! # What holds then
 //!
-//! One body runs at a time, inside a process and across them. Tokens rise with every body. The head
-//! of the queue, if it lives, waits for no more than N bodies of another process. The model is
-//! explored with N of 2 and 3; `configurations::turns` and `configurations::retained` list what it
-//! meets.
+//! One body runs at a time, inside a process and across processes. Tokens rise with every body. A live
+//! head of the queue waits for at most N bodies of another process. The model is explored with N of
+//! 2 and 3; `configurations::turns` and `configurations::retained` list the scenarios.
 
 use super::ClientRules;
 use crate::audit::Breach;
@@ -88,7 +87,7 @@ use crate::seeded::Seeded;
 use crate::server::{Ticks, Token};
 
 impl Client {
-    /// Passes the lease on to the next caller of this process, if it may be.
+    /// Hands the lease over to the next caller of this process, if the rule allows it.
     pub(super) fn hand_over(&mut self, index: usize, rules: &ClientRules) -> Result<bool, Breach> {
         let Some(&ttl) = self.local_queue.first() else {
             return Ok(false);
@@ -105,7 +104,7 @@ impl Client {
         Ok(true)
     }
 
-    /// The lease goes to another caller as it is.
+    /// Begins the next turn of the lease: owner, deadline and renewals stay.
     fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {
@@ -127,7 +126,7 @@ impl Client {
         Ok(())
     }
 
-    /// Retains the lease of a body that is over for the next caller, if it may be.
+    /// Retains the lease of a body that is over for the next caller, if the rule allows it.
     pub(super) fn retain(&mut self, index: usize, rules: &ClientRules) -> bool {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {
@@ -139,7 +138,7 @@ impl Client {
         let is_sure = lease.is_valid() && !lease.renewing && !is_torn;
         let has_token =
             Token::from(lease.turn) + 1 < rules.turns || is_seeded(rules, Seeded::RangeUnbounded);
-        // What is left above two thirds, rounded down.
+        // The time above two thirds of the ttl, rounded down.
         let room = (3 * lease.deadline - 2 * owner.ttl).div_euclid(3);
         let time = rules.retain.min(room);
         if !is_last || !is_sure || !has_token || lease.contended || time <= 0 {
@@ -149,14 +148,14 @@ impl Client {
         true
     }
 
-    /// The lease that is retained.
+    /// The owner of the retained lease.
     pub(super) fn retained(&self) -> Option<usize> {
         let is_over = |lease: &Lease| lease.body == Body::Over;
         let mut owners = self.owners.iter();
         owners.position(|owner| owner.lease().is_some_and(is_over))
     }
 
-    /// A caller comes: it takes the lease that is retained, or ends it.
+    /// Gives a new caller the retained lease as its turn, or ends that lease.
     pub(super) fn resume(&mut self, ttl: Ticks, rules: &ClientRules) -> Result<bool, Breach> {
         let Some(index) = self.retained() else {
             return Ok(false);
@@ -179,7 +178,7 @@ impl Client {
     }
 }
 
-/// Whether a lease may go to a caller that asks for `next`.
+/// Whether a lease may be handed over to a caller that asks for `next`.
 fn may_hand_over(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> bool {
     let Some(max_local_time) = rules.max_local_time else {
         return false;

@@ -1,4 +1,4 @@
-//! What a client does. Each step is one that the keeper's thread takes without waiting.
+//! The steps of a client. Each is what the runtime does between two waits.
 
 mod acquisition;
 mod leases;
@@ -11,31 +11,31 @@ use crate::network::{Incoming, Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Ticks, Token};
 
-/// What the clients of one exploration want, and how they are made.
+/// The constants and requests of the clients of one exploration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientRules {
-    /// The ttls that callers want, by turns.
+    /// The ttls that callers ask for, alternately.
     pub(crate) ttls: [Ticks; 2],
-    /// How long something of an owner can be under way.
+    /// How long a command of an owner can be under way.
     pub(crate) window: Ticks,
     pub(crate) claim: Ticks,
     /// Tokens that one grant owns.
     pub(crate) turns: Token,
-    /// For how long after a grant a lease is passed on inside a process while others queue; `None`
-    /// is not at all.
+    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis;
+    /// `None` is never.
     pub(crate) max_local_time: Option<Ticks>,
-    /// For how long a lease that nobody else wants is retained; zero is not at all.
+    /// How long an uncontended lease is retained; zero is not at all.
     pub(crate) retain: Ticks,
     /// Announcements of owners that ended are ignored.
     pub(crate) forgets: bool,
-    /// Bodies that nothing can stop.
+    /// Bodies cannot be stopped.
     pub(crate) synchronous: bool,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
-/// What a client did, or the rule that it broke by that.
+/// Whether a step of a client keeps the rules, or the rule that it breaks.
 pub(crate) type Verdict = Result<(), Breach>;
 
 impl ClientRules {
@@ -45,7 +45,7 @@ impl ClientRules {
 }
 
 impl Client {
-    /// Sends a command of an owner's chain, or a renewal.
+    /// Sends a command of an owner.
     pub(super) fn send(&mut self, index: usize, kind: Kind, has_text: bool) -> Verdict {
         let owner = &mut self.owners[index];
         let number = owner.number;
@@ -75,7 +75,7 @@ impl Client {
         verdict
     }
 
-    /// Takes the next thing that came.
+    /// Reads the next reply or announcement.
     pub(crate) fn receive(&mut self, rules: &ClientRules) -> Verdict {
         match self.connection.down.remove(0) {
             Incoming::Push(number) => self.announced(number, rules),
@@ -83,8 +83,8 @@ impl Client {
         }
     }
 
-    /// A grant is announced. Its owner asks for it by its next poll. An owner that is not known here
-    /// has ended: it is ended again if that is known, or else left to the end of its claim.
+    /// A grant is announced. Its owner confirms it by its next poll. An owner that the client does not
+    /// know has ended: it is ended again, or left to the end of its claim if the client forgets owners.
     pub(super) fn announced(&mut self, number: u8, rules: &ClientRules) -> Verdict {
         let Some(index) = self.find(number) else {
             if rules.forgets {
@@ -105,7 +105,7 @@ impl Client {
             self.owners[index].phase = Phase::Held(lease);
         }
         if let Phase::Held(lease) = &mut self.owners[index].phase {
-            // Somebody queues behind it.
+            // The message says that a waiter queues.
             lease.contended = true;
             if lease.body == Body::Over && rules.seeded != Some(Seeded::RetainedContended) {
                 return self.release(index, rules);
@@ -151,7 +151,7 @@ impl Client {
     }
 }
 
-/// How much of a lease is over when the answer is read.
+/// The part of a lease that is over when the answer is read.
 pub(crate) fn count_from(age: Ticks, rules: &ClientRules) -> Ticks {
     if rules.seeded == Some(Seeded::DeadlineFromReply) {
         0

@@ -1,4 +1,4 @@
-//! Owners that are ended, for as long as it may be needed.
+//! Releases: an owner is ended, and settled until nothing of it can be left.
 
 use super::{ClientRules, Verdict, count_from};
 use crate::client::{Client, EndStep, Handoff, Owner, Phase};
@@ -7,7 +7,7 @@ use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
 
 impl Client {
-    /// The body is over, or was dropped: gives the lock back.
+    /// Releases a lease whose body is over or was dropped, unless it is handed over or retained.
     pub(crate) fn release(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let Phase::Held(lease) = self.owners[index].phase else {
             unreachable!("only a held lease is released");
@@ -31,7 +31,7 @@ impl Client {
             (
                 EndStep::Release,
                 match rules.deletes {
-                    // The record has the token of the grant, whoever's turn it is.
+                    // The record has the token of the grant in every turn.
                     true => Kind::Delete {
                         token: lease.token - Token::from(lease.turn),
                     },
@@ -71,7 +71,7 @@ impl Client {
         self.send(index, Kind::End { successor: None }, false)
     }
 
-    /// A command of this owner's chain will not be answered.
+    /// A command of this owner, other than a renewal, will not be answered.
     pub(crate) fn unanswered(&mut self, number: u8, rules: &ClientRules) -> Verdict {
         let Some(index) = self.find(number) else {
             return Ok(());
@@ -84,7 +84,7 @@ impl Client {
         }
     }
 
-    /// The first end of an owner came to `answer`; `None`: it was not answered.
+    /// An end of an owner has this answer; `None`: it will not be answered.
     pub(super) fn end_answered(
         &mut self,
         number: u8,
@@ -126,7 +126,7 @@ impl Client {
         Ok(())
     }
 
-    /// Forgets an owner, or goes on ending it.
+    /// Forgets an owner, or ends it again later.
     pub(super) fn settle(
         &mut self,
         number: u8,
@@ -167,7 +167,7 @@ impl Client {
         }
     }
 
-    /// The connection breaks, and the next one is made.
+    /// The connection breaks, and is replaced at once.
     pub(crate) fn tear(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
         self.connection.tear(late);
         for owner in &mut self.owners {
@@ -177,12 +177,12 @@ impl Client {
                 lease.torn = rules.retain > 0;
             }
         }
-        // Those that wait now: what is sent because of it goes over the next connection.
+        // Collected first: the commands that follow go over the next connection.
         let interrupted = self.owners.iter().filter(|owner| owner.awaits_reply);
         let interrupted: Vec<u8> = interrupted.map(|owner| owner.number).collect();
         let retained = self.retained();
         if let Some(index) = retained.filter(|_| rules.seeded != Some(Seeded::RetainedTorn)) {
-            // The next connection may lead to a server that knows nothing of the lease.
+            // The next connection may lead to a server that does not know the lease.
             self.release(index, rules)?;
         }
         for number in interrupted {

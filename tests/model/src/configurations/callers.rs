@@ -1,4 +1,4 @@
-//! Callers that come, wait, give up and are slow, and nothing that fails.
+//! Callers that come, wait, give up and are slow, without any failure.
 
 use super::configuration;
 use crate::configuration::Configuration;
@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("local queue", &[2, 1], &[(GiveUp, 1)])
         },
         Configuration {
-            about: "two lines compete",
+            about: "two local queues compete",
             ..configuration("two local queues", &[2, 2], &[])
         },
         Configuration {

@@ -5,7 +5,7 @@ use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Shutdown, Tear, Try};
 use crate::server::Ticks;
 
-/// For how long after a grant a lease is passed on while others queue.
+/// How long after a grant a lease is handed over while waiters queue in Redis.
 const MAX_LOCAL_TIME: Ticks = 2;
 
 pub(super) fn all() -> Vec<Configuration> {
@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Configuration> {
             ..retained("retained, attempts", &[2, 1], &[(Try, 1)])
         },
         Configuration {
-            about: "callers give up, before and after they have what was retained",
+            about: "callers give up, before and after they have the retained lease",
             ..retained("retained, giving up", &[2, 1], &[(GiveUp, 1)])
         },
         Configuration {

@@ -1,11 +1,11 @@
-//! How a lock without a holder finds its next one, as `grant.lua` has it.
+//! The choice of the next holder and the grant, as in `grant.lua`.
 
 use super::script::Script;
 use super::{Answer, Branch, Fence, Lock, OwnerId, Queue, QueueEntry, Ticks, Token, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
-    /// The record says that somebody queues, and its holder is told.
+    /// Sets the flag of the record and announces it to the holder: a waiter queues.
     pub(super) fn set_flag(&mut self) {
         if let Some(Lock {
             value: Value::Ours { owner, flagged, .. },
@@ -20,7 +20,7 @@ impl Script<'_> {
         }
     }
 
-    /// Who is to be served (`me` needs no announcement), and which entries are to go.
+    /// The entry to be granted the lock (`me` needs no announcement), and the entries to be removed.
     pub(super) fn choose(
         &mut self,
         me: Option<OwnerId>,

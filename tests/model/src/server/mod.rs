@@ -1,9 +1,9 @@
-//! The four scripts as pure functions of what is in Redis: line by line what
-//! `lock-runtime/src/backend/redis/lua` does. The test `scripts/random` of `lock-tests` compares the two on a
+//! The four scripts as pure functions of the records: line by line those of
+//! `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
 //! real server, to the millisecond and branch by branch.
 //!
-//! Times are what is left, not points in time, so that two histories which differ only in when they
-//! happened are one state. For the same reason a ticket is a place in a list.
+//! Times are durations that are left, not points in time. Two histories that differ only in when they
+//! happened are thus one state. For the same reason a ticket is a place in a list.
 
 mod branch;
 mod grant;
@@ -19,45 +19,45 @@ pub type Ticks = i32;
 /// A fencing token.
 pub type Token = i64;
 
-/// Who holds or queues: the `number`th owner of a client.
+/// The id of an owner: the `number`th of its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OwnerId {
     /// The client, which is a process of its own.
     pub client: u8,
-    /// Never used twice.
+    /// The number of the owner, never used twice.
     pub number: u8,
 }
 
 /// The constants that the scripts carry.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// How long a waiter has to confirm that it was served.
+    /// How long a waiter has to confirm its grant.
     pub claim: Ticks,
     /// How long a waiter counts as alive after its last poll.
     pub live: Ticks,
     /// How long the queue outlives its last heartbeat.
     pub queue: Ticks,
     /// How long the fence outlives its token, which is a time in µs while a tick is a millisecond; `None` is
-    /// for ever.
+    /// without end.
     pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
-    /// The mistake that is made.
+    /// The seeded mistake.
     pub seeded: Option<Seeded>,
 }
 
 /// The value of the lock's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
-    /// Written by somebody who knows nothing of this protocol.
+    /// Written by a program that does not know this protocol.
     Foreign,
     /// No string.
     WrongType,
     /// Written by a script.
     Ours {
-        /// Who holds the lock.
+        /// The holder.
         owner: OwnerId,
-        /// Somebody queues.
+        /// A waiter queues.
         flagged: bool,
         /// The token of the grant.
         token: Token,
@@ -69,18 +69,18 @@ pub enum Value {
 /// The lock's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock {
-    /// Its value.
+    /// The value.
     pub value: Value,
-    /// When it expires; `None` is never.
+    /// When the key expires; `None` is never.
     pub rest: Option<Ticks>,
 }
 
 /// A waiter in the queue, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueEntry {
-    /// Whose it is.
+    /// Its owner.
     pub owner: OwnerId,
-    /// How long it still counts as alive; not above 0 is dead, and `None` a heartbeat that is lost.
+    /// How long it still counts as alive; 0 or less is dead, and `None` is a lost heartbeat.
     pub live: Option<Ticks>,
 }
 
@@ -91,12 +91,12 @@ impl QueueEntry {
     }
 }
 
-/// What is at the fence's key.
+/// The value of the fence's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fence {
     /// The last token.
     Token {
-        /// Its number.
+        /// The token.
         token: Token,
         /// When it expires; `None` is never.
         rest: Option<Ticks>,
@@ -107,14 +107,14 @@ pub enum Fence {
     WrongType,
 }
 
-/// What is at the queue's key.
+/// The value of the queue's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Queue {
-    /// Waiters, the head first. Without any there is no such key.
+    /// Waiters, the head first. Without any the key is absent.
     Waiters {
-        /// They.
+        /// The entries.
         entries: Vec<QueueEntry>,
-        /// When all of it expires.
+        /// When the queue expires.
         rest: Ticks,
     },
     /// No sorted set.
@@ -139,7 +139,7 @@ impl Queue {
         }
     }
 
-    /// The same, to be changed.
+    /// The waiters, mutable.
     pub fn entries_mut(&mut self) -> &mut [QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
@@ -164,37 +164,37 @@ pub struct Records {
 pub enum Command {
     /// Takes the lock, confirms a grant, or polls.
     Acquire {
-        /// For whom.
+        /// The owner that asks.
         owner: OwnerId,
-        /// For how long.
+        /// The lease's length.
         ttl: Ticks,
-        /// Whether to queue if it is taken.
+        /// Whether to queue if the lock is taken.
         queue: bool,
     },
     /// Lengthens a lease.
     Renew {
-        /// Whose.
+        /// The holder.
         owner: OwnerId,
-        /// To how much.
+        /// The new length.
         ttl: Ticks,
     },
-    /// Frees a lock that nobody waits for.
+    /// Frees an uncontended lock.
     Release {
-        /// Whose.
+        /// The holder.
         owner: OwnerId,
     },
-    /// The same without a script: deletes the lock if its record is just what the owner was granted.
+    /// Frees an uncontended lock without a script: deletes the record if it is the one of the grant.
     Delete {
-        /// Whose.
+        /// The holder.
         owner: OwnerId,
         /// The token of the grant.
         token: Token,
     },
     /// Ends an owner.
     End {
-        /// Which.
+        /// The owner to end.
         owner: OwnerId,
-        /// Who is next in its process, and for how long.
+        /// The next owner of its process, and the ttl that it asks for.
         successor: Option<(OwnerId, Ticks)>,
     },
 }
@@ -202,24 +202,24 @@ pub enum Command {
 /// What a script answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Answer {
-    /// Flag and token: the caller has the lock, or from `end` the next one has.
+    /// Flag and token: the caller holds the lock, or the successor that its `end` names.
     Held {
         /// The flag.
         flagged: bool,
         /// The token.
         token: Token,
     },
-    /// Another has it.
+    /// Another owner holds the lock.
     Waiting {
-        /// How long that one still has it; `None` is for ever.
+        /// How long the lease of that owner lasts; `None` is without end.
         remaining: Option<Ticks>,
-        /// Place in the queue; 0 is outside.
+        /// The place in the queue, from 1; 0 is none.
         position: u8,
     },
-    /// `renew`: not the owner's.
+    /// From `renew`: the lock is not the owner's.
     Nil,
-    /// One of the numbers of `release` and `end`; what compares and deletes answers as `release` does,
-    /// 2 whenever it did not delete.
+    /// One of the numbers of `release` and `end`. `Delete` answers as `release` does, with 2 whenever it did
+    /// not delete.
     Code(i8),
     /// An error that a repetition would not change.
     Refused(Refusal),
@@ -234,11 +234,11 @@ pub enum Refusal {
     WrongType,
     /// The fence is no number.
     BadFence,
-    /// What needs memory is not done.
+    /// The server refuses commands that need memory.
     OutOfMemory,
 }
 
-/// What keeps the server from doing all it is asked to.
+/// An impairment of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Nothing.
@@ -246,14 +246,14 @@ pub enum Mode {
     Normal,
     /// Commands that need memory are refused.
     OutOfMemory,
-    /// The slot is being moved: a script is to be tried again if one of its keys is missing, and fails
+    /// The slot is being migrated. A script has to be tried again if one of its keys is missing, and fails
     /// half-way at a key that it removed itself.
     Migrating,
     /// K holds another type, as the records say.
     LockWrong,
-    /// F does.
+    /// F holds another type.
     FenceWrong,
-    /// Q does.
+    /// Q holds another type.
     QueueWrong,
 }
 
@@ -264,25 +264,25 @@ pub struct Site {
     pub now: Token,
     /// One bit for each client that `PUBLISH` counts as a receiver.
     pub receivers: u8,
-    /// What is wrong.
+    /// The impairment.
     pub mode: Mode,
 }
 
 impl Site {
-    /// Whether what is published for `owner` has a receiver.
+    /// Whether an announcement for `owner` has a receiver.
     fn has_receiver(&self, owner: OwnerId) -> bool {
         self.receivers & (1 << owner.client) != 0
     }
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The answer.
     pub answer: Answer,
-    /// Who was told, of a grant or of the first that queues behind it, in order.
+    /// The owners that were announced, in order: of a grant, or of the first waiter behind a holder.
     pub announced: Vec<OwnerId>,
-    /// The branches that it took.
+    /// The branches that the run took.
     pub taken: Taken,
 }
 
@@ -291,7 +291,7 @@ impl Records {
     pub fn run(&mut self, command: Command, rules: &Rules, site: &Site) -> Run {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
-            // A script runs only where all of its keys are.
+            // A script runs only on a node that has all of its keys.
             (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating)
                 if !script.has_all_keys() =>
             {
@@ -350,7 +350,7 @@ impl Records {
         }
     }
 
-    /// Who holds the lock, if it is one of ours.
+    /// The holder, if a script wrote the record.
     pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),

@@ -26,7 +26,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Who was told of something, and the branches that were taken.
+    /// The owners that were announced, and the branches that were taken.
     pub(super) fn traces(self) -> (Vec<OwnerId>, Taken) {
         (self.announced, self.taken)
     }
@@ -96,7 +96,7 @@ impl<'a> Script<'a> {
             (true, None) => Branch::AcquireJoins,
             (true, Some(_)) => Branch::AcquirePolls,
         });
-        // First, so that the record of a lock that is given says from the beginning that somebody queues.
+        // First, so that the record of a lock that is granted now has the flag from the beginning.
         if queues {
             self.enqueue(me);
             self.set_flag();
@@ -255,7 +255,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Notes the branch that ends a script.
+    /// Records the branch that ends a script.
     fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
         self.taken.insert(branch);
         answer
@@ -280,7 +280,7 @@ impl<'a> Script<'a> {
         self.held()
     }
 
-    /// Lengthens the lease, or leaves it as long as it is; gives back an expiry that was taken away.
+    /// Lengthens the lease, or leaves it as it is; restores an expiry that was removed.
     fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
         if lock.rest.is_none_or(|rest| rest < ttl) {
