@@ -1,7 +1,7 @@
-//! What a call allocates while nobody listens to what is told of it.
+//! The allocations of a call without subscribers or recorders.
 //!
-//! Spans, events and metrics must not cost those who want none. One test, since it counts what the
-//! whole process allocates.
+//! Spans, events and metrics must cost nothing when they are not used. There is one test only, since it
+//! counts the allocations of the whole process.
 
 use std::alloc::System;
 use std::sync::LazyLock;
@@ -16,11 +16,11 @@ static CLIENT: LazyLock<LockClient> = LazyLock::new(LockClient::memory);
 
 const CALLS: usize = 100;
 
-/// With metrics, labels are put together even where no recorder takes them.
+/// With metrics, labels are built even if no recorder takes them.
 const A_CALL: usize = if cfg!(feature = "metrics") { 16 } else { 11 };
 
-/// What the attribute allocates beyond a guard by hand: the call tree that its body opens, and twice
-/// a box that spares the future of each locked function some 2 KB.
+/// The allocations of the attribute beyond a guard by hand: the call tree that its body opens, and two
+/// boxes that save some 2 KB in the future of each locked function.
 const ATTRIBUTE: usize = 3;
 
 #[distributed_lock(key = "order:<id>", client = *CLIENT)]
@@ -33,9 +33,9 @@ async fn by_hand(id: u64) -> Result<(), LockError> {
     guard.release().await
 }
 
-/// How often `call` allocates.
+/// The number of allocations of `call`.
 async fn count(call: impl AsyncFn() -> Result<(), LockError>) -> usize {
-    // The first one grows what the others find.
+    // The first call grows buffers that later calls reuse.
     call().await.unwrap();
     let region = Region::new(COUNTING);
     for _ in 0..CALLS {

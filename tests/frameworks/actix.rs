@@ -1,5 +1,5 @@
-//! Handlers of actix-web, whose route attributes make a type of the function: ours goes below.
-//! Above one of them it stands as well, since it is handed on to the function inside.
+//! Handlers of actix-web. Its route attributes turn the function into a type, so `#[distributed_lock]`
+//! goes below. It also works above, since it is passed on to the function inside.
 
 use actix_web::http::StatusCode;
 use actix_web::{App, HttpResponse, ResponseError, get, test, web};

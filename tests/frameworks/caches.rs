@@ -1,4 +1,5 @@
-//! `#[cached]`: below ours a hit skips the lock; above ours a hit is under it as well.
+//! `#[cached]`: with `#[distributed_lock]` below, a hit skips the lock; with it above, a hit is under
+//! the lock.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

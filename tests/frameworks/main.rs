@@ -1,7 +1,7 @@
 //! The attribute on handlers of web frameworks and on functions with a cache, in both orders.
 //!
-//! Each handler answers whether its lock is held, as a thread of its own sees it; after the answer
-//! the lock is free. One that finds its lock taken answers with the failure.
+//! Each handler answers whether its lock is held, as seen from a thread of its own; afterwards the lock
+//! is free. A handler that finds its lock taken answers with the failure.
 
 mod actix;
 mod axum;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, LockGuard};
 
-/// What a handler says.
+/// The answer of a handler.
 const HELD: &str = "held";
 
 /// The installed client, which never waits.
@@ -27,12 +27,12 @@ fn locks() -> &'static LockClient {
     })
 }
 
-/// Somebody else's lock.
+/// A lock of another client.
 fn elsewhere(key: &str) -> LockGuard {
     locks().lock(key).acquire_blocking().expect("it is free")
 }
 
-/// [`HELD`] if the lock is.
+/// [`HELD`] if the lock is held.
 fn state(key: &str) -> &'static str {
     let ask = locks().lock(key);
     let asked = std::thread::spawn(move || match ask.try_acquire_blocking() {

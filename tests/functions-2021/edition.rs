@@ -1,10 +1,10 @@
-//! What edition 2021 writes otherwise than 2024.
+//! Syntax that differs between edition 2021 and 2024.
 
 use lock_runtime::distributed_lock;
 
 use crate::check::{AppError, inside, locks_blocking};
 
-/// Opaque types capture no lifetime of their own accord.
+/// Opaque types capture no lifetime implicitly.
 #[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
 fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> {
     inside();
@@ -19,7 +19,7 @@ fn tail(cell: std::cell::RefCell<Vec<u8>>) -> Result<usize, AppError> {
     Ok(length)
 }
 
-/// `gen` is a name like any other.
+/// `gen` is an ordinary name.
 #[distributed_lock(key = "name:<gen>")]
 fn name(gen: u8) -> Result<u8, AppError> {
     inside();

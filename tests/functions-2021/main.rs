@@ -1,8 +1,8 @@
 //! Every kind of function that the attribute is for, in edition 2021.
 //!
-//! The tables are shared by the editions; `edition` has what only this one can write. Each row is
-//! put through `check`: the body never runs beside another holder, holds the lock while it runs,
-//! and has given it back after its end, a panic and a cancellation.
+//! The editions share the tables; `edition` has the syntax of this one. `check` runs each row: the body
+//! never runs beside another holder, holds the lock while it runs, and has released it after its end, a
+//! panic and a cancellation.
 
 #![deny(warnings)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What only edition 2024 can write.
+//! Syntax that only edition 2024 has.
 
 use lock_runtime::distributed_lock;
 
@@ -11,7 +11,7 @@ fn captured(items: &[u8]) -> impl Iterator<Item = &u8> {
     items.iter()
 }
 
-/// Unless told otherwise.
+/// By default.
 #[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
 fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> + use<> {
     inside();

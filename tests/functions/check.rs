@@ -1,8 +1,8 @@
-//! What each row of the tables is put through.
+//! The trials of each row of the tables.
 //!
-//! Every function locks with the installed client, which never waits. Every row has a key of its
-//! own, so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], and
-//! so does what the trial at hand wants of it.
+//! Every function locks with the installed client, which never waits. Every row has a key of its own,
+//! so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], which does
+//! what the current trial asks for.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -17,18 +17,18 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError};
 
-/// What a body is to do.
+/// The task of a body.
 #[derive(Clone, Copy, PartialEq)]
 enum Trial {
-    /// Not to run: another has the lock.
+    /// Must not run: another holder has the lock.
     Busy,
     Panic,
-    /// To wait for ever, and be dropped.
+    /// Waits for ever, and is dropped.
     Cancel,
     End,
 }
 
-/// What a body panics with, so that no other panic is taken for it.
+/// The payload of a body's panic, so that no other panic passes for it.
 struct Asked;
 
 thread_local! {
@@ -67,7 +67,7 @@ pub(crate) fn inside() {
     KEY.with_borrow(|key| assert!(held(key), "the body of `{key}` runs without the lock"));
     assert!(TRIAL.get() != Trial::Busy, "the body runs beside another");
     if TRIAL.get() == Trial::Panic {
-        // Without the hook's message: it is no failure.
+        // Without the hook's message, since this panic is no failure.
         resume_unwind(Box::new(Asked));
     }
 }
@@ -82,7 +82,7 @@ pub(crate) async fn pausing() {
     KEY.with_borrow(|key| assert!(held(key), "`{key}` is not held after an await"));
 }
 
-/// Puts an async function through every trial; its last outcome.
+/// Runs an async function through every trial, and returns its last outcome.
 pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
     let elsewhere = prepare(Trial::Busy, key);
     let _ = caught(call()).await;
@@ -116,7 +116,7 @@ pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
     outcome
 }
 
-/// Puts a sync function through every trial but the cancellation; its last outcome.
+/// Runs a sync function through every trial but the cancellation, and returns its last outcome.
 pub(crate) fn locks_blocking<R>(key: &str, mut call: impl FnMut() -> R) -> R {
     let elsewhere = prepare(Trial::Busy, key);
     let _ = catch_unwind(AssertUnwindSafe(&mut call));
@@ -144,7 +144,7 @@ fn client() -> &'static LockClient {
     })
 }
 
-/// Somebody else's lock, for a trial that needs it.
+/// A lock of another client, for a trial that needs it.
 fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
     TRIAL.set(trial);
     KEY.set(key.to_owned());
@@ -154,7 +154,7 @@ fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
     busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
 }
 
-/// Whether anybody holds the lock, asked from a call tree of its own.
+/// Whether the lock is held, asked from a call tree of its own.
 fn held(key: &str) -> bool {
     let ask = client().lock(key);
     let asked = thread::spawn(move || match ask.try_acquire_blocking() {
@@ -165,7 +165,7 @@ fn held(key: &str) -> bool {
     asked.join().expect("the key is valid")
 }
 
-/// Waits until the lock is free: what is dropped is released in the background.
+/// Waits until the lock is free: a dropped guard is released in the background.
 fn expect_free(key: &str) {
     let ask = client().lock(key).wait(Duration::from_secs(10));
     let released = thread::spawn(move || ask.acquire_blocking()?.release_blocking());
@@ -190,7 +190,7 @@ fn expect_asked<R>(key: &str, outcome: thread::Result<R>) {
     }
 }
 
-/// The future's output, or what it panics with.
+/// The future's output, or its panic.
 async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     let mut future = pin!(future);
     poll_fn(|context| caught_poll(future.as_mut(), context)).await

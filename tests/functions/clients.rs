@@ -1,4 +1,4 @@
-//! `client = …`, where its expression holds on to something: only until the lock is asked for.
+//! `client = …` with an expression that borrows or locks: it is released before the call waits.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,9 @@ struct Shop {
 }
 
 impl Shop {
-    /// Where the mutex of the client is locked already.
+    /// Runs while the expression has the client's mutex locked, and reports that.
     fn says_so(&self) -> usize {
-        let asking = self.asking.lock().expect("nobody panics");
+        let asking = self.asking.lock().expect("no thread panics with it");
         asking.send(()).expect("the test listens");
         0
     }
@@ -33,7 +33,7 @@ impl Shop {
     }
 }
 
-/// A call that waits for a lock, whose holder needs what the call got its client from.
+/// A call that waits for a lock, whose holder needs the source of the call's client.
 fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
     let locks = LockClient::memory();
     let held = locks.lock("guarded").acquire_blocking().unwrap();
@@ -56,7 +56,7 @@ fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
 }
 
 #[test]
-fn what_a_client_was_taken_from_is_free_while_a_call_waits() {
+fn source_of_a_client_is_free_while_a_call_waits() {
     a_holder_goes_on(Shop::synchronous);
     a_holder_goes_on(|shop| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();

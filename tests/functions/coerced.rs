@@ -1,4 +1,4 @@
-//! Returns that compile only because the return type is known where they stand.
+//! Returned values that compile only because the return type is known at that place.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

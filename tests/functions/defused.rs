@@ -62,13 +62,13 @@ fn defuse_blocking((mut guard, mut _other): (Guard, Guard)) -> Answer {
 }
 
 #[tokio::test]
-async fn what_is_set_for_a_destructor_is_read() {
+async fn value_set_for_a_destructor_is_read() {
     let fired = Rc::new(Cell::new(0));
     let guard = || Guard {
         armed: true,
         fired: fired.clone(),
     };
-    // Each trial that does not come to the end fires the guard: all but the last.
+    // Each trial that does not reach the end fires the guard: all but the last.
     locks("defused", async || guard().defuse().await)
         .await
         .unwrap();

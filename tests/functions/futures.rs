@@ -1,4 +1,4 @@
-//! Functions that return a future: its tail `async` block is what is locked, with whatever stands
+//! Functions that return a future: the lock covers the `async` block at the tail, with the statements
 //! before it.
 
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use lock_runtime::distributed_lock;
 use crate::check::{AppError, inside, locks, locks_blocking, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
-/// As the `futures` crate has it.
+/// Like the alias in the `futures` crate.
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 #[distributed_lock(key = "impl:<id>:1")]
@@ -86,7 +86,7 @@ impl Shop {
         }
     }
 
-    /// Only the statement before the block uses the receiver, which it needs with the lock.
+    /// Only the statement before the block uses the receiver, and needs it under the lock.
     #[distributed_lock(key = "before:<id>")]
     fn before(&mut self, id: u8) -> impl Future<Output = Answer> + '_ {
         self.0.set(id);
@@ -106,7 +106,7 @@ fn ignored(_shop: &Shop, id: u8) -> BoxFuture<'static, Answer> {
     })
 }
 
-/// A name that says nothing, and one that lies.
+/// A name that hides a future, and one that falsely suggests it.
 type Shipping = Pin<Box<dyn Future<Output = Answer> + Send>>;
 type Borrowed<'a> = Pin<Box<dyn Future<Output = Answer<&'a str>> + 'a>>;
 struct NearFuture(u8);
@@ -152,7 +152,7 @@ fn work(id: u8) -> impl Work {
 #[derive(Clone)]
 struct Inner(u8);
 
-/// What `tower` and its like make: a future that outlives the receiver.
+/// Like `tower`'s futures: a future that outlives the receiver.
 struct Service {
     inner: Inner,
     shared: Rc<Cell<u8>>,
@@ -204,7 +204,7 @@ async fn copies_are_taken_at_the_call() {
     assert_eq!(count.unwrap(), 6);
     let id = locks("owned:x", async || service.owned("x").await).await;
     assert_eq!(id.unwrap(), "x");
-    // Of what there is at the call; whatever does more waits for the lock.
+    // The values are those of the call, and the body waits for the lock.
     let called = service.at_the_call();
     assert_ne!(service.shared.get(), 1);
     service.count = 100;
@@ -226,7 +226,7 @@ async fn the_block_decides_whether_a_function_returns_a_future() {
 }
 
 #[tokio::test]
-async fn what_a_block_does_not_use_is_no_part_of_its_future() {
+async fn values_unused_by_a_block_are_no_part_of_its_future() {
     let mut shop = Shop(Cell::new(0));
     let id = locks("static:1", async || shop.call(1).await).await;
     assert_eq!(id.unwrap(), 1);

@@ -82,7 +82,7 @@ async fn unbounded(text: &'static str) -> Result<&'static str, AppError> {
 }
 
 #[tokio::test]
-async fn what_is_borrowed_may_be_returned() {
+async fn borrowed_arguments_may_be_returned() {
     let id = 7;
     assert_eq!(
         *locks("elided:7", async || elided(&id).await).await.unwrap(),

@@ -1,4 +1,4 @@
-//! Functions made by macros, and surroundings in which no short name means what it usually does.
+//! Functions made by macros, and scopes in which short names have unusual meanings.
 
 use crate::check::{inside, locks, locks_blocking, pausing};
 
@@ -92,7 +92,7 @@ async fn functions_made_by_macros() {
 }
 
 mod shadowed {
-    //! What generated code likes to call by its short name, as something else.
+    //! Short names that generated code might use, with other meanings.
     #![allow(dead_code, unused_macros, non_camel_case_types)]
 
     use crate::check::{inside, pausing};

@@ -1,4 +1,4 @@
-//! Arguments that are taken apart.
+//! Arguments that are destructured.
 
 use lock_runtime::distributed_lock;
 
@@ -6,7 +6,7 @@ use crate::check::{AppError, inside, locks, locks_blocking, pausing};
 
 type Sum = Result<u32, AppError>;
 
-/// What axum's extractors look like.
+/// Like axum's extractors.
 struct Path<T>(T);
 
 #[derive(Clone)]

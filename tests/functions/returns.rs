@@ -1,5 +1,4 @@
-//! Return types: a `Result` of any kind carries a failure of the lock, for the others `or_else`
-//! answers.
+//! Return types: a `Result` of any kind carries a failure of the lock; `or_else` handles other types.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -169,7 +168,7 @@ fn tuple() -> (u8, [Option<u8>; 2]) {
 }
 
 #[tokio::test]
-async fn or_else_answers_for_the_others() {
+async fn or_else_handles_other_types() {
     locks("unit", async || unit().await).await;
     locks_blocking("unit blocking", unit_blocking);
     assert_eq!(locks("option", async || option().await).await, Some(1));
@@ -195,7 +194,7 @@ fn never_blocking() -> ! {
 }
 
 #[tokio::test]
-async fn what_never_returns_panics() {
+async fn functions_that_never_return_panic() {
     let end = tokio::spawn(async { locks("never", async || never().await).await });
     let panic = end.await.unwrap_err().into_panic();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));

@@ -1,4 +1,4 @@
-//! Other attributes above and below ours.
+//! Other attributes above and below `#[distributed_lock]`.
 
 use lock_runtime::distributed_lock;
 
@@ -83,7 +83,7 @@ async fn instrument() {
     assert_eq!(id.await.unwrap(), 1);
 }
 
-/// The test attributes. A client of its own each: none of these may wait for the other tables to
+/// The test attributes. Each test has a client of its own, and does not wait until the other tables
 /// install one.
 mod tests {
     use lock_runtime::{LockClient, LockError, distributed_lock};

@@ -1,4 +1,4 @@
-//! `unsafe` functions: their bodies, and their callers, need what they would need without the
+//! `unsafe` functions: their bodies, and their callers, need the same `unsafe` as without the
 //! attribute.
 
 #![deny(warnings)]

@@ -1,21 +1,21 @@
-//! Who may do what on a server.
+//! Permissions on a server.
 
 use std::env;
 
-/// The least that the user of a lock client must be allowed, in the words of `ACL SETUSER`; the
-/// page `lock_runtime::docs::security` prints it.
+/// The minimal permissions of a lock client's user, as arguments of `ACL SETUSER`. The page
+/// `lock_runtime::docs::security` prints them.
 pub const RIGHTS: &[&str] = &[
     "~lock:*",
     "~{lock:*",
-    // Without it, Redis 6.2 takes no channel: a user may use all of them at first.
+    // Without it, Redis 6.2 takes no channel, since its new users may use all of them.
     "resetchannels",
     "&lock:*",
-    // What the client sends (nobody needs a right to HELLO),
+    // The commands that the client sends (HELLO needs no right),
     "+ping",
     "+subscribe",
     "+evalsha",
     "+eval",
-    // and what the scripts call.
+    // and those that the scripts call.
     "+exists",
     "+time",
     "+get",
@@ -34,13 +34,13 @@ pub const RIGHTS: &[&str] = &[
     "+zrevrange",
 ];
 
-/// Name and password of the harness: what it looks at and breaks needs every right.
+/// Name and password of the harness, whose inspections and faults need every right.
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";
 
-/// The arguments of a server that knows the harness. Whoever connects without a name may do
-/// everything, or what [`RIGHTS`] say if `LOCK_TEST_USER` is `least`: so any suite can be run as the
-/// user with the least rights. A Sentinel does not know what those rights are for.
+/// The arguments of a server that knows the harness's user. Other clients may do everything, or only
+/// what [`RIGHTS`] permit if `LOCK_TEST_USER` is `least`. So any suite can run as the user with minimal
+/// permissions. A Sentinel does not know these rights.
 pub(crate) fn arguments(sentinel: bool) -> Vec<String> {
     let password = format!(">{PASSWORD}");
     let mut words = vec!["--user", NAME, "on", &password, "~*", "&*", "+@all"];

@@ -81,7 +81,7 @@ impl Clock {
         });
     }
 
-    /// What the clock shows: µs since 1970.
+    /// The time that the clock shows, in µs since 1970.
     pub fn now(&self) -> i64 {
         let setting = *self.setting.lock().expect("no change panics");
         if setting.stands_still {
@@ -105,7 +105,7 @@ impl Default for Clock {
 }
 
 impl Setting {
-    /// The process maps the file, so that it sees the change with its next look at the clock.
+    /// The process maps the file, so that its next look at the clock sees the change.
     fn write_to(self, file: &File) {
         let word = 2 * self.micros + i64::from(self.stands_still);
         file.write_all_at(&word.to_ne_bytes(), 0)

@@ -1,11 +1,11 @@
-//! The resource that a lock protects, as a register that betrays every double entry.
+//! The resource that a lock protects, as a register that reveals every double entry.
 //!
-//! It is a list in a Redis of its own. Whoever is inside reads its length, and later appends an
-//! entry that says which length it saw. Alone inside, entry n saw n; two at a time, both saw the
-//! same. There is nothing to clean up after a process that was killed in between.
+//! The register is a list in a Redis of its own. A visit reads the list's length, and later appends an
+//! entry with the length that it read. Alone inside, visit n reads n; two visits at a time read the
+//! same. A process that is killed in between leaves nothing to clean up.
 //!
-//! It is two resources in one: an unfenced one takes every entry, a fenced one refuses those whose
-//! token is lower than the highest that it was shown, by readers as well as by writers.
+//! The register is two resources in one. An unfenced one takes every entry. A fenced one refuses
+//! entries whose token is lower than the highest that any reader or writer has shown.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ if tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[2]) or 0) then
 end
 return redis.call('LLEN', KEYS[1])";
 
-/// Appends an entry, with the word of a fenced resource on it.
+/// Appends an entry, with the answer of a fenced resource.
 const APPEND: &str = "
 local taken = tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[2]) or 0)
 if taken then
@@ -36,14 +36,14 @@ pub struct History {
     fence: String,
 }
 
-/// What one visit wrote.
+/// The entry of one visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Fencing token of the visit.
     pub token: u64,
     /// Length of the list when the visit began.
     pub seen: usize,
-    /// Who it was.
+    /// The visitor.
     pub writer: String,
 }
 
@@ -52,7 +52,7 @@ pub struct Entry {
 pub struct Written {
     /// The entry.
     pub entry: Entry,
-    /// False: refused, because a higher token had been shown before.
+    /// False: the entry was refused, because a higher token had been shown before.
     pub taken: bool,
 }
 
@@ -65,7 +65,7 @@ impl History {
         }
     }
 
-    /// The first half of a visit: what there is to see.
+    /// The first half of a visit: reads the register.
     pub async fn look(
         &self,
         connection: &mut impl ConnectionLike,
@@ -74,7 +74,7 @@ impl History {
         self.eval(LOOK).arg(token).query_async(connection).await
     }
 
-    /// The second half: writes it down. False: a fenced resource refuses it as stale.
+    /// The second half: appends the entry. False: a fenced resource refuses it as stale.
     pub async fn append(
         &self,
         connection: &mut impl ConnectionLike,
@@ -94,7 +94,7 @@ impl History {
         written.into_iter().map(|written| written.entry).collect()
     }
 
-    /// All entries, oldest first, each with the word of a fenced resource on it.
+    /// All entries, oldest first, each with the answer of a fenced resource.
     pub fn read_written(&self, connection: &mut Connection) -> Vec<Written> {
         let lines: Vec<String> = redis::cmd("LRANGE")
             .arg(&self.entries)
@@ -115,8 +115,8 @@ impl History {
             .collect()
     }
 
-    /// The writes that a fenced resource took although it had taken another since the visit began:
-    /// the harm that a token is there to prevent.
+    /// The writes that a fenced resource took although it had taken another since the visit began: the
+    /// damage that a token must prevent.
     pub fn stale_writes(written: &[Written]) -> Vec<&Written> {
         written
             .iter()

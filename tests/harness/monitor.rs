@@ -1,4 +1,4 @@
-//! What a server was asked.
+//! A recording of the commands that a server received.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -13,7 +13,7 @@ use crate::wait::{PATIENCE, wait_until};
 #[derive(Debug)]
 pub struct Monitor {
     lines: Arc<Mutex<Vec<String>>>,
-    // Sends the marks. Its own commands are not part of the recording.
+    // The connection that sends the marks. Its own commands are not part of the recording.
     marker: TcpStream,
     marks: u64,
     listener: TcpStream,
@@ -60,7 +60,8 @@ impl Monitor {
 
     /// The commands that arrived since the last call (or the start), up to now.
     pub fn take(&mut self) -> Vec<Command> {
-        // MONITOR runs behind. A mark sent now comes after everything answered before now.
+        // MONITOR is delayed. A mark that is sent now comes after every command that was answered
+        // before.
         self.marks += 1;
         let mark = format!("monitor-mark-{}", self.marks);
         write!(self.marker, "ECHO {mark}\r\n").expect("the server reads");
@@ -86,7 +87,7 @@ impl Monitor {
     }
 }
 
-/// A socket that may do everything; the answer to its AUTH is still to come.
+/// A connection with all permissions; the answer to its AUTH is outstanding.
 fn connect(port: u16) -> TcpStream {
     let address = (Ipv4Addr::LOCALHOST, port);
     let mut socket = TcpStream::connect(address).expect("the server accepts connections");
@@ -96,7 +97,7 @@ fn connect(port: u16) -> TcpStream {
 
 impl Drop for Monitor {
     fn drop(&mut self) {
-        // Ends the listening thread; a server that is gone has ended it already.
+        // Ends the listening thread; if the server is gone, the thread has ended already.
         let _ = self.listener.shutdown(std::net::Shutdown::Both);
     }
 }

@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Mutex;
 
-/// The ports that were given out last. Nobody may listen on one of them now, who will: a server that is
-/// being started, or started anew. Not all of them, or a run of days would find none any more.
+/// The ports that were given out last. A server that is being started or restarted may not listen on
+/// its port yet. The list is bounded, or a run of days would find no free port.
 static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
 
 const REMEMBERED: usize = 1_000;
 
-/// A loopback port that was free a moment ago, and that this process has not been given before.
-/// Another one may be quicker to use it, so whoever binds it must be ready to ask again.
+/// A loopback port that was free a moment ago, and that this process was not given before. Another
+/// process may bind it first, so the caller must be ready to ask again.
 pub(crate) fn free() -> u16 {
-    let mut given = GIVEN.lock().expect("nobody panics with it");
+    let mut given = GIVEN.lock().expect("no thread panics with it");
     loop {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port is free");

@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 
 use crate::wait::{PATIENCE, wait_until};
 
-/// Stops the process (SIGSTOP) and returns once it stands still.
+/// Stops the process (SIGSTOP) and returns once it is stopped.
 pub(crate) fn stop(child: &Child) {
     signal("STOP", child);
     wait_until("stopped process", PATIENCE, || {
@@ -12,23 +12,23 @@ pub(crate) fn stop(child: &Child) {
     });
 }
 
-/// Lets a stopped process go on (SIGCONT).
+/// Continues a stopped process (SIGCONT).
 pub(crate) fn cont(child: &Child) {
     signal("CONT", child);
 }
 
-/// Tells the process to end (SIGTERM).
+/// Terminates the process (SIGTERM).
 pub(crate) fn terminate(child: &Child) {
     signal("TERM", child);
 }
 
-/// Kills the process (SIGKILL) and reaps it; fine if it has ended already.
+/// Kills the process (SIGKILL) and reaps it; succeeds if it has ended already.
 pub(crate) fn kill9(child: &mut Child) {
     child.kill().expect("a child can be killed");
     child.wait().expect("a child can be reaped");
 }
 
-/// The shell's built-in `kill`: slim images have no other one.
+/// The shell's built-in `kill`, since slim images have no other.
 fn signal(name: &str, child: &Child) {
     let status = Command::new("sh")
         .args(["-c", r#"kill -s "$0" "$1""#, name, &child.id().to_string()])
@@ -40,6 +40,6 @@ fn signal(name: &str, child: &Child) {
 /// The state letter that Linux reports; none where there is no /proc.
 fn state(child: &Child) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-    // The name before it stands in brackets and may contain anything.
+    // The name before it is in brackets and may contain anything.
     stat.rsplit(')').next()?.trim_start().chars().next()
 }

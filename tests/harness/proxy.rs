@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use gate::Gate;
 
-/// What happens to the bytes of one direction.
+/// The treatment of the bytes of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They pass at once.
+    /// The bytes pass at once.
     Pass,
-    /// They pass after this time.
+    /// The bytes pass after this time.
     Delay(Duration),
-    /// They are held back, as by a network that lost its route: they arrive late, once the mode
-    /// changes, even if the sender is gone by then; or never, if the connection is killed before.
+    /// The bytes are held back, as by a network that lost its route. They arrive once the mode changes,
+    /// even if the sender is gone by then. They never arrive if the connection is killed before.
     Hold,
 }
 
@@ -52,12 +52,12 @@ impl Proxy {
         format!("redis://{}", self.address)
     }
 
-    /// What happens to the bytes that go to the server.
+    /// Sets the treatment of the bytes to the server.
     pub fn requests(&self, mode: Mode) {
         self.gate.change(|state| state.requests = mode);
     }
 
-    /// What happens to the bytes that come from the server.
+    /// Sets the treatment of the bytes from the server.
     pub fn replies(&self, mode: Mode) {
         self.gate.change(|state| state.replies = mode);
     }
@@ -68,7 +68,7 @@ impl Proxy {
             .change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
     }
 
-    /// Ends every mode and the refusing of connections; what was held back arrives now.
+    /// Ends every mode and the refusal of connections; bytes that were held back arrive now.
     pub fn heal(&self) {
         self.gate.change(|state| {
             (state.requests, state.replies) = (Mode::Pass, Mode::Pass);
@@ -83,36 +83,36 @@ impl Proxy {
             .change(|state| state.cut_request = Some(pattern.into()));
     }
 
-    /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at
-    /// its reply: the request is applied, and the client never learns it.
+    /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at its
+    /// reply: the request is applied, and the client does not learn that.
     pub fn cut_next_reply(&self, pattern: &str) {
         self.gate
             .change(|state| state.cut_reply = Some(pattern.into()));
     }
 
-    /// Has the server say `to` for `from`, whenever that comes in one piece.
+    /// Replaces `from` by `to` in replies, whenever `from` comes in one piece.
     pub fn replace_in_replies(&self, from: &str, to: &str) {
         self.gate
             .change(|state| state.replace = Some((from.into(), to.into())));
     }
 
-    /// How many connections were cut so far by the two above.
+    /// The number of connections that the two methods above have cut.
     pub fn cuts(&self) -> usize {
         self.gate.lock().cuts
     }
 
-    /// Whether new connections are closed as soon as they are made.
+    /// Whether new connections are closed at once.
     pub fn refuse(&self, refusing: bool) {
         self.gate.change(|state| state.refusing = refusing);
     }
 
-    /// Closes every connection, and loses what was held back.
+    /// Closes every connection, and drops the bytes that were held back.
     pub fn kill_connections(&self) {
         self.gate.change(gate::State::kill_links);
     }
 
     /// Ends the server's side of every connection without telling the client: the socket stays open,
-    /// and what is sent on it is gone. New connections are as good as any.
+    /// and bytes sent on it are lost. New connections work.
     pub fn half_open(&self) {
         self.gate.change(gate::State::halve_links);
     }
@@ -123,12 +123,12 @@ impl Proxy {
             .change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
     }
 
-    /// How many connections were closed as soon as they were made.
+    /// The number of connections that were closed at once.
     pub fn refused(&self) -> u64 {
         self.gate.lock().refused
     }
 
-    /// How many connections were made through the proxy so far.
+    /// The number of connections made through the proxy so far.
     pub fn accepted(&self) -> u64 {
         self.gate.lock().accepted
     }
@@ -140,7 +140,7 @@ impl Drop for Proxy {
             state.closed = true;
             state.kill_links();
         });
-        // Wakes the accepting thread, which then sees that it is over.
+        // Wakes the accepting thread, which then sees that the proxy is closed.
         let _ = TcpStream::connect(self.address);
     }
 }

@@ -30,7 +30,7 @@ static END: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "e
     reason = "a redis-rs connection has no Debug"
 )]
 pub struct RawLock {
-    /// For everything that is no script.
+    /// The connection for commands that are no script.
     pub connection: Connection,
     /// The lock's key.
     pub k: String,
@@ -40,17 +40,17 @@ pub struct RawLock {
     pub q: String,
 }
 
-/// What `acquire` and `end` answer.
+/// The answers of `acquire` and `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The caller (or, from `end`, the `next` one) holds the lock.
     Held {
-        /// Whether somebody queues, as the script says it.
+        /// Whether a waiter queues, as the script reports it.
         flag: char,
         /// The 16 digits.
         token: String,
     },
-    /// Somebody else holds it.
+    /// Another owner holds it.
     Waiting {
         /// PTTL of the key in ms; −1 when it never expires.
         remaining: i64,
@@ -178,13 +178,13 @@ impl RawLock {
         self.command(&["GET", &k])
     }
 
-    /// The lease's rest in ms; −1 never expires, −2 absent.
+    /// The rest of the lease in ms; −1 means no expiry, −2 no lock.
     pub fn pttl(&mut self) -> i64 {
         let k = self.k.clone();
         self.command(&["PTTL", &k])
     }
 
-    /// The moment before which the lease that stands now cannot be over.
+    /// The current lease cannot end before this moment.
     pub fn lease_end(&mut self) -> Instant {
         let now = Instant::now();
         let rest = u64::try_from(self.pttl()).expect("the lock has a lease");
@@ -220,7 +220,7 @@ impl RawLock {
         self.command(&["ZRANGE", &q, "0", "-1", "WITHSCORES"])
     }
 
-    /// Takes `who` for dead: as if its last heartbeat were past.
+    /// Makes `who` count as dead, as if its last heartbeat had expired.
     pub fn stop_heart(&mut self, who: char) {
         let q = self.q.clone();
         let _: i64 = self.command(&["ZADD", &q, "XX", "-1", &owner(who)]);
@@ -253,7 +253,7 @@ impl Answer {
         }
     }
 
-    /// The flag and token that a script says for a held lock.
+    /// The flag and token that a script returns for a held lock.
     ///
     /// # Panics
     ///
@@ -285,7 +285,7 @@ impl Answer {
     }
 }
 
-/// The pushes that one process would get.
+/// The messages that one process would receive.
 #[allow(
     missing_debug_implementations,
     reason = "a redis-rs connection has no Debug"
@@ -319,7 +319,7 @@ impl Listener {
         Self { connection }
     }
 
-    /// The payload of the next push.
+    /// The payload of the next message.
     pub fn next_push(&mut self) -> String {
         let message = self.connection.recv_response().expect("a push arrives");
         let (_, _, payload): (String, String, String) =

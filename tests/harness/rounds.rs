@@ -1,9 +1,9 @@
-//! Faults, again and again: rows of a table, each of them many rounds.
+//! Repeated faults: rows of a table, each with many rounds.
 //!
-//! A **row** is one fault and what must come of it. A **round** is one time that it happens, on a
-//! server, a key and processes of its own; the resource that the lock protects lives on a server
-//! that no fault reaches. When the script of the row has ended, checkers that know nothing of the
-//! fault look at what is left:
+//! A **row** is one fault and its required outcome. A **round** is one occurrence of the fault, on a
+//! server, a key and processes of its own. The resource that the lock protects is on a server that no
+//! fault reaches. When the script of the row has ended, checkers that do not know the fault inspect the
+//! result:
 //!
 //! | checker | violation |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | keys, queues, channels, connections, and the workers' sockets and tasks | `left behind` |
 //! | the row's own expectations | `unexpected` |
 //!
-//! What a round finds is counted in a tally, and a report prints one line a row.
+//! A tally counts the findings of the rounds, and a report prints one line per row.
 
 mod arena;
 mod base_line;

@@ -1,7 +1,6 @@
-//! The fault table: every row that one server can show.
+//! The fault table: every row that a single server can show.
 //!
-//! A file is a kind of fault. The page `lock_runtime::docs::faults` says what each row means for a
-//! user.
+//! Each file is a kind of fault. The page `lock_runtime::docs::faults` describes each row for users.
 
 mod callers;
 mod clocks;
@@ -22,18 +21,18 @@ use crate::rounds::Row;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// The ttl of a lease that is to run out.
+/// The ttl of a lease that expires in the round.
 const TTL: Duration = Duration::from_secs(1);
 
-/// The ttl of a lease that is not. What was lost on the way is undone for a ttl, at least for 10 s:
-/// longer ones would only keep the round waiting for its base line.
+/// The ttl of a lease that does not expire. A lost command is undone for a ttl, and at least for 10 s:
+/// longer ttls would only delay the base line.
 const LONG: Duration = Duration::from_secs(8);
 
-/// How long a waiter that was served has to confirm it.
+/// The time in which a waiter has to confirm its grant.
 const CLAIM: Duration = Duration::from_millis(1500);
 
-/// Has a worker that takes itself for the holder visit the resource. Whether a fenced resource lets
-/// it does not matter: it has been inside.
+/// Has a worker that believes it is the holder visit the resource. The answer of a fenced resource does
+/// not matter, since the worker was inside.
 fn intrude(worker: &mut Worker) {
     assert_eq!(worker.ask("look", PATIENCE), "looked");
     worker.ask("write", PATIENCE);

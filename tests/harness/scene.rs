@@ -1,4 +1,4 @@
-//! The words that the suites share: one lock, its records, and how to ask for it.
+//! The vocabulary of the suites: one lock, its records, and how to acquire it.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -22,7 +22,7 @@ pub const FENCE: &str = "{lock:order:42}:f";
 /// Its queue.
 pub const QUEUE: &str = "{lock:order:42}:w";
 
-/// A wait that only a failing test sees the end of.
+/// A wait that only a failing test exhausts.
 pub const LONG: Duration = PATIENCE;
 
 /// What a busy machine may add to any time.
@@ -53,7 +53,7 @@ pub fn client_without_turns(url: impl Into<String>) -> LockClient {
     builder.build().expect("the settings are valid")
 }
 
-/// The lock, however long it takes.
+/// Acquires the lock, however long it takes.
 ///
 /// # Panics
 ///
@@ -63,7 +63,7 @@ pub async fn hold(client: &LockClient) -> LockGuard {
     acquire.await.expect("the lock can be had")
 }
 
-/// The lock of a task that waits for it.
+/// The guard of a task that waits for the lock.
 ///
 /// # Panics
 ///
@@ -73,7 +73,7 @@ pub async fn served(waiting: JoinHandle<Result<LockGuard, LockError>>) -> LockGu
     acquired.expect("the lock can be had")
 }
 
-/// Takes the lock and gives it back.
+/// Acquires the lock and releases it.
 ///
 /// # Panics
 ///
@@ -83,8 +83,8 @@ pub async fn cycle(client: &LockClient) {
     guard.release().await.expect("it was held throughout");
 }
 
-/// A server, a proxy in front of it, and a client behind the proxy. It has its connection, and the server
-/// has its scripts.
+/// A server, a proxy in front of it, and a client behind the proxy. The client is connected, and the
+/// server knows its scripts.
 ///
 /// # Panics
 ///
@@ -97,7 +97,7 @@ pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     (server, proxy, client)
 }
 
-/// Has the server of this client learn all scripts.
+/// Loads all scripts of this client into the server.
 ///
 /// # Panics
 ///
@@ -107,7 +107,7 @@ pub async fn bring_scripts(client: &LockClient) {
     for _ in 0..2 {
         let guard = lock(LONG).await.expect("it is free");
         guard.renew().await.expect("it is held");
-        // A second caller, with a ttl of its own, is named in an `end`.
+        // A second caller, with a ttl of its own, is named as successor in an `end`.
         let mut next = pin!(lock(LONG * 2));
         let polled = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
         assert!(polled.is_pending(), "it is held");
@@ -150,7 +150,7 @@ pub fn ask<T: FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T 
     }
 }
 
-/// Bounds what should take no time at all.
+/// Bounds an operation that should be immediate.
 ///
 /// # Panics
 ///

@@ -43,14 +43,14 @@ impl Builder {
         self
     }
 
-    /// Takes a command away, as some services do: the server does not know it.
+    /// Removes a command, as some hosted services do.
     pub fn without(mut self, command: &str) -> Self {
         let words = ["--rename-command", command, ""];
         self.args.extend(words.map(str::to_owned));
         self
     }
 
-    /// Makes it a Sentinel, which watches nobody.
+    /// Makes the server a Sentinel without any masters.
     pub fn sentinel(mut self) -> Self {
         self.sentinel = true;
         self
@@ -78,7 +78,7 @@ impl Builder {
             .prefix("lock-tests-")
             .tempdir()
             .expect("a temporary folder can be made");
-        // Between finding a port and binding it another process may take it: ask again then.
+        // Another process may bind the port first: then ask for another one.
         for _ in 0..10 {
             let port = port::free();
             let mut child = spawn(port, &folder, &self);
@@ -117,7 +117,7 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// The address for those that may do everything, as the connections of the harness may.
+    /// The address with all permissions, for connections of the harness.
     pub fn admin_url(&self) -> String {
         admin_url(self.port)
     }
@@ -129,7 +129,7 @@ impl RedisServer {
             .expect("the server accepts connections")
     }
 
-    /// A plain redis-rs connection for async tests, as patient as they are.
+    /// A plain redis-rs connection for async tests, with the same timeouts.
     pub async fn async_connection(&self) -> MultiplexedConnection {
         let patient = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(PATIENCE))
@@ -181,7 +181,7 @@ impl RedisServer {
         self.see_clock();
     }
 
-    /// The clock that the server lives by.
+    /// The clock that the server uses.
     ///
     /// # Panics
     ///
@@ -191,7 +191,7 @@ impl RedisServer {
         clock.expect("the server was given a clock of its own")
     }
 
-    /// Kills the server (SIGKILL) without another one in its place.
+    /// Kills the server (SIGKILL) without a replacement.
     pub fn kill9(&mut self) {
         process::kill9(&mut self.child);
     }
@@ -280,7 +280,7 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         clock.rule(&mut server);
     }
     if options.sentinel {
-        // It keeps what it learns there.
+        // The server writes its state to this file.
         let file = folder.path().join("sentinel.conf");
         fs::write(&file, "").expect("the folder can be written");
         server.arg(file).arg("--sentinel");
@@ -323,7 +323,7 @@ fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
         let Ok(mut connection) = client.get_connection_with_timeout(PATIENCE) else {
             return false;
         };
-        // The pid tells our server from a stranger's that was quicker to bind the port.
+        // The pid distinguishes this server from another one that bound the port first.
         let info: Result<String, _> = redis::cmd("INFO").arg("server").query(&mut connection);
         let ours = info.is_ok_and(|info| info.contains(&format!("process_id:{}\r", child.id())));
         let ping = redis::cmd("PING").exec(&mut connection);

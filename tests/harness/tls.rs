@@ -28,23 +28,23 @@ pub struct Identity {
 /// When a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// Now.
+    /// Valid now.
     Now,
-    /// It was.
+    /// Expired.
     Past,
-    /// It will be.
+    /// Not valid yet.
     Future,
 }
 
 impl Authority {
-    /// A new one, which nobody trusts yet.
+    /// A new CA that no client trusts yet.
     pub fn new() -> Authority {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Authority::named(&format!("lock-tests CA {number}"))
     }
 
-    /// A new one that calls itself so. Others may have the same name.
+    /// A new CA with this name, which another CA may have as well.
     pub fn named(name: &str) -> Authority {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -125,7 +125,7 @@ impl TlsServer {
             identity,
             &["tls-ca-cert-file", &ca, "tls-auth-clients", "no"],
         );
-        // Somebody else may be quicker to bind a port that was free.
+        // Another process may bind a free port first.
         for _ in 0..10 {
             let port = port::free();
             let set = ["CONFIG", "SET", "tls-port", &port.to_string()];
@@ -172,7 +172,7 @@ impl TlsServer {
         let certificate = self.file("server.pem", &identity.certificate);
         let key = self.file("server.key", &identity.key);
         let files = ["tls-cert-file", &certificate, "tls-key-file", &key];
-        // All at once: the server checks that they fit together.
+        // All at once, since the server checks that they match.
         let words = [&["CONFIG", "SET"][..], &files, more].concat();
         let _: () = ask(&mut self.plain.connection(), &words);
     }
@@ -185,7 +185,7 @@ impl TlsServer {
     }
 }
 
-/// Writes a file and tells where it is.
+/// Writes a file and returns its path.
 ///
 /// # Panics
 ///

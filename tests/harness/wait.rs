@@ -1,12 +1,12 @@
-//! Waiting for events instead of sleeping and hoping.
+//! Waits for events, instead of fixed sleeps.
 
 use std::time::{Duration, Instant};
 
 /// A generous bound for anything that should happen soon: only a failing test takes this long.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The time between two looks at a condition. Most come true at once; those that take longer are looked at
-/// less often, since each look takes time of a core that the processes need which are waited for.
+/// The pause between two checks of a condition. Most conditions hold at once. Slower ones are checked
+/// less often, since each check takes CPU time from the processes under test.
 fn step(waited: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(2);
     (waited / 16).clamp(SHORTEST, SHORTEST * 10)
@@ -41,12 +41,12 @@ pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFn
     }
 }
 
-/// Blocks this thread for so long.
+/// Blocks this thread for a time.
 pub(crate) fn block(time: Duration) {
     sleep(time);
 }
 
-/// Blocks this thread between two looks at a condition that was waited for so long.
+/// Blocks this thread between two checks of a condition, by the time waited so far.
 pub(crate) fn pause(waited: Duration) {
     sleep(step(waited));
 }

@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::process;
 use crate::wait::wait_until;
 
-/// A process that takes one command a line and answers each with one line.
+/// A process that reads one command per line and answers each with one line.
 ///
 /// Its standard error goes to the test's. It is killed on drop.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Worker {
         status.expect("it has ended")
     }
 
-    /// Tells the process to end (SIGTERM).
+    /// Terminates the process (SIGTERM).
     pub fn terminate(&self) {
         process::terminate(&self.child);
     }
@@ -131,7 +131,7 @@ impl Worker {
         process::stop(&self.child);
     }
 
-    /// Lets a frozen process go on (SIGCONT).
+    /// Continues a frozen process (SIGCONT).
     pub fn cont(&self) {
         process::cont(&self.child);
     }

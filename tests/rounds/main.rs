@@ -1,4 +1,5 @@
-//! `lock-rounds`: the fault table with as many rounds as a time allows. `--help` says how.
+//! `lock-rounds`: plays the fault table with as many rounds as a time allows. `--help` lists the
+//! options.
 
 use std::process::ExitCode;
 use std::{env, panic};
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // A round that fails is part of the report; where it failed is all that is missing there.
+    // The report contains failed rounds, but not where they failed.
     panic::set_hook(Box::new(|failure| eprintln!("{failure}")));
     let program = env::current_exe().expect("a program knows where it is");
     let program = program.to_str().expect("its path is text");

@@ -1,8 +1,8 @@
 //! `lock-service URL GRACE BODY KEY…`: a service that works under a lock for each key, and shuts down
-//! in good order when it is told to (SIGTERM). Times are in milliseconds.
+//! in an orderly way on SIGTERM. Times are in milliseconds.
 //!
-//! It says `entered KEY` when a body begins, `KEY finished` or `KEY failed KIND` when a call is over,
-//! and last `down`.
+//! It prints `entered KEY` when a body begins, `KEY finished` or `KEY failed KIND` when a call has
+//! ended, and `down` at the end.
 
 use std::env;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! `lock-worker LOCKS RESOURCE [ours|plain]`: a process that uses locks as told, for tests that kill it. See
-//! [`harness::serve`].
+//! `lock-worker LOCKS RESOURCE [ours|plain]`: a process that uses locks on command, for tests that kill
+//! it. See [`harness::serve`].
 
 use std::env;
 

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_locked_mutex_is_not_locked_twice() {
+    fn locked_mutex_is_not_locked_twice() {
         let mutex = Mutex::new(());
         let _locked = mutex.lock();
         assert!(mutex.try_lock().is_none());

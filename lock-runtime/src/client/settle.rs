@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bodys_own_error_is_never_masked() {
+    fn bodys_own_error_is_never_masked() {
         assert!(after_release(OnLost::Cancel, BodyEnd::returned(true), lost()).is_ok());
         assert!(after_release(OnLost::Cancel, BodyEnd::returned(false), lost()).is_err());
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_body_has_no_result() {
+    fn dropped_body_has_no_result() {
         for on_lost in [OnLost::Cancel, OnLost::Finish] {
             assert!(after_release(on_lost, BodyEnd::Dropped, lost()).is_err());
         }

@@ -1,4 +1,4 @@
-//! What the program was told to do.
+//! The arguments of the program.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ parts: cycle callers network server instructions attribute retained spread trans
 --readme    writes six rows between the two marks of FILE; needs the parts cycle, retained, spread,
             transfers and handoff";
 
-/// What to measure, and where it goes.
+/// The parts to measure, and the files to write.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Args {
     pub(crate) parts: Vec<Part>,
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// None if they make no sense.
+    /// Returns `None` if the arguments are invalid.
     pub(crate) fn parse(words: &[String]) -> Option<Args> {
         let mut args = Args::default();
         let mut words = words.iter();
@@ -62,7 +62,7 @@ impl Args {
         }
     }
 
-    /// For what is put beside.
+    /// For the run that is shown beside the figures.
     pub(crate) fn effort_beside(&self) -> Effort {
         if self.quick {
             Effort::QUICK
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_files_are_what_was_named() {
+    fn parts_and_files_are_those_named() {
         let args = parse("crash cycle --svg plot.svg --page page.md").unwrap();
         assert_eq!(args.parts, [Part::Crash, Part::Cycle]);
         assert_eq!(args.svg, Some("plot.svg".into()));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_arguments_are_refused() {
         for line in ["cycles", "--slow", "--svg", "all --markdown"] {
             assert_eq!(parse(line), None, "{line}");
         }

@@ -1,4 +1,4 @@
-//! The way to `lock-counting`, which counts allocations.
+//! Runs `lock-counting`, which counts allocations.
 //!
 //! It is a program of its own, since counting costs time at each allocation.
 
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const NAME: &str = "lock-counting";
 
-/// Makes it, as this program was made.
+/// Builds it with the profile of this program.
 pub(crate) fn build() {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args([
@@ -37,7 +37,7 @@ pub(crate) fn build() {
     assert!(built, "{NAME} does not compile");
 }
 
-/// The numbers that it answers.
+/// The numbers in its answer.
 pub(crate) fn ask<const N: usize>(args: &[&str]) -> [f64; N] {
     let mut program = Command::new(path());
     let output = program.args(args).stderr(Stdio::inherit()).output();
@@ -49,7 +49,7 @@ pub(crate) fn ask<const N: usize>(args: &[&str]) -> [f64; N] {
     numbers.try_into().expect("there are so many")
 }
 
-/// Beside this program.
+/// Its path, beside this program.
 fn path() -> PathBuf {
     let program = env::current_exe().expect("a program knows where it is");
     program.with_file_name(format!("{NAME}{}", env::consts::EXE_SUFFIX))

@@ -1,8 +1,8 @@
-//! A network between clients and a server: what is sent arrives later, and in order.
+//! A network between clients and a server: messages arrive later, and in order.
 //!
-//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile,
-//! so two messages sent one behind the other arrive a delay apart. Over a real distance they travel
-//! together. A thread reads and stamps, another one writes when the time has come.
+//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile. Two
+//! consecutive messages therefore arrive a delay apart. Over a real distance they travel together. One
+//! thread reads and stamps them; another writes each when its time has come.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A loopback port from which the server is this far away. It is there until the process ends.
+/// A loopback port at this distance from the server. It exists until the process ends.
 #[derive(Debug)]
 pub(crate) struct Distance(SocketAddr);
 
@@ -20,7 +20,7 @@ struct Chunk {
 }
 
 impl Distance {
-    /// `way` is the time from client to server, and as much is the way back.
+    /// `way` is the time from client to server, and equally the way back.
     pub(crate) fn start(port: u16, way: Duration) -> Distance {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
         let listener = listener.expect("a loopback port is free");
@@ -72,14 +72,14 @@ fn write(mut to: TcpStream, chunks: &Receiver<Chunk>, way: Duration) {
             if rest.is_zero() {
                 break;
             }
-            // It may return early.
+            // The wait may return early.
             thread::park_timeout(rest);
         }
         if to.write_all(&chunk.bytes).is_err() {
             break;
         }
     }
-    // The end is passed on behind the last byte; a socket that is closed already is all the better.
+    // The end is passed on after the last byte; the socket may be closed already.
     let _ = to.shutdown(std::net::Shutdown::Write);
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     const WAY: Duration = Duration::from_secs(1);
 
-    /// Sends back what it gets.
+    /// Echoes every message.
     fn echo() -> u16 {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_behind_something_travels_with_it() {
+    fn messages_sent_together_arrive_together() {
         let distance = Distance::start(echo(), WAY);
         let mut socket = TcpStream::connect(distance.0).unwrap();
         socket.set_nodelay(true).unwrap();
         let start = Instant::now();
         socket.write_all(b"a").unwrap();
-        // The first one is on its way by now.
+        // The first message is on its way by now.
         while start.elapsed() < WAY / 20 {
             thread::yield_now();
         }
@@ -120,7 +120,7 @@ mod tests {
         let time = start.elapsed();
         assert_eq!(&answer, b"ab");
         assert!(time >= 2 * WAY, "{time:?}");
-        // One after the other, it would be three.
+        // One after the other, they would take three delays.
         assert!(time < 3 * WAY - WAY / 10, "{time:?}");
     }
 }

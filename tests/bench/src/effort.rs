@@ -1,21 +1,21 @@
-//! How much is measured.
+//! The number and length of measurements.
 
 use std::time::Duration;
 
-/// How often, how many and how long.
+/// Rounds, cycles and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Rounds of everything that is compared with a floor; medians are of these.
+    /// Rounds of each comparison with a floor; medians are of these.
     pub(crate) rounds: usize,
     /// Cycles of a round.
     pub(crate) cycles: usize,
     /// Cycles of a round over a network.
     pub(crate) far_cycles: usize,
-    /// Cycles whose instructions are counted: more of them take longer, and are no more exact.
+    /// Cycles whose instructions are counted: more cycles take longer, and are no more exact.
     pub(crate) instructed: usize,
-    /// The time of a round where many tasks are at work.
+    /// The time of a round with many tasks.
     pub(crate) slice: Duration,
-    /// Rounds of peers where they wait, and their time: their waits are longer than ours.
+    /// Rounds of waiting peers, and their time: their waits are longer than this project's.
     pub(crate) peer_rounds: usize,
     pub(crate) peer_slice: Duration,
     /// Hand-offs from a release to a grant.
@@ -26,7 +26,7 @@ pub(crate) struct Effort {
     /// Waiters on one key, and how long its holder sleeps.
     pub(crate) waiters: usize,
     pub(crate) sleep: Duration,
-    /// Locks that are held by one process, and how long it is watched while it holds them.
+    /// Locks that one process holds, and how long it is watched while it holds them.
     pub(crate) held: usize,
     pub(crate) watch: Duration,
     /// The most waiters of one process.
@@ -34,7 +34,7 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// Minutes.
+    /// Takes minutes.
     pub(crate) const FULL: Effort = Effort {
         rounds: 5,
         cycles: 30_000,
@@ -54,7 +54,7 @@ impl Effort {
         crowd: 10_000,
     };
 
-    /// What is put beside: less of it, since nothing rests on it.
+    /// For the run beside the figures: less of it, since no figure depends on it.
     pub(crate) const BESIDE: Effort = Effort {
         cycles: 5_000,
         far_cycles: 300,
@@ -63,7 +63,7 @@ impl Effort {
         ..Effort::FULL
     };
 
-    /// Seconds: whether all of it works, and no figure to rely on.
+    /// Takes seconds: shows that all parts work, without reliable figures.
     pub(crate) const QUICK: Effort = Effort {
         rounds: 2,
         cycles: 200,

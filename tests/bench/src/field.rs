@@ -12,7 +12,7 @@ use crate::contestants::Kind;
 use crate::log::{self, Log, Window};
 use crate::race::{Race, race};
 
-/// The argument that makes this program one of them.
+/// The argument that makes this program one of these processes.
 pub(crate) const RACER: &str = "racer";
 
 /// The argument that makes this program a worker of the test harness.
@@ -39,7 +39,7 @@ impl Field {
         }
     }
 
-    /// Has so many tasks of each process take turns.
+    /// Has that many tasks of each process take turns.
     pub(crate) fn race(&mut self, key: &str, tasks: u32, window: Window) -> Log {
         let Window { begin, start, end } = window;
         let (mut visits, mut waiting) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ impl Field {
     }
 }
 
-/// One of the processes.
+/// The main function of one such process.
 pub(crate) fn racer(runtime: &Runtime, kind: &str, url: &str) {
     let kind = Kind::parse(kind).expect("there is such a contestant");
     let contestant = runtime.block_on(kind.connect(url));
@@ -105,5 +105,5 @@ fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}")
         .and_then(|()| stdout.flush())
-        .expect("somebody reads");
+        .expect("the parent reads");
 }

@@ -1,4 +1,4 @@
-//! What was found out, and how one process tells it to another.
+//! The results, and their transfer from one process to another.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use crate::number::Number;
 /// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
-    /// A row a figure, each with its goal.
+    /// One row per figure, with its goal.
     Figures,
-    /// A row a contestant.
+    /// One row per contestant.
     Contestants,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Cell {
     pub(crate) text: String,
 }
 
-/// So many transfers a second of a contestant with so many waiters.
+/// Transfers per second of a contestant with a number of waiters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) contestant: String,
@@ -30,23 +30,23 @@ pub(crate) struct Point {
     pub(crate) rate: f64,
 }
 
-/// What a figure should be.
+/// The goal of a figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     AtMost(f64),
     AtLeast(f64),
 }
 
-/// A number, what it should be, and how it is shown.
+/// A number, its goal, and how it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     goal: Goal,
-    /// None where it cannot be measured.
+    /// `None` where it cannot be measured.
     value: Option<f64>,
     shown: String,
 }
 
-/// Everything that a run has measured.
+/// All results of a run.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Findings {
     pub(crate) cells: Vec<Cell>,
@@ -64,7 +64,7 @@ pub(crate) mod column {
 }
 
 impl Findings {
-    /// A figure, and what it stands beside.
+    /// A figure, with its floor and its peer.
     pub(crate) fn figure(&mut self, row: &str, value: Value, floor: impl fmt::Display) {
         self.figures(row, &[value], floor);
     }
@@ -87,7 +87,7 @@ impl Findings {
         }
     }
 
-    /// What a contestant does.
+    /// A result of a contestant.
     pub(crate) fn contestant(&mut self, who: &str, column: &str, text: impl fmt::Display) {
         self.put(Table::Contestants, who, column, text.to_string());
     }
@@ -101,14 +101,14 @@ impl Findings {
         });
     }
 
-    /// Notes what must hold on any machine.
+    /// Records a condition that must hold on any machine, if it does not.
     pub(crate) fn demand(&mut self, holds: bool, what: &str) {
         if !holds {
             self.broken.push(what.to_owned());
         }
     }
 
-    /// Puts the figures of another run beside these, as those that were not pinned.
+    /// Adds the figures of another run beside these, as those that were not pinned.
     pub(crate) fn put_beside(&mut self, other: Findings) {
         for cell in other.cells {
             match (cell.table, cell.column.as_str()) {
@@ -122,7 +122,7 @@ impl Findings {
         self.broken.extend(other.broken);
     }
 
-    /// A line for each, with tabs between its parts.
+    /// One line per result, with tabs between its parts.
     pub(crate) fn write(&self) -> String {
         let cells = self.cells.iter().map(|cell| {
             let kind = match cell.table {
@@ -142,7 +142,7 @@ impl Findings {
 
     /// # Panics
     ///
-    /// When it is not what [`write`](Findings::write) writes.
+    /// When it is not the output of [`write`](Findings::write).
     pub(crate) fn read(text: &str) -> Findings {
         let mut findings = Findings::default();
         for line in text.lines() {
@@ -182,7 +182,7 @@ impl Value {
         }
     }
 
-    /// What cannot be measured here, and why.
+    /// A figure that cannot be measured here, and why.
     pub(crate) fn none(goal: Goal, why: impl fmt::Display) -> Value {
         Value {
             goal,
@@ -191,13 +191,13 @@ impl Value {
         }
     }
 
-    /// Shown with what it was made of: `1.23 (50 µs)`.
+    /// Shown with the measurement behind it: `1.23 (50 µs)`.
     pub(crate) fn of(self, what: impl fmt::Display) -> Value {
         let shown = format!("{} ({what})", self.shown);
         Value { shown, ..self }
     }
 
-    /// Shown as this instead of the number.
+    /// Shown as this text instead of the number.
     pub(crate) fn shown(self, shown: impl fmt::Display) -> Value {
         let shown = shown.to_string();
         Value { shown, ..self }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_to_another_process_is_what_it_reads() {
+    fn findings_are_read_as_they_were_written() {
         let findings = some();
         assert_eq!(Findings::read(&findings.write()), findings);
     }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_reaches_no_goal_and_misses_none() {
+    fn unmeasurable_figure_reaches_no_goal_and_misses_none() {
         let mut findings = Findings::default();
         let none = Value::none(Goal::AtMost(1.2), "the server has none");
         findings.figure("native", none, "–");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_does_not_hold_is_noted() {
+    fn only_broken_rules_are_noted() {
         assert_eq!(some().broken, ["this does not"]);
     }
 

@@ -1,4 +1,4 @@
-//! The run as a whole: once on one core, once on all, and what is made of it.
+//! The whole run: once on one core, once on all, and its output.
 
 use std::env;
 use std::fs;
@@ -26,7 +26,7 @@ pub(crate) const MEASURE: &str = "measure";
 const BESIDE: &str = "beside";
 const PINNED: &str = "pinned";
 
-/// Measures, prints what was found, and writes it where it was asked for.
+/// Measures, prints the results, and writes them to the given files.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     let (start, load) = (Instant::now(), load());
     if args.parts.iter().any(|part| part.counts()) {
@@ -95,7 +95,7 @@ fn deliver(args: &Args, findings: &Findings, place: &str, markdown: &str) {
     }
 }
 
-/// Where it was measured.
+/// The machine of the run.
 fn place(pinned: bool) -> String {
     let how = if pinned {
         "Server and clients on one of them"
@@ -105,7 +105,7 @@ fn place(pinned: bool) -> String {
     format!("On {}. {how}", machine())
 }
 
-/// How often.
+/// The number of rounds.
 fn rounds(args: &Args) -> String {
     let effort = args.effort();
     format!(
@@ -116,8 +116,8 @@ fn rounds(args: &Args) -> String {
     )
 }
 
-/// Keeps a program and all that it starts on the first core that this one may use; nothing where that
-/// cannot be had.
+/// Keeps a program and all its children on the first core that this process may use. Does nothing where
+/// that is impossible.
 fn taskset() -> Vec<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut fields = status.lines().filter_map(|line| line.split_once(':'));
@@ -135,13 +135,13 @@ fn taskset() -> Vec<String> {
     }
 }
 
-/// Of a list such as `0-3,8`.
+/// The first core of a list such as `0-3,8`.
 fn first_core(list: &str) -> &str {
     let end = list.trim().find(|c: char| !c.is_ascii_digit());
     &list.trim()[..end.unwrap_or(list.trim().len())]
 }
 
-/// Starts this program to measure, behind a command that it is an argument of.
+/// Starts this program to measure, as an argument of a given command.
 fn start_self(before: &[String], file: &Path, how: &str, words: &[String]) -> Findings {
     let program = env::current_exe().expect("a program knows where it is");
     let mut command = match before {
@@ -158,7 +158,7 @@ fn start_self(before: &[String], file: &Path, how: &str, words: &[String]) -> Fi
     Findings::read(&fs::read_to_string(file).expect("it was written"))
 }
 
-/// Measures in this process, and writes what was found to a file.
+/// Measures in this process, and writes the results to a file.
 pub(crate) fn measure(file: &str, how: &str, words: &[String]) {
     let args = Args::parse(words).expect("they were understood before");
     let beside = how == BESIDE;

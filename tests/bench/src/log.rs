@@ -1,4 +1,4 @@
-//! Who had the lock when: what every body writes down, and what follows from it.
+//! The holders of a lock over time: the records of every body, and the figures derived from them.
 
 use crate::stats::{float, jain, rate};
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 /// One body under the lock. Times are those of the [clock](crate::clock) that all processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
-    /// Whose body it was.
+    /// The task of the body.
     pub(crate) task: u32,
-    /// Its fencing token; 0 where there is no such thing.
+    /// Its fencing token; 0 if the lock has none.
     pub(crate) token: u64,
-    /// When the lock was asked for.
+    /// When the caller asked for the lock.
     pub(crate) asked: u64,
     /// When the body began.
     pub(crate) entered: u64,
-    /// When it had ended, and nothing was released yet.
+    /// When the body had ended, before the release.
     pub(crate) left: u64,
 }
 
-/// The time of a race. It is measured from `start` on, when all that want the lock are waiting.
+/// The time of a race. It is measured from `start` on, when all callers are waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) begin: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Log {
     window: Window,
     tasks: u32,
     visits: Vec<Visit>,
-    /// When those asked who were still waiting at the end.
+    /// The times at which the callers asked that still wait at the end.
     waiting: Vec<u64>,
 }
 
@@ -52,17 +52,17 @@ impl Log {
         }
     }
 
-    /// How often the lock went from one task to another, in all.
+    /// The number of times the lock went from one task to another.
     pub(crate) fn transfers(&self) -> usize {
         transfers(&self.visits)
     }
 
-    /// How often a second, while it was measured.
+    /// Transfers per second of the measured time.
     pub(crate) fn rate(&self) -> f64 {
         rate(transfers(self.measured()), self.time())
     }
 
-    /// How equally often the tasks had it, taken together in groups of so many.
+    /// The fairness between tasks, in groups of this many.
     pub(crate) fn fairness(&self, group: u32) -> f64 {
         let mut shares = vec![0; self.tasks.div_ceil(group) as usize];
         for visit in self.measured() {
@@ -71,28 +71,28 @@ impl Log {
         jain(&shares)
     }
 
-    /// The longest that anybody waited, as a multiple of what a wait is in a circle of equals: the
-    /// number of tasks times the mean time of a transfer.
+    /// The longest wait, as a multiple of the wait in a fair rotation: the number of tasks times the
+    /// mean time of a transfer.
     pub(crate) fn longest_wait(&self) -> f64 {
         let served = self
             .measured()
             .iter()
             .map(|visit| (visit.asked, visit.entered));
         let unserved = self.waiting.iter().map(|&asked| (asked, self.window.end));
-        // A wait that began before it is measured is no longer than the measuring.
+        // A wait that began before the measured time counts only from its beginning.
         let wait = |(asked, until): (u64, u64)| until.saturating_sub(asked.max(self.window.start));
         let longest = served.chain(unserved).map(wait).max().unwrap_or(0);
         let circle = f64::from(self.tasks) / self.rate();
         Duration::from_nanos(longest).as_secs_f64() / circle
     }
 
-    /// How many bodies began before the last one had ended.
+    /// The number of bodies that began before the last one had ended.
     pub(crate) fn overlaps(&self) -> usize {
         let pairs = self.visits.windows(2);
         pairs.filter(|pair| pair[1].entered < pair[0].left).count()
     }
 
-    /// How many tokens were not higher than the last one.
+    /// The number of tokens that were not higher than the last one.
     pub(crate) fn stale_tokens(&self) -> usize {
         let pairs = self.visits.windows(2);
         pairs.filter(|pair| pair[1].token <= pair[0].token).count()
@@ -113,7 +113,8 @@ fn transfers(visits: &[Visit]) -> usize {
     pairs.filter(|pair| pair[0].task != pair[1].task).count()
 }
 
-/// What a process tells another one of its part in a race: a line for each visit, and for each that waits.
+/// The part of a process in a race, for another process: a line for each visit, and for each waiting
+/// task.
 pub(crate) fn write(visits: &[Visit], waiting: &[u64]) -> String {
     let visits = visits.iter().map(|visit| {
         let Visit {
@@ -131,7 +132,7 @@ pub(crate) fn write(visits: &[Visit], waiting: &[u64]) -> String {
 
 /// # Panics
 ///
-/// When it is not what [`write()`] writes.
+/// When it is not the output of [`write()`].
 pub(crate) fn read(text: &str) -> (Vec<Visit>, Vec<u64>) {
     let (mut visits, mut waiting) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -151,7 +152,7 @@ pub(crate) fn read(text: &str) -> (Vec<Visit>, Vec<u64>) {
     (visits, waiting)
 }
 
-/// How many commands were needed for each transfer.
+/// Commands per transfer.
 pub(crate) fn commands_each(commands: u64, transfers: usize) -> f64 {
     let commands = usize::try_from(commands).expect("it fits");
     float(commands) / float(transfers.max(1))
@@ -167,7 +168,7 @@ mod tests {
         end: 1_000_000_100,
     };
 
-    /// Bodies of 5 ns that begin at these times, each asked for 10 ns before.
+    /// Bodies of 5 ns that begin at these times, each requested 10 ns before.
     fn log(tasks: u32, visits: &[(u32, u64)]) -> Log {
         let visits = visits
             .iter()
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_and_after_is_not_measured() {
+    fn visits_before_and_after_the_measured_time_do_not_count() {
         let visits = [
             (0, 50),
             (1, 60),
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn fairness_is_of_tasks_or_of_groups_of_them() {
-        // Tasks 0 and 1 are one process, 2 and 3 another one.
+        // Tasks 0 and 1 are one process, 2 and 3 another.
         let log = log(4, &[(0, 200), (0, 210), (2, 220), (3, 230)]);
         assert!(close(log.fairness(1), 16.0 / (4.0 * 6.0)));
         assert!(close(log.fairness(2), 1.0));
@@ -222,11 +223,11 @@ mod tests {
     #[test]
     fn the_longest_wait_is_told_in_rounds_of_all_tasks() {
         let mut log = log(2, &[(0, 200), (1, 210), (0, 220)]);
-        // Two transfers in a second: a round of two tasks takes one.
+        // Two transfers per second: a round of two tasks takes one second.
         log.visits[2].asked = 0;
         log.visits[2].entered = 500_000_100;
         assert!(close(log.longest_wait(), 0.5), "{}", log.longest_wait());
-        // Whoever is not served at all waits, too.
+        // A task that is never served waits as well.
         log.waiting.push(250_000_100);
         assert!(close(log.longest_wait(), 0.75), "{}", log.longest_wait());
     }
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_to_another_process_is_what_it_reads() {
+    fn log_is_read_as_it_was_written() {
         let visits = log(2, &[(0, 200), (1, 210)]).visits;
         let told = write(&visits, &[7, 8]);
         assert_eq!(read(&told), (visits, vec![7, 8]));

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The machine of the measurements.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use harness::RedisServer;
 use crate::meter::Meter;
 use crate::runtimes::cores;
 
-/// In a line, and without a name: cores, system and server.
+/// One line without a host name: cores, system and server.
 pub(crate) fn machine() -> String {
     let server = RedisServer::start();
     let version = Meter::new(&server).version();
@@ -24,22 +24,22 @@ pub(crate) fn machine() -> String {
     )
 }
 
-/// How many threads of whatever program wanted a core in the last minute: figures of a busy machine say
-/// little, and should say so.
+/// The number of threads that wanted a core in the last minute. Figures of a busy machine are
+/// unreliable, and the output must show that.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let minute = load.split(' ').next().filter(|minute| !minute.is_empty());
     minute.unwrap_or("unknown").to_owned()
 }
 
-/// The processor's own name.
+/// The processor's model name.
 fn model(cpuinfo: &str) -> &str {
     let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     let model = fields.find(|(name, _)| name.trim() == "model name");
     model.map_or("an unknown processor", |(_, model)| model.trim())
 }
 
-/// Its version, without what a distribution adds.
+/// The kernel's version, without the suffix of a distribution.
 fn kernel(release: &str) -> String {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let version = release

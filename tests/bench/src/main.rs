@@ -1,12 +1,12 @@
 //! `cargo run --release -p lock-bench -- all`: see `lock-bench --help`.
 //!
-//! Prints figures, each beside its goal and its floor: the least that the same work can cost here
-//! and now, measured in the same run by turns. Times depend on the machine, so nothing is asserted
-//! of them; counts do not, and a wrong one fails the run.
+//! Prints figures, each beside its goal and its floor: the least that the same work can cost on this
+//! machine, measured alternately in the same run. Times depend on the machine and are not asserted.
+//! Counts do not, and a wrong one fails the run.
 //!
-//! On a machine with several cores, waking a thread on another one costs more than a lock. So the
-//! figures are made on one core, server included, with `taskset`; a shorter run on all cores stands
-//! beside them. This program starts itself for both, and for whatever needs a process.
+//! On a machine with several cores, waking a thread on another core costs more than a lock. So the
+//! figures are measured on one core, server included, with `taskset`; a shorter run on all cores is
+//! shown beside them. This program starts itself for both, and for every other process that it needs.
 
 mod args;
 mod clock;

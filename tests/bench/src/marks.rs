@@ -1,15 +1,15 @@
 //! The place of the figures in a text.
 
-/// Stands before and behind them.
+/// The marks before and after the figures.
 const MARK: &str = "<!-- figures -->\n";
 
-/// The text with other figures; none if it has no place for them.
+/// The text with other figures; `None` if it has no place for them.
 pub(crate) fn with_figures(text: &str, figures: &str) -> Option<String> {
     let [before, _, after] = parts(text)?;
     Some(format!("{before}{MARK}{figures}{MARK}{after}"))
 }
 
-/// What stands there.
+/// The text between the marks.
 #[cfg(test)]
 pub(crate) fn figures(text: &str) -> Option<&str> {
     parts(text).map(|[_, figures, _]| figures)
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_between_the_marks_is_replaced_and_nothing_else() {
+    fn text_between_the_marks_is_replaced_and_no_other() {
         let text = "# Figures\n<!-- figures -->\nold\n\nolder\n<!-- figures -->\nprose\n";
         let new = with_figures(text, "new\n").unwrap();
         assert_eq!(

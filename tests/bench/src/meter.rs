@@ -1,11 +1,11 @@
-//! What a server says it has done.
+//! The statistics of a server.
 
 use std::time::Duration;
 
 use harness::RedisServer;
 use redis::Connection;
 
-/// A connection that asks.
+/// The connection that asks.
 pub(crate) struct Meter(Connection);
 
 impl Meter {
@@ -13,13 +13,13 @@ impl Meter {
         Meter(server.connection())
     }
 
-    /// How often it has run these commands, for clients or inside of scripts.
+    /// The number of calls of these commands, by clients or inside scripts.
     pub(crate) fn calls(&mut self, names: &[&str]) -> u64 {
         let info = self.info("commandstats");
         names.iter().map(|name| calls(&info, name)).sum()
     }
 
-    /// How many bytes it has received, those of this question included.
+    /// The bytes that it has received, those of this query included.
     pub(crate) fn received(&mut self) -> u64 {
         let info = self.info("stats");
         let bytes = field(&info, "total_net_input_bytes");
@@ -29,7 +29,7 @@ impl Meter {
             .expect("it is a number")
     }
 
-    /// How long it has run on a core.
+    /// Its CPU time.
     pub(crate) fn cpu(&mut self) -> Duration {
         cpu(&self.info("cpu"))
     }
@@ -62,7 +62,7 @@ fn calls(info: &str, name: &str) -> u64 {
         .expect("it is `calls=` and a number")
 }
 
-/// In the system and outside of it.
+/// System and user time.
 fn cpu(info: &str) -> Duration {
     let parts = ["used_cpu_sys", "used_cpu_user"].map(|name| {
         let seconds = field(info, name).and_then(|seconds| seconds.parse().ok());
@@ -71,7 +71,7 @@ fn cpu(info: &str) -> Duration {
     parts.iter().sum()
 }
 
-/// Valkey says which Redis it is compatible with, and its own version elsewhere.
+/// Valkey reports a compatible Redis version, and its own version in another field.
 fn version(info: &str) -> String {
     let named = |name, version| field(info, version).map(|version| format!("{name} {version}"));
     named("Valkey", "valkey_version")

@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Numbers in readable form.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A number with three digits that count, and a gap between thousands.
+/// A number with three significant digits, and a gap between thousands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -22,7 +22,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// A number of things, all of its digits.
+/// A count, with all of its digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count(pub(crate) usize);
 
@@ -47,7 +47,7 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A time in the unit that suits it.
+/// A time in a suitable unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short(pub(crate) Duration);
 

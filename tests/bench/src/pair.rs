@@ -1,16 +1,16 @@
-//! Two things that are timed side by side.
+//! Two operations that are timed side by side.
 
 use std::time::{Duration, Instant};
 
 use crate::contestants::Contestant;
 use crate::stats::{Times, median, ratio};
 
-/// Something that is done again and again, and timed each time.
+/// An operation that is repeated, and timed each time.
 pub(crate) trait Work: Send + Sync + 'static {
     fn once(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Taking a lock that nobody else wants, and giving it back.
+/// Acquiring and releasing a free lock.
 pub(crate) struct Cycle<C>(pub(crate) C, pub(crate) &'static str);
 
 impl<C: Contestant> Work for Cycle<C> {
@@ -20,7 +20,7 @@ impl<C: Contestant> Work for Cycle<C> {
     }
 }
 
-/// How long both take.
+/// The times of both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) ours: Duration,
@@ -29,12 +29,12 @@ pub(crate) struct Pair {
     pub(crate) ratio: f64,
 }
 
-/// How much of the one is done before the other has its turn, so that both see the same weather.
+/// The length of a slice, after which the other operation has its turn: both meet the same conditions.
 const SLICE: usize = 100;
 
-/// Times both, in slices by turns.
+/// Times both operations, in alternating slices.
 pub(crate) async fn pair(rounds: usize, times: usize, ours: impl Work, floor: impl Work) -> Pair {
-    // What is only done once, such as loading a script.
+    // For work that is done once, such as loading a script.
     for _ in 0..SLICE {
         ours.once().await;
         floor.once().await;

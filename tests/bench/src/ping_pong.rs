@@ -1,7 +1,7 @@
 //! The floor of a transfer: a message from one client to another.
 //!
-//! Two tasks, each with a connection that is subscribed to a channel of its own, answer each
-//! other's PUBLISH. Nobody can tell the next one through the server for less than a message.
+//! Two tasks, each with a connection that is subscribed to a channel of its own, answer each other's
+//! PUBLISH. A client cannot notify another through the server for less than a message.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl Player {
                 }
             }
         };
-        // It ends with the time.
+        // The task ends with the time.
         let _ = timeout_at(until, game).await;
         heard
     }
@@ -66,7 +66,7 @@ impl Player {
     }
 }
 
-/// How many messages a second they exchange.
+/// The number of messages per second that they exchange.
 pub(crate) async fn ping_pong(url: &str, time: Duration) -> f64 {
     let players = [Player::new(url, 0).await, Player::new(url, 1).await];
     let until = Instant::now() + time;

@@ -1,7 +1,7 @@
-//! The plot of transfers a second against the number of waiters, as SVG.
+//! The plot of transfers per second against the number of waiters, as SVG.
 //!
-//! Made by hand: two logarithmic axes, colours for light and dark pages, and text that does not
-//! depend on a font. The crates that plot have the one or the other.
+//! Written by hand: two logarithmic axes, colours for light and dark pages, and text that does not
+//! depend on a font. Each plotting crate lacks one of these.
 
 use std::fmt::Write;
 
@@ -16,11 +16,11 @@ const RIGHT: f64 = 540.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 366.0;
 
-/// Between the names of two curves.
+/// The distance between the names of two curves.
 const LINE: f64 = 17.0;
 
-/// Curves keep these in the order in which they come: they can be told apart on white and on black,
-/// and by those who see red and green alike.
+/// Curves keep these colours in the order in which they come. They are distinct on white and on black,
+/// and for readers who do not distinguish red and green.
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #24292f } \
 .grid { stroke: #8c959f; stroke-opacity: .35 } \
@@ -29,7 +29,7 @@ text { font: 13px system-ui, sans-serif; fill: #24292f } \
 .c3 { stroke: #e69f00 } .c4 { stroke: #d55e00 } .c5 { stroke: #cc79a7 } \
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .c2 { stroke: #3d9be0 } }";
 
-/// The picture; the same for the same points.
+/// The picture, which is the same for the same points.
 pub(crate) fn svg(points: &[Point]) -> String {
     let scale = Scale::of(points);
     let mut picture = String::new();
@@ -94,14 +94,14 @@ pub(crate) fn svg(points: &[Point]) -> String {
     picture
 }
 
-/// Logarithms of what is shown, and where that is.
+/// The logarithms of the shown ranges, and their positions.
 struct Scale {
     waiters: (f64, f64),
     rates: (f64, f64),
 }
 
 impl Scale {
-    /// From the fewest waiters to the most, and for rates whole powers of ten.
+    /// From the smallest to the largest number of waiters; rates cover whole powers of ten.
     fn of(points: &[Point]) -> Scale {
         let (least, most) = limits(points.iter().map(|point| f64::from(point.waiters).log2()));
         let rates = limits(points.iter().map(|point| point.rate.max(1.0).log10()));
@@ -122,7 +122,7 @@ impl Scale {
         BOTTOM - (rate.max(1.0).log10() - low) / (high - low) * (BOTTOM - TOP)
     }
 
-    /// The powers of ten that have a line across.
+    /// The powers of ten that have a horizontal line.
     fn powers(&self) -> impl Iterator<Item = u32> {
         let (low, high) = self.rates;
         (0..20).filter(move |&power| (low..=high).contains(&f64::from(power)))
@@ -159,7 +159,7 @@ fn curves(points: &[Point]) -> Vec<(&str, Vec<&Point>)> {
     curves
 }
 
-/// Moves names that would lie upon each other down, and up again where there is no room.
+/// Moves overlapping names down, and up again where there is no room.
 fn apart(wanted: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&one, &other| wanted[one].total_cmp(&wanted[other]));
@@ -222,7 +222,7 @@ mod tests {
         let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
         assert!(gaps.into_iter().all(|gap| gap >= LINE - 1e-9), "{places:?}");
         assert!(sorted[4] <= BOTTOM + LINE / 2.0, "{places:?}");
-        // The upper one of two stays where it is, and each on its side of the others.
+        // The upper one of two stays, and each stays on its side of the others.
         assert!((places[0] - 100.0).abs() < 1e-9, "{places:?}");
         assert!(places[2] < places[0] && places[0] < places[1], "{places:?}");
     }

@@ -1,4 +1,4 @@
-//! Tasks that all want one lock.
+//! Tasks that compete for one lock.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use crate::clock::{instant, nanos, now, sleep_until};
 use crate::contestants::Contestant;
 use crate::log::{Log, Visit, Window};
 
-/// For everybody to hear of a race before it begins.
+/// The time for all processes to learn of a race before it begins.
 const NOTICE: Duration = Duration::from_millis(30);
 
-/// What is measured is preceded by this part of it, in which the line forms.
+/// The queue forms before the measured time, in this fraction of it.
 const WARM_UP: u32 = 4;
 
-/// Tasks `first` and so on of a race, as many as `tasks`.
+/// Tasks `first` and so on of a race, that many of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Race {
     pub(crate) key: String,
@@ -24,12 +24,12 @@ pub(crate) struct Race {
 }
 
 impl Window {
-    /// Soon, and so long.
+    /// A race that begins soon and lasts this long.
     pub(crate) fn soon(time: Duration) -> Window {
         Window::after(time / WARM_UP, time)
     }
 
-    /// Soon, and so long, after a time for the line to form.
+    /// A race that begins soon and lasts this long, after a time for the queue to form.
     pub(crate) fn after(warm_up: Duration, time: Duration) -> Window {
         let begin = now() + nanos(NOTICE);
         let start = begin + nanos(warm_up);
@@ -38,8 +38,8 @@ impl Window {
     }
 }
 
-/// Has the tasks take the lock in turns until the time is over: their visits, and when those asked who
-/// then still wait.
+/// Has the tasks take the lock in turns until the time is over. Returns their visits, and the times at
+/// which the remaining waiters asked.
 pub(crate) async fn race<C: Contestant>(contestant: &C, race: &Race) -> (Vec<Visit>, Vec<u64>) {
     let mut tasks = JoinSet::new();
     for task in race.first..race.first + race.tasks {
@@ -54,7 +54,7 @@ pub(crate) async fn race<C: Contestant>(contestant: &C, race: &Race) -> (Vec<Vis
     (visits, waiting)
 }
 
-/// The log of a race of tasks of this process alone.
+/// The log of a race between tasks of this process alone.
 pub(crate) async fn log<C: Contestant>(
     contestant: &C,
     key: &str,
@@ -86,7 +86,7 @@ async fn turns<C: Contestant>(
             let held = contestant.acquire(key).await;
             waiting = None;
             let entered = now();
-            // The body: it writes down that it was here.
+            // The body: it records its visit.
             visits.push(Visit {
                 task,
                 token: C::token(&held),
@@ -97,7 +97,8 @@ async fn turns<C: Contestant>(
             contestant.release(held).await;
         }
     };
-    // The time ends it. One timer a task: one for each turn would be a good part of a local one.
+    // The time ends the task. There is one timer per task: one per turn would take a good part of a
+    // local turn's time.
     let _over: Result<(), _> = tokio::time::timeout_at(instant(window.end), turns).await;
     (visits, waiting)
 }

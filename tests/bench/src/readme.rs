@@ -1,10 +1,10 @@
-//! What the README shows of the figures.
+//! The figures that the README shows.
 
 use crate::findings::{Cell, Table, column};
 use crate::parts::Part;
 use crate::sheet::Sheet;
 
-/// Its rows, each with the part that measures it.
+/// The README's rows, each with the part that measures it.
 const ROWS: [(Part, &str); 6] = [
     (
         Part::Cycle,
@@ -36,7 +36,7 @@ pub(crate) fn is_measured_by(parts: &[Part]) -> bool {
     ROWS.iter().all(|(part, _)| parts.contains(part))
 }
 
-/// Its table.
+/// The README's table.
 ///
 /// # Panics
 ///
@@ -62,7 +62,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/performance.md");
 
     #[test]
-    fn rows_come_in_the_order_of_the_readme_and_others_do_not() {
+    fn rows_come_in_the_order_of_the_readme_without_further_rows() {
         let mut findings = Findings::default();
         findings.figure("another", Value::new(Goal::AtMost(1.0), 1.0), 1);
         for (_, row) in ROWS.iter().rev() {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_explains_what_is_not_reached() {
+    fn the_page_explains_each_missed_goal() {
         let (_, reasons) = PAGE.split_once("## What is not reached").unwrap();
         let reasons = reasons.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_missed = |row: &Vec<&str>| row.len() > COLUMNS.len() && row[3].contains("no");

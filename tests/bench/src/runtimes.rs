@@ -1,4 +1,4 @@
-//! The runtimes that services have.
+//! The runtimes of typical services.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -6,11 +6,11 @@ use std::thread;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Which one.
+/// The kinds of runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavour {
     CurrentThread,
-    /// As `#[tokio::main]` makes it: a thread for each core that the process may use.
+    /// Like `#[tokio::main]`: a thread for each core that the process may use.
     MultiThread,
 }
 
@@ -24,7 +24,7 @@ impl Flavour {
         }
     }
 
-    /// Completes `work` on a new runtime, as a task: that is where services call from.
+    /// Completes `work` on a new runtime, as a task, since services call from tasks.
     pub(crate) fn run<T: Send + 'static>(
         self,
         work: impl Future<Output = T> + Send + 'static,
@@ -44,11 +44,11 @@ impl Flavour {
     }
 }
 
-/// Completes work that blocks its thread wherever it waits, on this thread and without a runtime.
+/// Completes work that blocks its thread at every wait, on this thread and without a runtime.
 ///
 /// # Panics
 ///
-/// When it waits for a waker.
+/// When the work waits for a waker.
 pub(crate) fn without_runtime<T>(work: impl Future<Output = T>) -> T {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(work).poll(&mut context) {

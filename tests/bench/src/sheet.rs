@@ -7,8 +7,8 @@ use crate::findings::{Cell, Table};
 pub(crate) struct Sheet(Vec<Vec<String>>);
 
 impl Sheet {
-    /// Lays the cells of a table out. The columns come in this order, and those that are not named
-    /// behind them; a column without any cell is left out. Rows come as they were found.
+    /// Lays out the cells of a table. The columns come in this order, followed by the unnamed ones; a
+    /// column without any cell is left out. Rows come in the order of the results.
     pub(crate) fn new(cells: &[Cell], table: Table, corner: &str, order: &[&str]) -> Sheet {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.table == table).collect();
         let has = |column: &&str| cells.iter().any(|cell| cell.column == *column);
@@ -45,7 +45,7 @@ impl Sheet {
         self.0.len() == 1
     }
 
-    /// Columns that stand below each other, for a terminal.
+    /// Aligned columns, for a terminal.
     pub(crate) fn text(&self) -> String {
         let rule = self
             .widths()
@@ -55,7 +55,7 @@ impl Sheet {
         self.lines(&rule, |fields| fields.join("  ").trim_end().to_owned())
     }
 
-    /// The same as Markdown, which reads well as it stands.
+    /// The same as Markdown that is readable as text.
     pub(crate) fn markdown(&self) -> String {
         let rule = self
             .widths()
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_nobody_ordered_come_last_and_the_last_word_counts() {
+    fn unordered_columns_come_last_and_the_last_value_counts() {
         let sheet = sheet(
             &[
                 ("cycle", "new", "1"),

@@ -1,8 +1,8 @@
-//! What many measurements say together.
+//! Statistics of measurements.
 
 use std::time::Duration;
 
-/// Times of one kind, in order of length.
+/// Times of one kind, sorted.
 #[derive(Debug)]
 pub(crate) struct Times(Vec<Duration>);
 
@@ -24,14 +24,14 @@ impl Times {
         self.percentile(100)
     }
 
-    /// The time that so many of a hundred do not exceed.
+    /// The time that this many percent do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0[rank.max(1) - 1]
     }
 }
 
-/// The one in the middle; of an even number, the mean of the two there.
+/// The middle value; for an even number of values, the mean of the two in the middle.
 ///
 /// # Panics
 ///
@@ -50,7 +50,7 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Jain's index of fairness: 1 if all shares are equal, 1/n if one of n has everything.
 ///
-/// Nobody who got nothing at all is treated unfairly: it is 1 then, and for no shares.
+/// The index is 1 if all shares are 0, or if there are none.
 pub(crate) fn jain(shares: &[usize]) -> f64 {
     let sum: f64 = shares.iter().copied().map(float).sum();
     let squares: f64 = shares.iter().map(|&share| float(share).powi(2)).sum();
@@ -60,17 +60,17 @@ pub(crate) fn jain(shares: &[usize]) -> f64 {
     sum.powi(2) / (float(shares.len()) * squares)
 }
 
-/// How often a second.
+/// Per second.
 pub(crate) fn rate(count: usize, time: Duration) -> f64 {
     float(count) / time.as_secs_f64()
 }
 
-/// How many times the other.
+/// The ratio of the two.
 pub(crate) fn ratio(one: Duration, other: Duration) -> f64 {
     one.as_secs_f64() / other.as_secs_f64()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^52")]
 pub(crate) fn float(count: usize) -> f64 {
     count as f64
 }

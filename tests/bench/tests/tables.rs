@@ -1,13 +1,13 @@
-//! The program itself, as quick as it can be: whether it measures what it says, and whether the counts
-//! that hold on any machine do. It fails if they don't.
+//! The program itself, with the least effort: whether it measures the named figures, and whether the
+//! counts hold that do not depend on the machine. The program fails if they do not.
 
 use std::fs;
 use std::process::Command;
 
 use harness::{RedisServer, release_command};
 
-/// Parts with processes, a network and waiters, and those of the README; the rest takes longer, and is made
-/// of the same.
+/// Parts with processes, a network and waiters, and those of the README. The other parts take longer
+/// and use the same code.
 const PARTS: [&str; 12] = [
     "cycle",
     "callers",
@@ -26,7 +26,7 @@ const PARTS: [&str; 12] = [
 const TEXT: &str = "# A lock\n<!-- figures -->\nold\n<!-- figures -->\nMore.\n";
 
 #[test]
-fn what_is_measured_is_in_the_tables() {
+fn measured_figures_are_in_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name| folder.path().join(name);
     for name in ["README.md", "performance.md"] {
@@ -55,7 +55,7 @@ fn what_is_measured_is_in_the_tables() {
         let row = row.unwrap_or_else(|| panic!("no {begin} in {markdown}"));
         row.split('|').map(str::trim).skip(1).collect::<Vec<_>>()
     };
-    // Figure, goal, ours, reached, floor: counts are the same everywhere.
+    // Figure, goal, own value, reached, floor: counts are the same on every machine.
     let release = release_command(&mut RedisServer::start().connection());
     let ours = format!("2 (EVALSHA, {release})");
     assert_eq!(

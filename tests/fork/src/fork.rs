@@ -2,17 +2,17 @@
 
 use std::io;
 
-/// What became of the child.
+/// The outcome of the child.
 #[derive(Debug)]
 pub(crate) enum Forked {
     Child,
     Parent { child: libc::pid_t },
 }
 
-/// A child that hangs is ended after so many seconds: its parent may be gone by then.
+/// A child that hangs is ended after this many seconds, since its parent may be gone by then.
 const LONGEST: libc::c_uint = 60;
 
-/// Makes a copy of this process. Of its threads, the copy has the one that calls this.
+/// Copies this process. Of its threads, only the calling one exists in the copy.
 #[expect(unsafe_code, reason = "there is no safe `fork`")]
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: it takes no arguments. What makes `fork` dangerous are locks that other threads hold
@@ -29,7 +29,7 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
-/// Waits until `child` has ended. Whether it ended by itself, and well.
+/// Waits until `child` has ended, and returns whether it exited with success.
 #[expect(
     unsafe_code,
     reason = "there is no safe `waitpid`, and the standard one needs a `Child`"

@@ -1,4 +1,4 @@
-//! `lock-fork URL`: takes a lock, forks, and says what parent and child can do then.
+//! `lock-fork URL`: acquires a lock, forks, and prints what parent and child can do then.
 //! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command under way.
 //! `lock-fork URL retained`: forks while a lease is retained.
 //!
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// Everything that reaches for a server, and what only looks as if it did not.
+/// Every operation that needs a server, and those that only seem to need none.
 fn child(client: &LockClient, guard: LockGuard, url: &str) {
     let acquire = |key: &str| client.lock(key).wait(Duration::from_secs(5));
     say("child takes a lock", acquire("order:43").acquire_blocking());
@@ -79,7 +79,7 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
         "parent's child: {}",
         if ended { "ended well" } else { "failed" }
     );
-    // Renewed twice at least by the background thread, if that is what it was.
+    // The background thread, if it runs, has renewed the lease at least twice.
     let ended = Instant::now();
     while ended.elapsed() < Duration::from_millis(1_500) {
         std::hint::spin_loop();
@@ -91,7 +91,7 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
     say("parent releases", guard.release_blocking());
 }
 
-/// The child goes on with its parent's runtime, which has a command in hand that is not sent yet.
+/// The child continues its parent's runtime, which has queued a command that is not sent yet.
 async fn inside_a_runtime(url: &str) {
     let client = LockClient::builder().url(url).build();
     let client = client.expect("the URL is well formed");
@@ -124,7 +124,7 @@ async fn inside_a_runtime(url: &str) {
     }
 }
 
-/// The child must neither take the lease nor give it back.
+/// The child must neither use the lease nor release it.
 fn while_retained(url: &str) {
     let client = LockClient::builder().url(url);
     let client = client.retain(Duration::from_secs(10)).build();

@@ -1,5 +1,5 @@
-//! A forked child has its parent's memory and not its threads. It must neither wait for what only
-//! those could bring, nor touch what is the parent's.
+//! A forked child has its parent's memory and not its threads. It must neither wait for those threads,
+//! nor touch its parent's locks and connections.
 
 use harness::{KEY, LOCK, PATIENCE, RedisServer, Worker, ask};
 
@@ -39,8 +39,8 @@ fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
     assert!(strange.is_empty(), "{strange:#?}");
 }
 
-/// The child has the same socket. What it wrote would be a second command to the server, and what it
-/// read would be its parent's answers.
+/// The child has the same socket. Its writes would reach the server as further commands, and its reads
+/// would take its parent's answers.
 #[test]
 fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
     for _ in 0..3 {
@@ -70,7 +70,7 @@ fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
     }
 }
 
-/// It is the parent's, which takes it again without a command.
+/// The lease is the parent's, which uses it again without a command.
 #[test]
 fn a_child_leaves_a_retained_lease_alone() {
     let server = RedisServer::start();

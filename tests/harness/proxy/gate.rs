@@ -1,4 +1,4 @@
-//! What happens to each chunk, decided under one mutex.
+//! The treatment of each chunk, decided under one mutex.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use super::Mode;
 
-/// What all links ask before they move a chunk.
+/// The shared state that all links consult before they move a chunk.
 #[derive(Debug)]
 pub(super) struct Gate {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// The faults that the test asked for, and the links.
+/// The faults that the test requested, and the links.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) target: SocketAddr,
@@ -35,11 +35,11 @@ pub(super) struct State {
 struct Link {
     client: TcpStream,
     server: TcpStream,
-    // A request of this link was chosen to lose its reply.
+    // The reply to a request of this link is to be cut.
     reply_is_cut: bool,
-    // The server's side has ended, and the client must not learn it.
+    // The server's side has ended, and the client must not notice.
     halved: bool,
-    // Directions that have ended; with both, the sockets can go.
+    // The directions that have ended; after both, the sockets are closed.
     ended: u8,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Direction {
     ToClient,
 }
 
-/// The gate's word on one chunk.
+/// The gate's decision about one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Forward,
@@ -57,8 +57,8 @@ pub(super) enum Verdict {
     Lose,
     /// The chunk is lost, and the link with it.
     Drop,
-    /// The chunk is lost, and the client sees a closed connection; the server must still get to see
-    /// everything that was sent to it.
+    /// The chunk is lost, and the client sees a closed connection. The server must still receive all
+    /// earlier bytes.
     Drain,
 }
 
@@ -88,13 +88,13 @@ impl Gate {
         self.state.lock().expect("no proxy thread panics")
     }
 
-    /// Changes the state, and lets whoever is held look at it again.
+    /// Changes the state, and wakes the links that are held.
     pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    /// Decides on a chunk; blocks as long as it is held or delayed.
+    /// Decides about a chunk; blocks while the chunk is held or delayed.
     pub(super) fn admit(&self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
         let arrived = Instant::now();
         let mut state = self.lock();
@@ -125,7 +125,7 @@ impl Gate {
 }
 
 impl State {
-    /// Adds a link and answers its id; none if the test forbids connections now.
+    /// Adds a link and returns its id; none if the test refuses connections now.
     pub(super) fn add_link(&mut self, client: TcpStream, server: TcpStream) -> Option<u64> {
         if self.refusing || self.closed {
             self.refused += 1;
@@ -145,21 +145,21 @@ impl State {
         Some(self.accepted)
     }
 
-    /// What the client gets in place of a chunk from the server, if it is to get something else.
+    /// The replacement for a chunk from the server, if there is one.
     pub(super) fn replaced(&self, chunk: &[u8]) -> Option<String> {
         let (from, to) = self.replace.as_ref()?;
         let text = str::from_utf8(chunk).ok()?;
         text.contains(from).then(|| text.replace(from, to))
     }
 
-    /// Closes one link, and loses what it holds back.
+    /// Closes one link, and drops the bytes that it holds back.
     pub(super) fn kill_link(&mut self, id: u64) {
         if let Some(link) = self.links.remove(&id) {
             link.close();
         }
     }
 
-    /// Closes all links, and loses what they hold back.
+    /// Closes all links, and drops the bytes that they hold back.
     pub(super) fn kill_links(&mut self) {
         for (_, link) in self.links.drain() {
             link.close();
@@ -170,17 +170,17 @@ impl State {
     pub(super) fn halve_links(&mut self) {
         for link in self.links.values_mut() {
             link.halved = true;
-            // Closed already, by the server: all the better.
+            // The server may have closed it already.
             let _ = link.server.shutdown(Shutdown::Both);
         }
     }
 
-    /// Whether the client is not to learn that the server's side has ended.
+    /// Whether the end of the server's side is hidden from the client.
     pub(super) fn is_halved(&self, id: u64) -> bool {
         self.links.get(&id).is_some_and(|link| link.halved)
     }
 
-    /// Notes that one direction of a link has ended.
+    /// Records that one direction of a link has ended.
     pub(super) fn end_direction(&mut self, id: u64) {
         if let Some(link) = self.links.get_mut(&id) {
             link.ended += 1;
@@ -217,7 +217,7 @@ impl State {
 
 impl Link {
     fn close(&self) {
-        // A socket that the other side has closed already cannot be shut down: all the better.
+        // A socket that the other side has closed already cannot be shut down, which is fine.
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
     }

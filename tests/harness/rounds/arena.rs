@@ -14,13 +14,13 @@ use crate::clock::Clock;
 use crate::server::RedisServer;
 use crate::worker::{Kind, Worker};
 
-/// Where rounds take place: what all of them share.
+/// The shared environment of all rounds.
 #[derive(Debug)]
 pub struct Arena {
     worker: Vec<String>,
     kind: Kind,
     register: RedisServer,
-    // Rounds that were begun, so that each has a key of its own in the register.
+    // The number of rounds begun, so that each has a key of its own in the register.
     begun: AtomicUsize,
 }
 
@@ -36,8 +36,8 @@ impl Arena {
         }
     }
 
-    /// Runs up to `rounds` rounds of a row, `at_once` of them side by side, and begins none but the
-    /// first after `budget`.
+    /// Runs up to `rounds` rounds of a row, `at_once` of them side by side. Only the first may begin
+    /// after `budget`.
     pub fn run(&self, row: &Row, rounds: usize, at_once: usize, budget: Duration) -> Tally {
         let started = Instant::now();
         let next = AtomicUsize::new(0);
@@ -45,7 +45,7 @@ impl Arena {
         let rounds_in_turn = || {
             loop {
                 let round = next.fetch_add(1, Ordering::Relaxed);
-                // Once at least: a row that was not played would look like one that passed.
+                // At least once: a row that was not played would look like one that passed.
                 if round >= rounds || (round > 0 && started.elapsed() >= budget) {
                     return;
                 }
@@ -67,7 +67,7 @@ impl Arena {
         tally.into_inner().expect("adding does not panic")
     }
 
-    /// One round, whatever becomes of it.
+    /// One round, whatever its outcome.
     fn round(&self, row: &Row) -> Outcome {
         let played = panic::catch_unwind(AssertUnwindSafe(|| {
             let number = self.begun.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +91,7 @@ impl Arena {
         }
     }
 
-    /// Which client the workers use.
+    /// The client that the workers use.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -101,7 +101,7 @@ impl Arena {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));

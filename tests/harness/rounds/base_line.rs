@@ -1,4 +1,4 @@
-//! What there was before a round, and must be all that there is after it.
+//! The server's state before a round, which must be its state after the round.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,12 @@ use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// A dead waiter stays in the queue for 6 s, the queue itself for a second more, and what was lost
-/// on the way is undone for 10 s: after this long, nothing has a reason to be there.
+/// A dead waiter stays in the queue for 6 s and the queue for a second more; a lost command is undone
+/// for 10 s. After this time, no record has a reason to exist.
 const LIMIT: Duration = PATIENCE;
 
-/// No locks, no queues, no channels, no clients. Fences stay: a token must rise after a day of rest.
+/// No locks, queues, channels or clients. Fences stay, since a token must rise after a day without
+/// locks.
 pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     let mut connection = server.connection();
     settle(|| {
@@ -19,7 +20,7 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
         let keys: Vec<_> = keys.iter().filter(|key| !key.ends_with("}:f")).collect();
         let channels: Vec<String> = ask(&mut connection, &["PUBSUB", "CHANNELS", "*"]);
         let list: String = ask(&mut connection, &["CLIENT", "LIST"]);
-        // Ours, and that of the round's own eye.
+        // The harness's own connection, and the round's.
         let clients = list.lines().count();
         let (count, some) = (keys.len(), &keys[..keys.len().min(5)]);
         let left = format!("{count} keys {some:?}, channels {channels:?}, {clients} clients");
@@ -28,9 +29,9 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     })
 }
 
-/// One task, that of the commands; one socket, that of the resource, once the client is shut down.
+/// One task, for the commands; one socket, for the resource, once the client is shut down.
 pub(super) fn of_worker(mut worker: Worker) -> Result<(), String> {
-    // A client that is shut down waits for what is held.
+    // A client that is shut down waits for held locks.
     worker.send("shutdown");
     let answer = worker.line(LIMIT);
     if answer.as_deref() != Some("ok") {
@@ -46,7 +47,7 @@ pub(super) fn of_worker(mut worker: Worker) -> Result<(), String> {
     })
 }
 
-/// The last word of `look`, unless it is content before the limit.
+/// The last finding of `look`, unless it finds nothing wrong before the limit.
 fn settle(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What came of a round.
+//! The outcome of a round.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::row::Class;
 use super::violation::{Kind, Violation};
 use crate::history::{Entry, History, Written};
 
-/// What the checkers found.
+/// The findings of the checkers.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Visits that overlapped another, as an unfenced resource sees them.
@@ -15,12 +15,12 @@ pub(super) struct Outcome {
     pub(super) stale: usize,
     /// The longest time to the next grant that the script measured.
     pub(super) slowest: Option<Duration>,
-    /// What must not be.
+    /// The violations.
     pub(super) violations: Vec<Violation>,
 }
 
 impl Outcome {
-    /// What the register tells; `fenced`: the visitors had tokens.
+    /// The findings of the register; `fenced`: the visitors had tokens.
     pub(super) fn of(written: &[Written], class: Class, fenced: bool) -> Self {
         let mut outcome = Self::default();
         let stale = History::stale_writes(written);
@@ -38,7 +38,7 @@ impl Outcome {
         for entry in double {
             outcome.violate(Kind::DoubleEntry, entry.to_string());
         }
-        // One grant may be good for several visits.
+        // Several visits may belong to one grant.
         let fallen = entries
             .windows(2)
             .find(|pair| pair[0].token > pair[1].token);
@@ -51,7 +51,7 @@ impl Outcome {
         outcome
     }
 
-    /// A round that could not even be looked at.
+    /// A round that could not be inspected.
     pub(super) fn broken(what: String) -> Self {
         let mut outcome = Self::default();
         outcome.violate(Kind::Unexpected, what);

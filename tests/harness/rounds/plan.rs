@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The options of the command line.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::row::Row;
 use super::tally::Tally;
 use crate::worker::Kind;
 
-/// Which rows to play, how often, for how long, and with whom.
+/// The rows, the number of rounds, the time, and the client.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The rows, in the order of the table.
@@ -24,7 +24,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What the arguments of the command mean.
+    /// Help about the arguments.
     pub const USAGE: &str = "\
 usage: lock-rounds [--rounds N] [--budget TIME] [--at-once N] [--client ours|plain] [ROW…]
        lock-rounds --list
@@ -33,7 +33,7 @@ Plays the rows of the fault table (all, or those that are named), up to N rounds
 begins no round after TIME (1h; such as 90s, 10m, 2h), of which each row has its share, but at least
 one. Prints one line a row and every violation; fails if there is one.";
 
-    /// Reads the arguments; what is wrong with them otherwise.
+    /// Reads the arguments, or returns what is wrong with them.
     pub fn parse(args: &[String], table: &[Row]) -> Result<Self, String> {
         let mut plan = Self {
             rows: Vec::new(),
@@ -65,7 +65,7 @@ one. Prints one line a row and every violation; fails if there is one.";
         Ok(plan)
     }
 
-    /// Plays it. `watch` sees each row as soon as it is done.
+    /// Plays the plan. `watch` sees each row as soon as it has ended.
     pub fn play(&self, worker: &[&str], mut watch: impl FnMut(&Tally)) -> Report {
         let arena = Arena::new(worker, self.kind);
         let started = Instant::now();

@@ -1,4 +1,4 @@
-//! One line a row, and every violation.
+//! One line per row, and every violation.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl Report {
         self.tallies.push(tally);
     }
 
-    /// Whether nothing was found that must not be.
+    /// Whether no violation was found.
     pub fn is_clean(&self) -> bool {
         self.tallies.iter().all(|tally| tally.violations.is_empty())
     }

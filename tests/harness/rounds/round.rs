@@ -1,4 +1,4 @@
-//! One time that a fault happens.
+//! One occurrence of a fault.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::worker::{self, Worker};
 /// How long an acquire may take beyond its `wait`: one attempt.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
-/// The stage of one round, and what its script has seen so far.
+/// The processes of one round, and its findings so far.
 #[allow(
     missing_debug_implementations,
     reason = "a redis-rs connection has no Debug"
@@ -61,7 +61,7 @@ impl<'a> Round<'a> {
         self.arena.worker(url, None)
     }
 
-    /// A process that uses locks on the server and goes by this clock.
+    /// A process that uses locks on the server, with this clock.
     pub fn worker_by(&self, clock: &Clock) -> Worker {
         self.arena.worker(&self.server.url(), Some(clock))
     }
@@ -72,19 +72,19 @@ impl<'a> Round<'a> {
         self.hold(worker, ttl)
     }
 
-    /// Has this process take the lock.
+    /// Has this process acquire the lock.
     pub fn hold(&mut self, mut worker: Worker, ttl: Duration) -> Worker {
         self.ask(&mut worker, ttl, PATIENCE);
         self.granted(&worker);
         worker
     }
 
-    /// A process that waits for the lock, behind all others that wait.
+    /// A process that waits for the lock, behind all other waiters.
     pub fn waiter(&mut self, ttl: Duration) -> Worker {
         self.waiter_within(ttl, PATIENCE)
     }
 
-    /// A process that waits for the lock for so long, behind all others that wait.
+    /// A process that waits this long for the lock, behind all other waiters.
     pub fn waiter_within(&mut self, ttl: Duration, wait: Duration) -> Worker {
         let mut worker = self.worker();
         let before = self.lock.queue().len();
@@ -93,7 +93,7 @@ impl<'a> Round<'a> {
         worker
     }
 
-    /// That many processes that wait for the lock, in no order, behind all others that wait.
+    /// That many processes that wait for the lock, in any order, behind all other waiters.
     pub fn waiters(&mut self, count: usize, ttl: Duration) -> Vec<Worker> {
         let before = self.lock.queue().len();
         let mut workers: Vec<_> = (0..count).map(|_| self.worker()).collect();
@@ -104,7 +104,7 @@ impl<'a> Round<'a> {
         workers
     }
 
-    /// Waits until so many queue for the lock. Clients without a queue are not waited for.
+    /// Waits until that many waiters queue. Returns at once for clients without a queue.
     #[track_caller]
     pub fn wait_for_queue(&mut self, count: usize) {
         if self.arena.kind() == worker::Kind::Ours {
@@ -127,11 +127,11 @@ impl<'a> Round<'a> {
     }
 
     /// Has `workers` processes with two tasks each visit the resource as often as they can, while
-    /// `fault` is called again and again. Everybody gets in, and nobody fails.
+    /// `fault` is called again and again. Every process gets in, and none fails.
     ///
     /// # Panics
     ///
-    /// When somebody fails.
+    /// When a process fails.
     pub fn hammer(
         &mut self,
         workers: usize,
@@ -141,7 +141,7 @@ impl<'a> Round<'a> {
     ) {
         let mut workers: Vec<_> = (0..workers).map(|_| self.worker()).collect();
         let hammer = self.command("hammer", ttl, PATIENCE, &format!("2 {}", time.as_millis()));
-        // The time that the processes take to start is not the storm's.
+        // The time that the processes take to start does not count.
         for worker in &mut workers {
             worker.ask("idle", PATIENCE);
         }
@@ -159,7 +159,7 @@ impl<'a> Round<'a> {
         workers.into_iter().for_each(|worker| self.retire(worker));
     }
 
-    /// The token that the worker is granted, in its own good time.
+    /// The token that the worker is granted, without a limit on its time.
     ///
     /// # Panics
     ///
@@ -184,8 +184,8 @@ impl<'a> Round<'a> {
         token
     }
 
-    /// Like [`granted`](Self::granted), for the grant that follows a fault: no later than `limit`
-    /// after `since`, and what a loaded machine takes. The report says how long it took.
+    /// Like [`granted`](Self::granted), for the grant that follows a fault: at most `limit` after
+    /// `since`, plus a margin for a loaded machine. The report shows how long it took.
     #[track_caller]
     pub fn granted_next(&mut self, worker: &Worker, since: Instant, limit: Duration) -> u64 {
         let token = self.granted(worker);
@@ -197,10 +197,10 @@ impl<'a> Round<'a> {
         token
     }
 
-    /// Has the worker ask for the lock, and sees that the answer comes in its time.
+    /// Has the worker acquire the lock, and checks that the answer comes in time.
     #[track_caller]
     pub fn attempt(&mut self, worker: &mut Worker, ttl: Duration, wait: Duration) -> String {
-        // The time that the process takes to start is not the lock's.
+        // The time that the process takes to start does not count.
         worker.ask("idle", PATIENCE);
         let asked = Instant::now();
         self.ask(worker, ttl, wait);
@@ -220,13 +220,13 @@ impl<'a> Round<'a> {
         expect(worker, "write", "written");
     }
 
-    /// Has the worker give its lock back, and sees that it was its own to the end.
+    /// Has the worker release its lock, and checks that it held the lock to the end.
     #[track_caller]
     pub fn release(&self, worker: &mut Worker) {
         expect(worker, "release", "ok");
     }
 
-    /// Waits until a holder knows that its lock is lost, and sees that it frees nothing.
+    /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
     #[track_caller]
     pub fn lost(&self, worker: &mut Worker) {
         wait_until("loss", PATIENCE, || {
@@ -236,9 +236,8 @@ impl<'a> Round<'a> {
         assert!(refused.starts_with("failed Lost "), "{refused}");
     }
 
-    /// Like [`lost`](Self::lost), for a loss of which the server tells before the lease ends that
-    /// stood until `end`: a holder that only waited for its own deadline would be too late, and
-    /// give another reason.
+    /// Like [`lost`](Self::lost), for a loss that the server reports before the lease ends at `end`. A
+    /// holder that only waited for its deadline would be too late, and give another reason.
     #[track_caller]
     pub fn told(&self, worker: &mut Worker, end: Instant) {
         let rest = end.saturating_duration_since(Instant::now());
@@ -259,7 +258,7 @@ impl<'a> Round<'a> {
         );
     }
 
-    /// Waits until the server has seen the connections of all processes end but of so many.
+    /// Waits until the server has seen the connections of all but this many processes end.
     #[track_caller]
     pub fn wait_for_channels(&mut self, count: usize) {
         wait_until("end of the connections", PATIENCE, || {
@@ -267,19 +266,19 @@ impl<'a> Round<'a> {
         });
     }
 
-    /// How many channels somebody listens to.
+    /// The number of channels with a subscriber.
     pub fn channels(&mut self) -> usize {
         let channels: Vec<String> = self.lock.command(&["PUBSUB", "CHANNELS", "*"]);
         channels.len()
     }
 
-    /// How many clients the server has, ourselves included.
+    /// The number of the server's clients, the harness included.
     pub fn clients(&mut self) -> usize {
         let list: String = self.lock.command(&["CLIENT", "LIST"]);
         list.lines().count()
     }
 
-    /// The number that the server's INFO gives under `name`; 0 where it gives none.
+    /// The number in the server's INFO under `name`; 0 if there is none.
     pub fn figure(&mut self, name: &str) -> u64 {
         let info: String = self.lock.command(&["INFO", "everything"]);
         let value = info
@@ -288,31 +287,31 @@ impl<'a> Round<'a> {
         value.map_or(0, |value| value.parse().expect("it is a number"))
     }
 
-    /// A number below `below`, for the `n`th time in this round; each round has others.
+    /// A number below `below`, for the `n`th time in this round; it differs between rounds.
     pub fn any_number(&self, n: u64, below: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.key, n).hash(&mut hasher);
         hasher.finish() % below
     }
 
-    /// Looks at the server through a new connection, after it was started anew.
+    /// Opens a new connection to the server after a restart.
     pub fn reconnect(&mut self) {
         self.lock = RawLock::new(&self.server, &self.key);
     }
 
-    /// Ends a worker that holds nothing, and sees that it had nothing in use any more.
+    /// Ends a worker that holds nothing, and checks that it used no more sockets or tasks.
     pub fn retire(&mut self, worker: Worker) {
         if let Err(what) = base_line::of_worker(worker) {
             self.violate(Kind::LeftBehind, what);
         }
     }
 
-    /// Notes that a rule was broken.
+    /// Records a violation.
     pub fn violate(&mut self, kind: Kind, what: String) {
         self.violations.push(Violation { kind, what });
     }
 
-    /// What came of it; `failure` is what the script died of.
+    /// The outcome of the round; `failure` is the panic of the script, if any.
     pub(super) fn end(mut self, class: Class, failure: Option<String>) -> Outcome {
         if let Some(failure) = failure {
             self.violate(Kind::Unexpected, failure);
@@ -335,7 +334,7 @@ fn expect(worker: &mut Worker, command: &str, answer: &str) {
     assert_eq!(worker.ask(command, PATIENCE), answer, "to `{command}`");
 }
 
-/// The first reason for a loss is the one that is kept.
+/// The first reason for a loss is kept.
 #[track_caller]
 fn told_by_server(answer: &str) {
     let told = answer.starts_with("failed Lost ") && answer.contains("no longer has it as ours");

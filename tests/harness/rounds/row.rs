@@ -1,11 +1,11 @@
-//! One fault, and what must come of it.
+//! One fault, and its required outcome.
 
 use std::fmt;
 
 use super::round::Round;
 use crate::server::RedisServer;
 
-/// What can be asked of a lock under a fault.
+/// The guarantee of a lock under a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Exclusion must hold.
@@ -19,7 +19,7 @@ pub enum Class {
 pub struct Row {
     /// Its name, also that of its test.
     pub name: &'static str,
-    /// What must hold.
+    /// The guarantee that must hold.
     pub class: Class,
     /// The server of each round.
     pub server: fn() -> RedisServer,

@@ -1,4 +1,4 @@
-//! What came of many rounds.
+//! The outcome of many rounds.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Tally {
     pub stale: usize,
     /// The longest time to the next grant, where the row measures it.
     pub slowest: Option<Duration>,
-    /// What must not be, each with its round.
+    /// The violations, each with its round.
     pub violations: Vec<(usize, Violation)>,
 }
 

@@ -1,13 +1,13 @@
-//! What a checker found.
+//! The finding of a checker.
 
 use std::fmt;
 
-/// Something that must not be.
+/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Which rule was broken.
+    /// The rule.
     pub kind: Kind,
-    /// How.
+    /// How it was broken.
     pub what: String,
 }
 

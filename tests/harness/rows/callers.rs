@@ -1,4 +1,4 @@
-//! What happens to the code that asked for the lock.
+//! Faults of the code that asks for the lock.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// Acquires that are dropped at random moments, of a held lock and of a free one.
+/// Acquires that are dropped at random moments, on a held lock and on a free one.
 pub(super) const ACQUIRE_DROPPED: Row = Row::new("acquire_dropped", Class::E, acquire_dropped);
 
 fn acquire_dropped(round: &mut Round<'_>) {
@@ -22,7 +22,7 @@ fn acquire_dropped(round: &mut Round<'_>) {
             wait_until("empty queue", second, || round.lock.queue().is_empty());
             round.release(&mut holder);
         }
-        // A round trip takes a few hundred.
+        // A round trip takes a few hundred µs.
         let micros = round.any_number(time, 1_500);
         let command = round.command("drop", LONG, PATIENCE, &micros.to_string());
         let answer = caller.ask(&command, PATIENCE);
@@ -36,7 +36,7 @@ fn acquire_dropped(round: &mut Round<'_>) {
     round.retire(caller);
 }
 
-/// A body panics: the lock is given back at once.
+/// A body panics: the lock is released at once.
 pub(super) const BODY_PANICS: Row = Row::new("body_panics", Class::E, body_panics);
 
 fn body_panics(round: &mut Round<'_>) {
@@ -56,7 +56,7 @@ fn body_panics(round: &mut Round<'_>) {
     }
 }
 
-/// A body blocks the only thread of its runtime: its lease is renewed all the same.
+/// A body blocks the only thread of its runtime: its lease is still renewed.
 pub(super) const BODY_BLOCKS: Row = Row::new("body_blocks", Class::E, body_blocks);
 
 fn body_blocks(round: &mut Round<'_>) {
@@ -67,7 +67,7 @@ fn body_blocks(round: &mut Round<'_>) {
     let block = format!("block {}", time.as_millis());
     blocking.send(&round.command("run-alone", ttl, PATIENCE, &block));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
-    // It visits as soon as it is let in.
+    // The body visits the resource as soon as it starts.
     let mut next = round.worker();
     next.send(&round.command("run", LONG, PATIENCE, ""));
     for worker in [blocking, next] {
@@ -76,8 +76,8 @@ fn body_blocks(round: &mut Round<'_>) {
     }
 }
 
-/// A body blocks in its first poll, before anything is there to wake it when its lock is lost, until
-/// that has happened. Then it awaits, for ever.
+/// A body blocks in its first poll until its lock is lost, before its waker is registered for the loss.
+/// Then it awaits for ever.
 pub(super) const BODY_BLOCKS_PAST_ITS_LEASE: Row = Row::new(
     "body_blocks_past_its_lease",
     Class::E,
@@ -99,23 +99,23 @@ fn body_blocks_past_its_lease(round: &mut Round<'_>) {
     round.retire(blocking);
 }
 
-/// A caller has asked, and nobody polls it while it is granted the lock, nor before that is another's.
-/// Its body would be inside together with that one's.
+/// A caller is not polled while it is granted the lock, until another caller has the lock. Its body
+/// would then run together with that caller's.
 pub(super) const CALLER_POLLED_LATE: Row =
     Row::new("caller_polled_late", Class::E, caller_polled_late);
 
 fn caller_polled_late(round: &mut Round<'_>) {
-    // Twice the time in which the background takes over from a caller that is not polled.
+    // Twice the time after which the background takes over from an unpolled caller.
     const RELIEF: Duration = Duration::from_millis(400);
     let proxy = Proxy::start(round.server.port());
     let late = round.worker_at(&proxy.url());
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
-    // It has its connection, and the script is known.
+    // The worker has its connection, and the server knows the script.
     let mut late = round.hold(late, LONG);
     round.release(&mut late);
     let begin = round.command("begin", TTL * 2, PATIENCE, "");
-    // Now and then it is answered in the middle of its first poll.
+    // Now and then the answer arrives during the first poll.
     while late.ask(&begin, PATIENCE) != "begun" {
         round.release(&mut late);
     }
@@ -139,7 +139,8 @@ fn caller_polled_late(round: &mut Round<'_>) {
     round.release(&mut next);
     match answer {
         Some(answer) => assert!(answer.starts_with("failed Lost "), "{answer}"),
-        // On a machine that stalls the lease was over when its answer was read: it asks again.
+        // On a machine that stalls, the lease had expired when its answer was read, and the caller asks
+        // again.
         None => {
             round.granted(&late);
             round.release(&mut late);
@@ -149,8 +150,8 @@ fn caller_polled_late(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// A caller has asked, and nobody ever polls it again: neither its claim nor its lease keeps the lock
-/// from the next one for longer than its ttl.
+/// A caller is never polled again after its first poll: neither its claim nor its lease keeps the lock
+/// from the next caller for longer than its ttl.
 pub(super) const CALLER_NEVER_POLLED: Row =
     Row::new("caller_never_polled", Class::E, caller_never_polled);
 
@@ -174,9 +175,9 @@ fn caller_never_polled(round: &mut Round<'_>) {
     }
 }
 
-/// The first in a line is named in the `end` of the holder, with its own ttl, and has gone before the
-/// answer comes. Whoever follows it there asked for a longer one, and is inside for longer than the
-/// lease that it was handed lasts.
+/// The holder's `end` names the head of the local queue, with the head's ttl, and the head is gone
+/// before the answer. The next local caller asked for a longer ttl, and is inside for longer than the
+/// granted lease lasts.
 pub(super) const FIRST_IN_LINE_GIVES_UP: Row =
     Row::new("first_in_line_gives_up", Class::E, first_in_line_gives_up);
 
@@ -190,7 +191,7 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
         let begin = round.command("begin", ttl, PATIENCE, "");
         assert_eq!(line.ask(&begin, PATIENCE), "begun");
     };
-    // Brings the script that hands a lock over.
+    // Loads the script that hands a lock over.
     begin(&mut line, round, PATIENCE);
     round.release(&mut line);
     line.send("finish");
@@ -208,10 +209,10 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     proxy.heal();
     line.send("finish");
     round.granted(&line);
-    // Nothing that it does makes good for a lease that is too short.
+    // No command of the caller lengthens a lease that is too short.
     proxy.requests(Mode::Hold);
 
-    // Nobody else gets in when the lease is over that the first one was handed.
+    // No other process gets in when the lease of the head has expired.
     round.ask(&mut next, LONG, PATIENCE);
     let beyond = end + TTL / 2;
     let early = next.line(beyond.saturating_duration_since(Instant::now()));
@@ -234,8 +235,8 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// A runtime ends with a guard in one of its tasks: the lock is given back, and does not wait for
-/// the end of its lease.
+/// A runtime ends with a guard in one of its tasks: the lock is released without waiting for the end of
+/// its lease.
 pub(super) const RUNTIME_DROPPED: Row = Row::new("runtime_dropped", Class::E, runtime_dropped);
 
 fn runtime_dropped(round: &mut Round<'_>) {
@@ -252,7 +253,7 @@ fn runtime_dropped(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The same, and a crowd, on locks that live in one process: there is no server to fail.
+/// The same, and a crowd, on the memory backend: there is no server to fail.
 pub(super) const IN_MEMORY: Row = Row::new("in_memory", Class::E, in_memory);
 
 fn in_memory(round: &mut Round<'_>) {
@@ -262,7 +263,7 @@ fn in_memory(round: &mut Round<'_>) {
         assert!(answered.starts_with(answer), "{command}: {answered}");
     };
     let about = |verb: &str, rest: &str| round.command(verb, LONG, PATIENCE, rest);
-    // Each finds the lock free, or it would wait for longer than the test does.
+    // Each caller finds the lock free, or it would wait for longer than the test does.
     told(&about("run", "panic"), "panicked");
     told(&about("acquire", ""), "held ");
     told(&about("drop", "1000"), "dropped");

@@ -32,7 +32,7 @@ fn server_clock_forward(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The server's clock falls a minute behind: leases are longer, and tokens rise all the same.
+/// The server's clock falls a minute behind: leases are longer, and tokens still rise.
 pub(super) const SERVER_CLOCK_BACK: Row =
     Row::new("server_clock_back", Class::F, server_clock_back).on(own_clock);
 
@@ -54,8 +54,8 @@ fn server_clock_back(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The clients' clock jumps back and forth by an hour: nobody looks at it. (What is stepped is the C
-/// library's clock, which is also that of Rust's standard library.)
+/// The clients' clock jumps back and forth by an hour: the client does not use it. (The stepped clock
+/// is the C library's, which Rust's standard library uses as well.)
 pub(super) const CLIENT_CLOCK: Row = Row::new("client_clock", Class::E, client_clock);
 
 fn client_clock(round: &mut Round<'_>) {
@@ -76,7 +76,7 @@ fn client_clock(round: &mut Round<'_>) {
         let moved = now.abs_diff(told);
         assert!(moved > HOUR.as_secs() / 2, "the clock was not set");
         told = now;
-        // Past the lease as it would be without a renewal.
+        // Later than the end of the lease without a renewal.
         let since = Instant::now();
         wait_until("ttl", PATIENCE, || since.elapsed() > ttl);
         assert_eq!(holder.ask("valid", PATIENCE), "true");
@@ -97,7 +97,7 @@ fn own_clock() -> RedisServer {
     RedisServer::builder().own_clock().start()
 }
 
-/// In seconds.
+/// The clock in seconds.
 fn wall_clock(worker: &mut Worker) -> u64 {
     let seconds = worker.ask("clock", PATIENCE);
     seconds.parse().expect("a number of seconds")

@@ -8,7 +8,7 @@ use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// All clients are thrown out, ten times a second or as often as the machine gets to it.
+/// All clients are disconnected, ten times a second or as often as the machine allows.
 pub(super) const CLIENTS_KILLED: Row = Row::new("clients_killed", Class::E, clients_killed);
 
 fn clients_killed(round: &mut Round<'_>) {
@@ -23,21 +23,22 @@ fn clients_killed(round: &mut Round<'_>) {
             blows += usize::from(killed > 0);
         }
     });
-    assert!(blows > 1, "{blows} times there was somebody to throw out");
+    assert!(blows > 1, "{blows} times there was a client to disconnect");
 }
 
-/// The server becomes a replica and, two seconds later, a primary again. What it has stays, and it lets
-/// everybody in meanwhile.
+/// The server becomes a replica and, two seconds later, a primary again. Its data stays, and it accepts
+/// clients meanwhile.
 pub(super) const SERVER_DEMOTED: Row = Row::new("server_demoted", Class::E, server_demoted);
 
 fn server_demoted(round: &mut Round<'_>) {
-    /// Two processes, ever more slowly. Without a pause there are hundreds.
+    /// Two processes that reconnect ever more slowly. Without a pause there are hundreds of
+    /// connections.
     const FEW: u64 = 40;
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
     let name = "total_connections_received";
     let before = round.figure(name);
-    // Nobody listens there, so nothing is copied over what the server has.
+    // There is no server at that address, so no data is copied over the server's.
     round.lock.command::<()>(&["REPLICAOF", "127.0.0.1", "1"]);
     assert_eq!(waiter.line(Duration::from_secs(2)), None);
     let made = round.figure(name) - before;
@@ -53,14 +54,14 @@ fn server_demoted(round: &mut Round<'_>) {
     round.retire(waiter);
 }
 
-/// A waiter's connection breaks in the moment of the hand-off, on one side of it or the other: it
-/// finds out by asking.
+/// A waiter's connection breaks at the moment of the hand-off, on either side of it: the waiter learns
+/// of its grant by a poll.
 pub(super) const PUSH_LOST: Row = Row::new("push_lost", Class::E, |round| {
     lost_on_its_way(round);
-    sent_to_nobody(round);
+    sent_without_a_receiver(round);
 });
 
-/// The server has served the waiter and sent the message, which then goes down with the connection.
+/// The server has granted the lock and sent the message, which is lost with the connection.
 fn lost_on_its_way(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.holder(LONG);
@@ -78,17 +79,17 @@ fn lost_on_its_way(round: &mut Round<'_>) {
     round.retire(waiter);
 }
 
-/// All connections are gone when the server looks for somebody to serve.
-fn sent_to_nobody(round: &mut Round<'_>) {
+/// All connections are gone when the server looks for a waiter to grant the lock to.
+fn sent_without_a_receiver(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
-    // It does not come back before the release.
+    // The waiter does not reconnect before the release.
     waiter.stop();
     let killed = kill(round, Kill::Pubsub) + kill(round, Kill::Normal);
     assert!(killed > 1, "{killed} of two were thrown out");
     let released = Instant::now();
     round.release(&mut holder);
-    assert_eq!(round.lock.value(), None, "somebody listened");
+    assert_eq!(round.lock.value(), None, "a client listened");
     waiter.cont();
     enters(round, &mut waiter, released);
     round.retire(holder);
@@ -101,7 +102,7 @@ fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
     round.release(waiter);
 }
 
-/// A waiter is told that it was served, again and again, before and after it is true.
+/// A waiter gets messages about its grant again and again, before and after the grant.
 pub(super) const PUSH_DOUBLED: Row = Row::new("push_doubled", Class::E, push_doubled);
 
 fn push_doubled(round: &mut Round<'_>) {
@@ -111,7 +112,7 @@ fn push_doubled(round: &mut Round<'_>) {
     let (entry, _) = members
         .into_iter()
         .find(|&(_, ticket)| ticket > 0)
-        .expect("somebody queues");
+        .expect("a waiter queues");
     let owner = &entry[..22];
     let push = |round: &mut Round<'_>| {
         let (channel, payload) = (
@@ -125,7 +126,7 @@ fn push_doubled(round: &mut Round<'_>) {
     };
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     push(round);
-    // Time enough to believe it.
+    // Time enough to act on the message.
     let believed = waiter.line(Duration::from_millis(300));
     if believed.is_some() {
         intrude(&mut waiter);
@@ -143,8 +144,8 @@ fn push_doubled(round: &mut Round<'_>) {
     round.retire(waiter);
 }
 
-/// Somebody tells a client that it was served with a lock that another one holds. It knows nothing of that
-/// owner, and must not end it.
+/// A message names a client as the new holder of a lock that another owner holds. The client does not
+/// know that owner, and must not end it.
 pub(super) const MESSAGE_FORGED: Row = Row::new("message_forged", Class::E, message_forged);
 
 fn message_forged(round: &mut Round<'_>) {
@@ -175,7 +176,7 @@ fn message_forged(round: &mut Round<'_>) {
     round.retire(waiter);
 }
 
-/// The message reaches a waiter that has given up: it passes the lock on.
+/// The message reaches a waiter that has given up: the waiter passes the lock on.
 pub(super) const PUSH_LATE: Row = Row::new("push_late", Class::E, push_late);
 
 fn push_late(round: &mut Round<'_>) {
@@ -184,7 +185,7 @@ fn push_late(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());
     let mut next = round.worker();
-    // The time that it takes to start is not to come out of the other one's.
+    // The start of this process must not use up the other's wait.
     next.ask("idle", PATIENCE);
     round.ask(&mut gone, LONG, WAIT);
     round.wait_for_queue(1);
@@ -196,7 +197,7 @@ fn push_late(round: &mut Round<'_>) {
     let answer = gone.line(PATIENCE).expect("an answer");
     assert!(answer.starts_with("failed "), "{answer}");
     proxy.heal();
-    // It was asked to say so within a claim.
+    // The waiter had to confirm within a claim.
     round.granted_next(&next, released, super::CLAIM);
     round.visit(&mut next);
     round.release(&mut next);
@@ -205,15 +206,15 @@ fn push_late(round: &mut Round<'_>) {
     }
 }
 
-/// Which connections to close.
+/// The type of connections to close.
 #[derive(Clone, Copy)]
 enum Kill {
     Normal,
     Pubsub,
 }
 
-/// How many were closed. With RESP3 a connection that is subscribed also sends commands; either
-/// type may match.
+/// Returns how many were closed. With RESP3 a subscribed connection also sends commands, so either type
+/// may match.
 fn kill(round: &mut Round<'_>, kind: Kill) -> i64 {
     let kind = match kind {
         Kill::Normal => "normal",

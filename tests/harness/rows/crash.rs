@@ -1,4 +1,4 @@
-//! Processes that end without a word.
+//! Processes that end without releasing their locks.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// kill -9 of a holder in its body: the next one waits for the end of its lease, and no longer.
+/// kill -9 of a holder in its body: the next process waits for the end of the lease, and no longer.
 pub(super) const HOLDER_KILLED: Row = Row::new("holder_killed", Class::E, |round| {
     ended(round, Worker::kill9);
     succeeded_by_a_newcomer(round);
@@ -27,7 +27,7 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let mut holder = round.holder(TTL);
     let mut next = round.waiter(TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    // At another time between two renewals in each round.
+    // At a different time between two renewals in each round.
     let age = Duration::from_millis(round.any_number(0, 400));
     let held = Instant::now();
     wait_until("moment to end", PATIENCE, || held.elapsed() >= age);
@@ -42,7 +42,7 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     round.retire(next);
 }
 
-/// The next one asks when the holder is dead: no message is meant for it.
+/// The next process asks after the holder's death: no message is meant for it.
 fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
     holder.kill9();
@@ -56,8 +56,8 @@ fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// A holder drops its guard and ends: its release may be on its way or not, and the ttl bounds it
-/// either way.
+/// A holder drops its guard and exits. Its release may have been sent or not; the ttl bounds both
+/// cases.
 pub(super) const HOLDER_LEAVES: Row = Row::new("holder_leaves", Class::E, |round| {
     let mut holder = round.holder(TTL);
     let mut next = round.waiter(TTL);
@@ -70,7 +70,7 @@ pub(super) const HOLDER_LEAVES: Row = Row::new("holder_leaves", Class::E, |round
     round.retire(next);
 });
 
-/// kill -9 of a process that retains a lease which nobody has: it lasts as long as a held one.
+/// kill -9 of a process with a retained lease: the lease lasts as long as a held one.
 pub(super) const KILLED_WHILE_RETAINED: Row =
     Row::new("killed_while_retained", Class::E, killed_while_retained);
 
@@ -90,8 +90,7 @@ fn killed_while_retained(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// kill -9 of a holder that was handed the lock a moment ago, for a ttl that is shorter than the claim
-/// by which it was handed over.
+/// kill -9 of a holder that was handed the lock a moment ago, with a ttl shorter than the claim.
 pub(super) const SERVED_WAITER_KILLED: Row =
     Row::new("served_waiter_killed", Class::E, served_waiter_killed);
 
@@ -104,7 +103,7 @@ fn served_waiter_killed(round: &mut Round<'_>) {
     round.granted(&served);
     served.kill9();
     let ended = Instant::now();
-    // It may be over by now.
+    // The lease may have expired by now.
     let rest = round.lock.pttl();
     let is_next = !round.lock.is_held_by(&served);
     let left = Duration::from_millis(u64::try_from(rest).unwrap_or(0));
@@ -121,7 +120,7 @@ pub(super) const WAITER_KILLED: Row = Row::new("waiter_killed", Class::E, |round
     waiters_killed(round, 1);
 });
 
-/// kill -9 of twenty: they are skipped together, not for a claim each.
+/// kill -9 of twenty waiters: they are skipped together, not after a claim each.
 pub(super) const TWENTY_WAITERS_KILLED: Row =
     Row::new("twenty_waiters_killed", Class::E, |round| {
         waiters_killed(round, 20);
@@ -132,7 +131,7 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
     let mut dead = round.waiters(count, LONG);
     let mut next = round.waiter(LONG);
     dead.iter_mut().for_each(Worker::kill9);
-    // In about half of the rounds the server has seen all connections end.
+    // In about half of the rounds, the server has noticed the end of all connections.
     let is_seen = round.any_number(0, 2) == 0;
     if is_seen {
         round.wait_for_channels(2);
@@ -151,11 +150,11 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
     round.retire(next);
 }
 
-/// All that wait are dead: the lock is free, and nothing of them is in the way.
+/// All waiters are dead: the lock is free, and none of their records is in the way.
 fn none_is_left(round: &mut Round<'_>, holder: &mut Worker) {
     let mut dead = round.waiter(LONG);
     dead.kill9();
-    // The one that is left, and the holder of before.
+    // The remaining process, and the previous holder.
     round.wait_for_channels(2);
     round.release(holder);
     round.wait_for_queue(0);

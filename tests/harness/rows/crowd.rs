@@ -1,4 +1,4 @@
-//! Much at once, and no fault at all.
+//! Many callers or locks, and no fault.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn order(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     // Each is in the queue before the next one starts.
     let mut waiters: Vec<_> = (0..5).map(|_| round.waiter(LONG)).collect();
-    // The first holder asks again as soon as it has released, and stands at the end.
+    // The first holder asks again right after its release, and queues at the tail.
     let released = Instant::now();
     holder.send("release");
     round.ask(&mut holder, LONG, PATIENCE);
@@ -31,7 +31,7 @@ fn order(round: &mut Round<'_>) {
     for mut waiter in waiters {
         let released = Instant::now();
         round.release(&mut holder);
-        // No process releases before it is told to: served out of turn, one would block this one.
+        // No process releases without a command: served out of turn, one would block this one.
         round.granted_next(&waiter, released, Duration::ZERO);
         round.visit(&mut waiter);
         round.retire(std::mem::replace(&mut holder, waiter));
@@ -41,13 +41,13 @@ fn order(round: &mut Round<'_>) {
     assert_eq!((round.lock.value(), round.lock.queue().len()), (None, 0));
 }
 
-/// The lock is given back in the moment in which it is granted.
+/// The lock is released at the moment of its grant.
 pub(super) const RELEASE_AT_ONCE: Row = Row::new("release_at_once", Class::E, |round| {
     free_when_released(round);
     no_renewal_follows(round);
 });
 
-/// With a ttl that would keep it for long: it is free as soon as the release has returned.
+/// With a long ttl: the lock is free as soon as the release has returned.
 fn free_when_released(round: &mut Round<'_>) {
     let mut worker = round.worker();
     let cycle = round.command("cycle", LONG, PATIENCE, "1");
@@ -58,7 +58,7 @@ fn free_when_released(round: &mut Round<'_>) {
     round.retire(worker);
 }
 
-/// A thousand times, with a ttl so short that the renewal falls due: none outlives the release.
+/// A thousand times, with a ttl so short that a renewal is due: no renewal outlives the release.
 fn no_renewal_follows(round: &mut Round<'_>) {
     const TIMES: usize = 1_000;
     let mut monitor = round.server.monitor();
@@ -73,14 +73,14 @@ fn no_renewal_follows(round: &mut Round<'_>) {
             &some.to_string(),
         );
         let answer = worker.ask(&cycle, PATIENCE * 3);
-        // A machine that stalls loses so short a lease: then the rest is made up for.
+        // A stalled machine loses so short a lease: then the rest of the thousand follows.
         if answer == "ok" {
             again -= some;
         } else {
             assert!(answer.starts_with("failed Lost "), "{answer}");
         }
-        // A release that is not answered within what is left of the lease goes on without its
-        // caller: then it is the lease that may stand a moment longer.
+        // A release without an answer within the rest of the lease continues without its caller. Then
+        // the lock may stay until its lease ends.
         wait_until("release", SLACK, || round.lock.value().is_none());
     }
     let commands = monitor.take();
@@ -90,7 +90,7 @@ fn no_renewal_follows(round: &mut Round<'_>) {
     round.retire(worker);
 }
 
-/// The renewals whose owner had released before.
+/// The renewals of owners that were released before.
 fn after_their_release(commands: &[Command]) -> Vec<&Command> {
     let mut released = HashSet::new();
     let mut late = Vec::new();
@@ -101,7 +101,7 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
             ["EVALSHA", _, "1", _, owner] => {
                 released.insert(owner);
             }
-            // The same by the whole record, where the server compares and deletes.
+            // A release by the whole record, where the server compares and deletes.
             ["DELIFEQ", _, record] | ["DELEX", _, "IFEQ", record] => {
                 released.insert(&record[..22]);
             }
@@ -142,11 +142,11 @@ pub(super) const TEN_THOUSAND_KEYS: Row = Row::new("ten_thousand_keys", Class::E
 fn many_keys(round: &mut Round<'_>) {
     const KEYS: usize = 10_000;
     let mut worker = round.worker();
-    // Long enough that a slow machine holds the first one when it takes the last.
+    // Long enough for a slow machine to hold the first lock while it acquires the last.
     let ttl = PATIENCE * 3;
     let many = round.command("many", ttl, ttl, &KEYS.to_string());
     assert_eq!(worker.ask(&many, ttl), "ok");
-    // Each has its fence.
+    // Each lock has its fence.
     let keys: usize = round.lock.command(&["DBSIZE"]);
     assert_eq!((keys, round.channels()), (2 * KEYS, 1));
     assert_eq!(round.clients(), 2, "ours and its own");

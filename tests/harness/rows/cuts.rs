@@ -1,4 +1,5 @@
-//! A connection that breaks in mid-command: was it carried out or not?
+//! A connection that breaks in mid-command: the client does not know whether the command was carried
+//! out.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,12 @@ use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// The acquire is carried out and its answer lost: asked again, it is the same holder.
+/// The acquire is carried out and its answer lost: the repeated acquire finds the same holder.
 pub(super) const REPLY_CUT: Row = Row::new("reply_cut", Class::E, |round| {
     acquire_cut(round, Proxy::cut_next_reply);
 });
 
-/// The acquire never arrives: it is sent again.
+/// The acquire never arrives, and is sent again.
 pub(super) const REQUEST_CUT: Row = Row::new("request_cut", Class::E, |round| {
     acquire_cut(round, Proxy::cut_next_request);
 });
@@ -36,7 +37,7 @@ fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     round.retire(worker);
 }
 
-/// The release never arrives, or its answer does not: either way it was the owner's.
+/// The release never arrives, or its answer does not: the lock was held to the end in both cases.
 pub(super) const RELEASE_CUT: Row = Row::new("release_cut", Class::E, release_cut);
 
 fn release_cut(round: &mut Round<'_>) {
@@ -51,7 +52,7 @@ fn release_cut(round: &mut Round<'_>) {
         cut(&proxy, &round.lock.k);
         round.release(&mut worker);
         assert_eq!(proxy.cuts(), n + 1, "the fault happened");
-        // The background goes on where the caller did not wait for the server's word.
+        // The background continues a release that its caller did not await.
         wait_until("release", Duration::from_secs(1) + SLACK, || {
             round.lock.value().is_none()
         });
@@ -59,8 +60,8 @@ fn release_cut(round: &mut Round<'_>) {
     round.retire(worker);
 }
 
-/// A worker behind `proxy` that has taken and released the lock once. The server knows its scripts, so
-/// that what is cut is the answer of the script, and not that it is not known.
+/// A worker behind `proxy` that has acquired and released the lock once. The server knows its scripts,
+/// so that the script's answer is cut and not the error about an unknown script.
 fn worker_with_scripts(round: &mut Round<'_>, proxy: &Proxy) -> Worker {
     let worker = round.worker_at(&proxy.url());
     let mut worker = round.hold(worker, LONG);

@@ -7,7 +7,7 @@ use crate::rounds::{Class, Round, Row};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
-/// kill -9 of a server that writes everything down: the lease goes on.
+/// kill -9 of a server that writes every command to disk: the lease goes on.
 pub(super) const RESTART_WITH_AOF: Row = Row::new("restart_with_aof", Class::E, with_aof)
     .on(|| RedisServer::builder().durable().start());
 
@@ -18,7 +18,7 @@ fn with_aof(round: &mut Round<'_>) {
     let before = round.lock.value();
     round.server.restart();
     round.reconnect();
-    // But for the flag, which may have been set at any time.
+    // Except for the flag, which may be set at any time.
     let owner = |value: Option<String>| value.map(|value| value[..22].to_owned());
     assert_eq!(owner(round.lock.value()), owner(before), "the same owner");
     wait_until("renewal", PATIENCE, || {
@@ -34,7 +34,7 @@ fn with_aof(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// kill -9 of a server that writes nothing down.
+/// kill -9 of a server without persistence.
 pub(super) const RESTART_WITHOUT_PERSISTENCE: Row =
     Row::new("restart_without_persistence", Class::F, |round| {
         forgotten(round, |round| {
@@ -43,7 +43,7 @@ pub(super) const RESTART_WITHOUT_PERSISTENCE: Row =
         });
     });
 
-/// Somebody deletes the lock's record.
+/// The lock's record is deleted.
 pub(super) const LOCK_DELETED: Row = Row::new("lock_deleted", Class::F, |round| {
     forgotten(round, |round| {
         let key = round.lock.k.clone();
@@ -57,7 +57,7 @@ pub(super) const EVERYTHING_FLUSHED: Row = Row::new("everything_flushed", Class:
     forgotten(round, |round| round.lock.command(&["FLUSHALL"]));
 });
 
-/// A server that throws keys out to save memory, the fence as well.
+/// A server that evicts keys to save memory, the fence as well.
 pub(super) const EVERYTHING_EVICTED: Row = Row::new("everything_evicted", Class::F, |round| {
     forgotten(round, |round| {
         round
@@ -71,13 +71,13 @@ pub(super) const EVERYTHING_EVICTED: Row = Row::new("everything_evicted", Class:
     });
 });
 
-/// The lock is forgotten while somebody is inside, and the next one takes it at once. Nothing can
-/// prevent that; but the first one is told, and the resource knows it by its token.
+/// The lock is forgotten while a worker is inside, and the next process gets it at once. A lock cannot
+/// prevent that; but the first worker's loss is reported, and the resource recognizes it by its token.
 fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     let mut holder = round.holder(LONG);
     let mut next = round.worker();
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    // No renewal is confirmed after this one's.
+    // No renewal is confirmed after this worker's.
     let end = round.lock.lease_end();
     forget(round);
     let since = Instant::now();
@@ -93,7 +93,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     round.retire(next);
 }
 
-/// A body that only awaits is dropped where it stands when the server tells of the loss.
+/// A body that only awaits is dropped at its await when the server reports the loss.
 fn body_dropped(round: &mut Round<'_>) {
     let mut holder = round.worker();
     let sleep = format!("sleep {}", (LONG * 3).as_millis());

@@ -10,10 +10,10 @@ use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// So long that no renewal is due by itself in a round: the first one comes after a twelfth of it.
+/// So long that no renewal is due in a round: the first one comes after a twelfth of it.
 const TTL: Duration = Duration::from_secs(120);
 
-/// The server that takes over has missed a renewal: it has less of the lease than the holder relies on.
+/// The next server has missed a renewal: its lease is shorter than the holder's.
 pub(super) const NAME_MOVES: Row = Row::new("name_moves", Class::E, name_moves);
 
 fn name_moves(round: &mut Round<'_>) {
@@ -42,12 +42,12 @@ fn name_moves(round: &mut Round<'_>) {
     let released = Instant::now();
     round.release(&mut holder);
     enters(round, next, released);
-    // Its own server has the lease still.
+    // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
     round.retire(holder);
 }
 
-/// A server takes over that does not have the lock, and grants it to another worker.
+/// The next server does not have the lock, and grants it to another worker.
 fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServer, Worker) {
     let after = RedisServer::start();
     let moved = Instant::now();
@@ -60,7 +60,7 @@ fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServ
     (after, next)
 }
 
-/// The server that takes over does not have the lock at all.
+/// The next server does not have the lock.
 pub(super) const NAME_MOVES_WITHOUT_LOCK: Row =
     Row::new("name_moves_without_lock", Class::F, name_moves_without_lock);
 
@@ -80,7 +80,7 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The server that takes over does not have a lock whose lease is retained: no body runs, so exclusion holds.
+/// The next server does not have a lock whose lease is retained: no body runs, so exclusion holds.
 pub(super) const NAME_MOVES_WHILE_RETAINED: Row = Row::new(
     "name_moves_while_retained",
     Class::E,
@@ -94,7 +94,7 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     let answer = last.ask(&round.command("retain", TTL, PATIENCE, &retain), PATIENCE);
     assert!(answer.starts_with("held "), "{answer}");
     let (_after, mut next) = granted_by_another_server(round, &proxy);
-    // By the next connection: it knows that the first one is gone.
+    // By its next connection, the client knows that the first one is gone.
     assert_eq!(last.ask("cycle elsewhere 1000 20000 1", PATIENCE), "ok");
     round.ask(&mut last, TTL, PATIENCE);
     let early = last.line(Duration::from_millis(500));
@@ -107,7 +107,7 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     round.release(&mut next);
     round.retire(next);
     enters(round, last, released);
-    // Its own server has the lease still.
+    // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
 }
 

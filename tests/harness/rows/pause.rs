@@ -1,4 +1,4 @@
-//! SIGSTOP: a process that stands still does not know that time goes by.
+//! SIGSTOP: a stopped process does not notice that time passes.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// A holder stands still past its lease, in the middle of its body, and then goes on.
+/// A holder is stopped past its lease, in the middle of its body, and then continues.
 pub(super) const HOLDER_PAUSED: Row = Row::new("holder_paused", Class::F, holder_paused);
 
 fn holder_paused(round: &mut Round<'_>) {
@@ -16,7 +16,7 @@ fn holder_paused(round: &mut Round<'_>) {
     alone(round);
 }
 
-/// Somebody queues behind it, of whom it was told: it hands the lock on, as it believes.
+/// A waiter queues behind the stopped holder, which knew of it: the holder tries to hand the lock over.
 fn followed(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     let next = round.waiter(LONG);
@@ -30,7 +30,7 @@ fn followed(round: &mut Round<'_>) {
     wakes_up(round, sleeper, next);
 }
 
-/// Somebody comes after its lease has ended: it releases, as it believes, what nobody wants.
+/// A waiter comes after the lease has ended: the holder tries a release without a hand-off.
 fn replaced(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
@@ -42,7 +42,8 @@ fn replaced(round: &mut Round<'_>) {
     wakes_up(round, sleeper, next);
 }
 
-/// No other process comes. The lock is lost all the same: the holder cannot know what happened meanwhile.
+/// No other process comes. The lock is still lost, since the holder cannot know what happened
+/// meanwhile.
 fn alone(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     sleeper.stop();
@@ -61,11 +62,11 @@ fn alone(round: &mut Round<'_>) {
 fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.visit(&mut next);
     sleeper.cont();
-    // A body that does not look up writes all the same, and its token betrays it.
+    // A body that does not check its guard still writes, and its token reveals it.
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
     is_lost(&mut sleeper);
 
-    // Who has lost its lock does not wait for the answer to its release.
+    // A holder that has lost its lock does not wait for the answer to its release.
     round.retire(sleeper);
     assert!(round.lock.is_held_by(&next), "the new holder was touched");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
@@ -74,7 +75,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.retire(next);
 }
 
-/// The holder knows, and neither a renewal nor a release of it succeeds.
+/// The holder knows of its loss, and neither its renewal nor its release succeeds.
 fn is_lost(sleeper: &mut Worker) {
     assert_eq!(sleeper.ask("valid", PATIENCE), "false");
     for command in ["renew", "release"] {
@@ -83,7 +84,8 @@ fn is_lost(sleeper: &mut Worker) {
     }
 }
 
-/// A waiter is served while it stands still: it costs the next one a claim, and waits again.
+/// A waiter is granted the lock while it is stopped: the next waiter loses a claim's time, and the
+/// stopped one waits again.
 pub(super) const WAITER_PAUSED: Row = Row::new("waiter_paused", Class::E, |round| {
     served_by_a_release(round);
     served_by_a_newcomer(round);
@@ -102,7 +104,7 @@ fn served_by_a_release(round: &mut Round<'_>) {
     assert!(Instant::now() >= claim, "the claim was not respected");
     round.visit(&mut next);
 
-    // The grant that it finds on waking is not its own any more.
+    // The grant that it finds after SIGCONT is no longer its own.
     sleeper.cont();
     round.wait_for_queue(1);
     assert!(round.lock.is_held_by(&next), "the new holder was touched");
@@ -115,8 +117,8 @@ fn served_by_a_release(round: &mut Round<'_>) {
     }
 }
 
-/// The lock is free and its waiter asleep, but alive for all that is known: a newcomer does not overtake
-/// it. Its attempt serves the waiter.
+/// The lock is free and its waiter is stopped, but not known to be dead: a newcomer does not overtake
+/// it. The newcomer's attempt grants the lock to the waiter.
 fn served_by_a_newcomer(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
     let mut sleeper = round.waiter(LONG);
@@ -137,7 +139,7 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     round.retire(newcomer);
 }
 
-/// A waiter is served after its time: it takes the lock or passes it on, and sits on it no
+/// A waiter is granted the lock after its wait: it takes the lock or passes it on, and keeps it no
 /// longer than a claim.
 pub(super) const WAITER_PAUSED_PAST_ITS_WAIT: Row =
     Row::new("waiter_paused_past_its_wait", Class::E, past_its_wait);
@@ -147,10 +149,11 @@ fn past_its_wait(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let asked = Instant::now();
     let mut sleeper = round.waiter_within(LONG, WAIT);
-    // Before its time is over, of which the start of another process may be most. It stays in the queue.
+    // Before its wait is over; the start of another process may take most of that. The waiter stays in
+    // the queue.
     sleeper.stop();
     let mut next = round.waiter(LONG);
-    // Its time and one attempt.
+    // Its wait and one attempt.
     let over = WAIT + Duration::from_secs(1);
     wait_until("end of its time", PATIENCE, || asked.elapsed() > over);
 

@@ -1,4 +1,4 @@
-//! A server that answers and refuses: told at once, and not asked again.
+//! A server that answers and refuses: the error is reported at once, and the command is not repeated.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use crate::scene::SLACK;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// Memory is full: nobody gets in, but whoever is in can stay, leave, and hand on.
+/// Memory is full: no process gets a lock; a holder can keep it, release it, and hand it on.
 pub(super) const OUT_OF_MEMORY: Row = Row::new("out_of_memory", Class::E, out_of_memory);
 
 fn out_of_memory(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
     let mut newcomer = round.worker();
-    // Its polls are refused like those of a newcomer; served, it may come in.
+    // Its polls are refused like those of a newcomer; with a grant it may take the lock.
     waiter.stop();
     round.server.config_set("maxmemory", "1");
     refused(round, &mut newcomer, "OOM");
@@ -35,7 +35,7 @@ fn out_of_memory(round: &mut Round<'_>) {
     }
 }
 
-/// Somebody uses the names for something else: it is left alone.
+/// Another program uses the record's names: its keys are left alone.
 pub(super) const WRONG_TYPE: Row = Row::new("wrong_type", Class::E, wrong_type);
 
 fn wrong_type(round: &mut Round<'_>) {
@@ -74,19 +74,19 @@ pub(super) const WRONG_PASSWORD: Row = Row::new("wrong_password", Class::E, |rou
     shut_out(round, "app:guess", "WRONGPASS");
 });
 
-/// However much time there is, a few commands say it all.
+/// However long the wait, a few commands are enough.
 fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {
     let url = round.server.url();
     let mut worker = round.worker_at(&url.replace("redis://", &format!("redis://{login}@")));
     refused(round, &mut worker, code);
-    // Each connection and each attempt would show here.
+    // Each connection and each attempt would be counted here.
     let refusals = round.figure(&format!("errorstat_{code}:count"));
     assert!(refusals <= 4, "a storm of {refusals} commands");
     assert_eq!(round.lock.command::<i64>(&["DBSIZE"]), 0, "it wrote");
     round.retire(worker);
 }
 
-/// An attempt with all the time in the world ends at once, with the server's own word.
+/// An attempt with a long wait ends at once, with the server's own error code.
 fn refused(round: &mut Round<'_>, worker: &mut Worker, code: &str) {
     worker.ask("idle", PATIENCE);
     let asked = Instant::now();

@@ -1,4 +1,4 @@
-//! A server that forgets its scripts, or can run none now.
+//! A server that forgets its scripts, or cannot run any for a while.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub(super) const SCRIPTS_FLUSHED: Row = Row::new("scripts_flushed", Class::E, |r
     });
 });
 
-/// A script of somebody else runs and runs: BUSY to everything.
+/// Another program's script runs for long: BUSY in answer to every command.
 pub(super) const SERVER_BUSY: Row = Row::new("server_busy", Class::E, server_busy).on(|| {
     RedisServer::builder()
         .config("busy-reply-threshold", "50")
@@ -27,7 +27,7 @@ fn server_busy(round: &mut Round<'_>) {
     let mut patient = round.worker();
     let mut looping = round.server.connection();
     let busy = std::thread::spawn(move || {
-        // Killed below, so it ends with an error.
+        // The script is killed below, so its command ends with an error.
         redis::cmd("EVAL")
             .arg("while true do end")
             .arg(0)
@@ -53,12 +53,12 @@ fn server_busy(round: &mut Round<'_>) {
     round.retire(patient);
 }
 
-/// The server reads its data for a second: LOADING to everything.
+/// The server loads its data for a second: LOADING in answer to every command.
 pub(super) const SERVER_LOADING: Row =
     Row::new("server_loading", Class::E, server_loading).on(|| {
         RedisServer::builder()
             .config("loading-process-events-interval-bytes", "1024")
-            // In µs a key.
+            // µs per key.
             .config("key-load-delay", "500")
             .start()
     });

@@ -8,13 +8,13 @@ use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// Writes stand still for longer than a command may take: an attempt is answered after its caller
-/// has gone.
+/// Writes are paused for longer than the command timeout: an attempt is answered after its caller has
+/// gone.
 pub(super) const REPLY_LATE: Row = Row::new("reply_late", Class::E, reply_late);
 
 fn reply_late(round: &mut Round<'_>) {
     let mut late = round.worker();
-    // The scripts are known, so that the attempt is a single command.
+    // The server knows the scripts, so that the attempt is a single command.
     late = round.hold(late, LONG);
     round.release(&mut late);
     round
@@ -33,22 +33,23 @@ fn reply_late(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// How late a slow answer is: as much of its lease as a command may take, less what a busy machine
+/// The delay of a slow answer: the part of the lease that a command may take, less what a busy machine
 /// adds.
 const LATE: Duration = Duration::from_millis(600);
 
 /// The ttl of a lease that is granted slowly: long enough to be of use.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// The answer to an acquire takes a good part of its lease: who counts the lease from the answer is
-/// still inside when the next one gets in.
+/// The answer to an acquire takes a good part of its lease. A holder that counted the lease from the
+/// answer would still be inside when the next one gets in.
 pub(super) const REPLY_SLOW: Row = Row::new("reply_slow", Class::E, reply_slow);
 
 fn reply_slow(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
     let mut next = round.worker();
-    // It has its connection, and the script is known, so that the attempt is a single command.
+    // The worker has its connection, and the server knows the script, so that the attempt is a single
+    // command.
     let mut holder = round.hold(holder, LONG);
     round.release(&mut holder);
     next.ask("idle", PATIENCE);
@@ -69,7 +70,7 @@ fn reply_slow(round: &mut Round<'_>) {
     round.release(&mut next);
     match granted {
         Some(_) => round.lost(&mut holder),
-        // On a machine that stalls the attempt ran out of time, and was repeated.
+        // On a machine that stalls, the attempt timed out and was repeated.
         None => {
             round.granted(&holder);
             round.release(&mut holder);
@@ -88,7 +89,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     let mut holder = round.hold(holder, SLOW);
-    // The script is known, so that the renewal is a single command; and its effect will be seen.
+    // The server knows the script, so that the renewal is a single command; its effect will be visible.
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     let mut rest = round.lock.pttl();
     wait_until("age", PATIENCE, || {
@@ -100,7 +101,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     holder.send("renew");
     wait_until("renewal", PATIENCE, || round.lock.pttl() > rest);
     proxy.requests(Mode::Hold);
-    // A machine that stalls may leave it unanswered; the lease is then not renewed at all.
+    // A stalled machine may leave the renewal unanswered; the lease is then not renewed at all.
     holder.line(PATIENCE).expect("an answer");
     succeed(round, &mut next);
     intrude_if_valid(&mut holder);
@@ -113,7 +114,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// Has `next` take the lock when its lease is over, and begin a visit.
+/// Has `next` acquire the lock when its lease has ended, and begin a visit.
 fn succeed(round: &mut Round<'_>, next: &mut Worker) {
     let end = round.lock.lease_end();
     round.ask(next, LONG, PATIENCE);
@@ -122,21 +123,21 @@ fn succeed(round: &mut Round<'_>, next: &mut Worker) {
     assert_eq!(next.ask("look", PATIENCE), "looked");
 }
 
-/// A holder goes by its own clock.
+/// A holder uses its own clock.
 fn intrude_if_valid(holder: &mut Worker) {
     if holder.ask("valid", PATIENCE) == "true" {
         intrude(holder);
     }
 }
 
-/// A holder can reach nobody any more: it gives up before its lease ends, and so does its body.
+/// A holder has no connection any more: it gives up before its lease ends, and so does its body.
 pub(super) const BLACK_HOLE: Row = Row::new("black_hole", Class::E, |round| {
     cut_off_guard(round);
     cut_off_body(round);
 });
 
-/// A guard knows it by the clock, however busy the machine is: nobody sees the lock free, or
-/// another's, while it says that it is valid.
+/// A guard uses the clock, however busy the machine is: while it is valid, the lock is neither free nor
+/// another owner's.
 fn cut_off_guard(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
@@ -152,13 +153,13 @@ fn cut_off_guard(round: &mut Round<'_>) {
     round.retire(holder);
 }
 
-/// A body is dropped then, as soon as the machine gets to it.
+/// The body is dropped then, as soon as the machine gets to it.
 fn cut_off_body(round: &mut Round<'_>) {
-    // A quarter of it is more than a busy machine takes to drop a body.
+    // A quarter of the ttl is more than a busy machine takes to drop a body.
     let ttl = TTL * 4;
     let proxy = Proxy::start(round.server.port());
     let mut holder = round.worker_at(&proxy.url());
-    // Long enough that it would be inside together with the next one.
+    // Long enough that the body would be inside together with the next one.
     let sleep = format!("sleep {}", (ttl * 3).as_millis());
     holder.send(&round.command("run", ttl, PATIENCE, &sleep));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
@@ -171,7 +172,7 @@ fn cut_off_body(round: &mut Round<'_>) {
     round.granted_next(&next, since, ttl);
     round.visit(&mut next);
 
-    // What it sent meanwhile arrives now.
+    // The commands that were held back arrive now.
     proxy.heal();
     round.release(&mut next);
     let mut holder = round.hold(holder, LONG);
@@ -181,8 +182,8 @@ fn cut_off_body(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The server has forgotten the connection, and the client does not know: it makes a new one in
-/// time to keep its lease.
+/// The server has forgotten the connection, and the client does not know: it reconnects in time to keep
+/// its lease.
 pub(super) const HALF_OPEN: Row = Row::new("half_open", Class::E, half_open);
 
 fn half_open(round: &mut Round<'_>) {

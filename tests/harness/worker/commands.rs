@@ -21,12 +21,12 @@ type Lock<'a> = (&'a str, Duration, Duration);
 
 /// A worker's client, its resource, and the locks that it holds between two commands.
 pub(crate) struct Commands<L: Locks> {
-    // None once it was shut down.
+    // None after a shutdown.
     locks: Option<L>,
     resource: MultiplexedConnection,
     held: Option<Holding<L::Held>>,
     many: Vec<L::Held>,
-    // Those that nobody polls, and what they ask for.
+    // Acquires that are not polled, with their parameters.
     begun: VecDeque<(String, Begun<L::Held>)>,
     releasing: Option<JoinHandle<Result<(), String>>>,
 }
@@ -41,7 +41,7 @@ struct Holding<H> {
     seen: usize,
 }
 
-/// What becomes of the worker after a command.
+/// What the worker does after a command.
 pub(crate) enum Next {
     Answer(String),
     Leave,
@@ -94,7 +94,7 @@ impl<L: Locks> Commands<L> {
             }
             ["stall", time] => {
                 let (held, time) = (self.held.take().expect("a lock is held"), millis(time));
-                // A task of its own, which is woken by nothing else.
+                // In a task of its own, which only the acquire wakes.
                 let stalling = tokio::spawn(async move { (held.guard.stall(time).await, held) });
                 let (outcome, held) = stalling.await.expect("it does not panic");
                 self.held = Some(held);
@@ -177,7 +177,7 @@ impl<L: Locks> Commands<L> {
         self.keep(key, outcome)
     }
 
-    /// Acquires and releases, and retains the lease for so long after that.
+    /// Acquires and releases, and retains the lease for a time after that.
     async fn retain(&self, (key, ttl, wait): Lock<'_>, time: Duration) -> String {
         let outcome = self.locks().acquire_retained(key, ttl, wait, time).await;
         let words = grant(&outcome);
@@ -187,7 +187,7 @@ impl<L: Locks> Commands<L> {
         }
     }
 
-    /// Polls an acquire once, and not again before it is to be finished.
+    /// Polls an acquire once, and again only to finish it.
     async fn begin(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let (locks, asked) = (self.locks().clone(), key.to_owned());
         let mut acquire: Begun<_> = Box::pin(async move { locks.acquire(&asked, ttl, wait).await });
@@ -222,7 +222,7 @@ impl<L: Locks> Commands<L> {
         hammer(self.locks(), &self.resource, plan).await.to_string()
     }
 
-    /// Drops an acquire that takes longer than so many microseconds, and what it gave otherwise.
+    /// Drops an acquire that takes longer than this many microseconds, or the guard that it returned.
     async fn drop_after(&self, (key, ttl, wait): Lock<'_>, micros: usize) -> String {
         let limit = Duration::from_micros(u64::try_from(micros).expect("it is short"));
         let acquire = self.locks().acquire(key, ttl, wait);

@@ -10,8 +10,9 @@ use tokio::task::{JoinSet, LocalSet};
 use super::locks::{Held, Locks};
 use super::visit::{Manner, Visit};
 
-/// Has `callers` tasks ask for one lock, one after the other, and visit the resource in their turn:
-/// `crowded N` if they were served in the order in which they asked, else who was not.
+/// Has `callers` tasks ask for one lock, one after the other, and visit the resource in their turn.
+/// Returns `crowded N` if they were served in the order in which they asked, and the exception
+/// otherwise.
 pub(crate) async fn crowd(
     locks: &impl Locks,
     resource: &MultiplexedConnection,
@@ -47,10 +48,10 @@ pub(crate) async fn crowd(
     }
 }
 
-/// How many callers take or give back many locks between them.
+/// The number of callers that acquire or release many locks together.
 const CALLERS: usize = 100;
 
-/// Takes `count` locks, `key:0` and so on, and keeps them all.
+/// Acquires `count` locks, `key:0` and so on, and keeps them all.
 pub(crate) async fn many<L: Locks>(
     locks: &L,
     (key, ttl, wait): (&str, Duration, Duration),
@@ -72,7 +73,7 @@ pub(crate) async fn many<L: Locks>(
     all.map(|all| all.into_iter().flatten().collect())
 }
 
-/// Gives them all back.
+/// Releases them all.
 pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> {
     let mut callers = JoinSet::new();
     while !all.is_empty() {
@@ -87,7 +88,7 @@ pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> 
     callers.join_all().await.into_iter().collect()
 }
 
-/// Takes a lock and gives it back, again and again.
+/// Acquires and releases a lock, again and again.
 pub(crate) async fn cycle(
     locks: &impl Locks,
     (key, ttl, wait): (&str, Duration, Duration),

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::locks::Locks;
 use super::visit::{Manner, Visit};
 
-/// What to do.
+/// The plan of a hammer.
 #[derive(Debug, Clone)]
 pub(crate) struct Hammer {
     pub(crate) key: String,
@@ -20,7 +20,7 @@ pub(crate) struct Hammer {
     pub(crate) end: End,
 }
 
-/// When a task begins no other visit.
+/// The condition on which a task begins no other visit.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     /// After this time.
@@ -41,7 +41,7 @@ impl End {
     }
 }
 
-/// What came of it.
+/// The results.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     visits: usize,

@@ -1,4 +1,4 @@
-//! What a process knows about itself.
+//! The resources that a process uses.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +15,7 @@ pub(crate) fn figures() -> String {
     format!("idle {tasks} {}", sockets())
 }
 
-/// Seconds since 1970, as this process sees them.
+/// Seconds since 1970, by this process's clock.
 #[expect(
     clippy::disallowed_methods,
     reason = "it is asked whether a test could set it"
@@ -25,9 +25,10 @@ pub(crate) fn wall_clock() -> u64 {
     time.map_or(0, |time| time.as_secs())
 }
 
-/// Those that are not of this machine alone; 0 where there is no /proc. A runtime that was built with support
-/// for signals, which another package of the build may ask for, has unix sockets of its own. The kernel's list
-/// of those is short. Its list of TCP sockets is a walk through a table of all, which takes a core's time.
+/// The number of sockets that are no unix sockets; 0 if there is no /proc. A runtime that was built with
+/// support for signals has unix sockets of its own, and another package of the build may ask for that.
+/// The kernel's list of those is short. Its list of TCP sockets walks a table of all, which takes CPU
+/// time.
 fn sockets() -> usize {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return 0;

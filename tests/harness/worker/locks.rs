@@ -1,11 +1,11 @@
-//! What a worker needs of a client of locks, so that the rig can drive other kinds than ours.
+//! The interface of a lock client for workers, so that the harness can drive other kinds as well.
 
 use std::future::Future;
 use std::time::Duration;
 
 use super::visit::Visit;
 
-/// A client. Failures are its own words: a kind, a space, a message.
+/// A client. A failure is a string: a kind, a space, a message.
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
     /// A lock that is held.
     type Held: Held;
@@ -18,8 +18,8 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         wait: Duration,
     ) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
-    /// The same for a lock that stays with its client for `retain` after its release. Other kinds know no
-    /// such thing.
+    /// The same for a lock that its client retains for `retain` after the release. Other kinds ignore
+    /// this.
     fn acquire_retained(
         &self,
         key: &str,
@@ -45,18 +45,18 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
 
 /// A lock that is held.
 pub(crate) trait Held: Send + Sync + 'static {
-    /// What a fenced resource is shown; 0 where there is no such thing.
+    /// The fencing token; 0 if the lock has none.
     fn token(&self) -> u64;
 
-    /// Whether the client still believes in it.
+    /// Whether the client still considers it held.
     fn is_valid(&self) -> bool;
 
-    /// Runs a body that blocks its thread for so long, and then awaits for ever.
+    /// Runs a body that blocks its thread for a time, and then awaits for ever.
     fn stall(&self, time: Duration) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 
-    /// Gives it back.
+    /// Releases it.
     fn release(self) -> impl Future<Output = Result<(), String>> + Send;
 }

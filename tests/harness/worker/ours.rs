@@ -1,4 +1,4 @@
-//! The client that all this is about.
+//! The client under test.
 
 use std::future::pending;
 use std::time::Duration;

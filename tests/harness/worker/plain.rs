@@ -1,7 +1,7 @@
-//! The lock that every tutorial has: `SET NX PX`, polled, released by a compare-and-delete script.
+//! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script.
 //!
-//! It has no renewal, no deadline of its own and no fencing token. The rig must find out, or it
-//! would not find out about us either.
+//! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its
+//! failures, or it would not detect those of the crate either.
 
 use std::future::pending;
 use std::process;
@@ -34,7 +34,8 @@ pub(crate) struct PlainHeld {
 }
 
 impl Plain {
-    /// A client of the server at `url`, with our prefix, so that both kinds want the same record.
+    /// A client of the server at `url`, with the crate's prefix, so that both kinds use the same
+    /// record.
     pub(crate) fn new(url: &str) -> Self {
         let server = redis::Client::open(url).expect("the URL is well formed");
         Self { server }

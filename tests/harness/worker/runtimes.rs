@@ -6,21 +6,21 @@ use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-/// Completes `work` on a current-thread runtime of its own, which nothing else drives.
+/// Completes `work` on a current-thread runtime that runs nothing else.
 pub(crate) async fn alone<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {
     let (sender, receiver) = oneshot::channel();
     thread::spawn(move || {
         let outcome = current_thread().block_on(work);
-        // Whoever asked waits for it.
+        // The caller waits for the result.
         let _ = sender.send(outcome);
     });
     receiver.await.ok()
 }
 
-/// Completes `work` on a runtime of its own, and drops that while a task of it still has what
-/// came of it.
+/// Completes `work` on a runtime of its own, and drops the runtime while one of its tasks still has the
+/// result.
 pub(crate) async fn abandoned<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
     describe: impl FnOnce(&T) -> String + Send + 'static,
@@ -35,7 +35,7 @@ pub(crate) async fn abandoned<T: Send + 'static>(
             pending::<()>().await;
         });
         drop(runtime);
-        // Whoever asked waits for it.
+        // The caller waits for the result.
         let _ = sender.send(words);
     });
     receiver.await.ok()

@@ -1,4 +1,4 @@
-//! The inside of a worker: its life from start to end.
+//! The main loop of a worker.
 
 use std::io::{BufRead, Write};
 use std::{io, thread};
@@ -43,7 +43,7 @@ use crate::wait::PATIENCE;
 /// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
 /// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
 /// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`
-/// - `clock`: its wall clock, in seconds
+/// - `clock`: the process's wall clock, in seconds
 /// - `idle`: `idle TASKS SOCKETS`, what the process has in use
 /// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
@@ -54,7 +54,7 @@ use crate::wait::PATIENCE;
 /// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
 pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
-    // No fault reaches it: only a machine that stalls keeps it from answering.
+    // No fault reaches this server: only a stalled machine delays its answers.
     let patient = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(PATIENCE))
         .set_response_timeout(Some(PATIENCE));
@@ -72,7 +72,7 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     }
 }
 
-/// Which client of locks a worker uses.
+/// The lock client that a worker uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// This project's.
@@ -89,7 +89,7 @@ impl Kind {
             .find(|kind| kind.name() == name)
     }
 
-    /// Its name, as arguments have it.
+    /// Its name as an argument.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",

@@ -18,10 +18,10 @@ pub(crate) struct Visit {
     manner: Manner,
 }
 
-/// What happens between reading and writing.
+/// What a visit does between reading and writing.
 #[derive(Clone, Copy)]
 pub(crate) enum Manner {
-    /// Nothing: the round trip is enough for others to get in the way.
+    /// Nothing: the round trip leaves enough time for other visits to interfere.
     Brisk,
     /// The body awaits.
     Sleep(Duration),
@@ -48,7 +48,7 @@ impl Visit {
             Manner::Brisk => {}
             Manner::Sleep(time) => tokio::time::sleep(time).await,
             Manner::Block(time) => wait::block(time),
-            // Without a word about it on standard error.
+            // Without a message on standard error.
             Manner::Panic => panic::resume_unwind(Box::new("as told")),
         }
         self.write(token, seen).await

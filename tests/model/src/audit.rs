@@ -1,14 +1,14 @@
-//! What must be true of each step, seen from outside: it compares what was before a script with
-//! what is after it, and knows nothing of how the script works.
+//! The rules of each script run, seen from outside: they compare the records before and after, and know
+//! nothing of how the script works.
 
-use crate::server::{Answer, Command, Lock, Mode, Owner, Records, Token, Value};
+use crate::server::{Answer, Command, Lock, Mode, OwnerId, Records, Token, Value};
 
 /// A rule that a step broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Breach {
-    /// The lock was taken from its holder by something else than the holder's end.
+    /// The lock was taken from its holder by another command than the holder's end.
     Taken,
-    /// The lock came to be by something else than an acquire.
+    /// The lock was made by another command than an acquire.
     MadeAnew,
     /// A lease became shorter.
     Shortened,
@@ -16,23 +16,23 @@ pub(crate) enum Breach {
     TokenFell,
     /// A waiter that polls lost its place.
     LostPlace,
-    /// Somebody came in before others who waited.
+    /// A waiter overtook one that came earlier.
     Overtook,
-    /// An owner that was ended held or queued still.
-    Remained,
-    /// Somebody queues and the record does not say so.
+    /// An ended owner still holds or queues.
+    NotEnded,
+    /// A waiter queues and the record has no flag.
     Unflagged,
-    /// A client sent an acquire of an owner that it had ended.
+    /// A client sent an acquire of an owner after its end.
     AcquiredAfterEnd,
     /// A body began under a token that is not above those of all bodies before it.
     TurnToken,
     /// More bodies of one process began before the head of the queue than a grant has tokens.
     Bypassed,
-    /// A turn began with less than two thirds of its caller's ttl.
+    /// A turn began with less than two thirds of its caller's ttl left.
     ShortTurn,
-    /// A lease was taken that was retained for longer than it may be.
+    /// A retained lease was taken after its time.
     TakenLate,
-    /// A script failed and had changed something by then.
+    /// A script failed after it had changed a record.
     HalfDone,
 }
 
@@ -44,7 +44,7 @@ impl Breach {
         Breach::TokenFell,
         Breach::LostPlace,
         Breach::Overtook,
-        Breach::Remained,
+        Breach::NotEnded,
         Breach::Unflagged,
         Breach::AcquiredAfterEnd,
         Breach::TurnToken,
@@ -55,7 +55,7 @@ impl Breach {
     ];
 }
 
-/// The breaches that a history holds.
+/// The breaches of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Breaches(u16);
 
@@ -70,18 +70,18 @@ impl Breaches {
 }
 
 /// One run of a script.
-pub(crate) struct Step<'a> {
+pub(crate) struct AuditedRun<'a> {
     pub(crate) before: &'a Records,
     pub(crate) command: Command,
     pub(crate) answer: Answer,
     pub(crate) after: &'a Records,
     pub(crate) mode: Mode,
-    /// The highest token that was ever granted, and how far a grant must be above it.
+    /// The highest token that was ever granted; `turns` is how far a grant must be above it.
     pub(crate) last: Token,
     pub(crate) turns: Token,
 }
 
-impl Step<'_> {
+impl AuditedRun<'_> {
     pub(crate) fn audit(&self, breaches: &mut Breaches) {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
@@ -109,8 +109,8 @@ impl Step<'_> {
         let rests = before
             .and_then(|lock| lock.rest)
             .zip(after.and_then(|lock| lock.rest));
-        // What an acquire finds of its own owner is a claim, or no longer than what it asks for: whether
-        // a holder relies on more is a property of its own.
+        // An acquire may find a claim of its own owner, or a lease no longer than it asks for. Whether a
+        // holder relies on more is a property of its own.
         let may_shorten = matches!(self.command, Command::Acquire { .. });
         if was == is && !may_shorten && rests.is_some_and(|(before, after)| after < before) {
             breaches.add(Breach::Shortened);
@@ -122,14 +122,14 @@ impl Step<'_> {
         {
             breaches.add(Breach::TokenFell);
         }
-        // A queue that cannot be read can be neither left nor flagged.
+        // A queue that cannot be read has no entries to remove or to flag.
         if self.mode != Mode::Normal {
             return;
         }
         if let Command::End { owner, .. } = self.command
             && self.after.names(owner)
         {
-            breaches.add(Breach::Remained);
+            breaches.add(Breach::NotEnded);
         }
         if let (Command::Acquire { .. } | Command::End { .. }, Some(lock)) = (self.command, after)
             && matches!(lock.value, Value::Ours { flagged: false, .. })
@@ -145,14 +145,14 @@ impl Step<'_> {
             _ => None,
         };
         let entries = self.after.queue.entries();
-        let stays = |owner: Owner| entries.iter().any(|entry| entry.owner == owner);
+        let stays = |owner: OwnerId| entries.iter().any(|entry| entry.owner == owner);
         for entry in self.before.queue.entries() {
             let served = self.after.holder() == Some(entry.owner);
             if entry.is_live() && !stays(entry.owner) && !served && ended != Some(entry.owner) {
                 breaches.add(Breach::LostPlace);
             }
         }
-        // Those who stayed come first, as they stood, and new ones behind them.
+        // Entries that stay come first, in their order, and new ones behind them.
         let before = self.before.queue.entries().iter();
         let stayed = before.filter(|entry| stays(entry.owner));
         let in_order = stayed
@@ -164,8 +164,8 @@ impl Step<'_> {
     }
 }
 
-/// Whose a lock is; a foreign one's holder has no name.
-fn who(lock: Lock) -> Option<Owner> {
+/// The owner of a lock; the holder of a foreign lock has no id.
+fn who(lock: Lock) -> Option<OwnerId> {
     match lock.value {
         Value::Ours { owner, .. } => Some(owner),
         Value::Foreign | Value::WrongType => None,

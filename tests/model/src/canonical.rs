@@ -1,15 +1,13 @@
-//! Makes states equal that differ only in names: which client is which, and what the numbers of owners and
-//! tokens are.
+//! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
 
-use crate::client::{Client, Phase, Step};
-use crate::network::{Down, Kind};
-use crate::server::{Answer, Fence, Owner, Records, Token, Value};
+use crate::client::{Client, EndStep, Phase};
+use crate::network::{Incoming, Kind};
+use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
 use crate::world::World;
 
-/// Renames. Any renaming of clients is sound, since all clients follow the same rules. So is any renaming of
-/// an owner that is named anywhere, and any renaming of tokens that keeps their order, since they are only
-/// compared. (Gaps between grants
-/// become the least that there may be, which is the worst case.)
+/// Renames clients, owners and tokens. Any renaming of clients is sound, since all clients follow the same
+/// rules. So is any renaming of owners, and any renaming of tokens that keeps their order, since they are
+/// only compared. (Gaps between grants become the least that there may be, which is the worst case.)
 pub(crate) fn reduce(world: &mut World, turns: Token) {
     compact_tokens(world, turns);
     compact_owners(world);
@@ -27,17 +25,17 @@ fn sort_clients(world: &mut World) {
         renamed[old] = new;
     }
     world.clients.sort();
-    let rename = |owner: &mut Owner| owner.client = renamed[usize::from(owner.client)];
+    let rename = |owner: &mut OwnerId| owner.client = renamed[usize::from(owner.client)];
     owners(&mut world.records, rename);
     if let Some(replica) = &mut world.replica {
         owners(replica, rename);
     }
-    if let Some((owner, _)) = &mut world.waits {
+    if let Some((owner, _)) = &mut world.waiting_head {
         rename(owner);
     }
 }
 
-fn owners(records: &mut Records, mut rename: impl FnMut(&mut Owner)) {
+fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
     if let Some(lock) = &mut records.lock
         && let Value::Ours { owner, .. } = &mut lock.value
     {
@@ -53,7 +51,7 @@ fn compact_owners(world: &mut World) {
     for id in 0..world.clients.len() {
         let mut used = 0_u64;
         each_owner(world, id, |number| used |= bit(*number));
-        world.clients[id].next = used.count_ones() as u8;
+        world.clients[id].next_number = used.count_ones() as u8;
         if !has_no_gap(used) {
             each_owner(world, id, |number| *number = place_in(used, *number));
         }
@@ -77,7 +75,7 @@ fn place_in(numbers: u64, number: impl Into<i64>) -> u8 {
 }
 
 fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
-    let mut named = |owner: &mut Owner| {
+    let mut named = |owner: &mut OwnerId| {
         if usize::from(owner.client) == id {
             see(&mut owner.number);
         }
@@ -86,39 +84,43 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
     if let Some(replica) = &mut world.replica {
         owners(replica, &mut named);
     }
-    if let Some((owner, _)) = &mut world.waits {
+    if let Some((owner, _)) = &mut world.waiting_head {
         named(owner);
     }
     let client = &mut world.clients[id];
-    for episode in &mut client.episodes {
-        see(&mut episode.number);
+    for owner in &mut client.owners {
+        see(&mut owner.number);
         if let Phase::Ending {
-            step: Step::Bequeath(heir),
+            step: EndStep::HandOff(successor),
             ..
-        } = &mut episode.phase
+        } = &mut owner.phase
         {
-            see(heir);
+            see(successor);
         }
     }
-    for down in &mut client.link.down {
+    for down in &mut client.connection.down {
         match down {
-            Down::Push(number) => see(number),
-            Down::Reply(reply) => {
+            Incoming::Push(number) => see(number),
+            Incoming::Reply(reply) => {
                 see(&mut reply.number);
-                heir(&mut reply.kind, &mut see);
+                successor(&mut reply.kind, &mut see);
             }
         }
     }
-    let stray = client.link.stray.iter_mut().map(|(request, _)| request);
-    for request in client.link.up.iter_mut().chain(stray) {
+    let stray = client
+        .connection
+        .stray
+        .iter_mut()
+        .map(|(request, _)| request);
+    for request in client.connection.up.iter_mut().chain(stray) {
         see(&mut request.number);
-        heir(&mut request.kind, &mut see);
+        successor(&mut request.kind, &mut see);
     }
 }
 
-fn heir(kind: &mut Kind, see: &mut impl FnMut(&mut u8)) {
+fn successor(kind: &mut Kind, see: &mut impl FnMut(&mut u8)) {
     if let Kind::End {
-        next: Some((number, _)),
+        successor: Some((number, _)),
     } = kind
     {
         see(number);
@@ -162,21 +164,25 @@ fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
 }
 
 fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
-    for episode in &mut client.episodes {
-        if let Phase::Held(hold) = &mut episode.phase {
-            see(&mut hold.token);
+    for owner in &mut client.owners {
+        if let Phase::Held(lease) = &mut owner.phase {
+            see(&mut lease.token);
         }
     }
-    for down in &mut client.link.down {
-        if let Down::Reply(reply) = down {
+    for down in &mut client.connection.down {
+        if let Incoming::Reply(reply) = down {
             of_kind(&mut reply.kind, see);
             if let Some(Answer::Held { token, .. }) = &mut reply.answer {
                 see(token);
             }
         }
     }
-    let stray = client.link.stray.iter_mut().map(|(request, _)| request);
-    for request in client.link.up.iter_mut().chain(stray) {
+    let stray = client
+        .connection
+        .stray
+        .iter_mut()
+        .map(|(request, _)| request);
+    for request in client.connection.up.iter_mut().chain(stray) {
         of_kind(&mut request.kind, see);
     }
 }

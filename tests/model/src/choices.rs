@@ -1,6 +1,6 @@
-//! What may come next, faults aside.
+//! The actions that may come next, apart from faults.
 
-use crate::client::{Body, Client, Episode, Hold, Phase, Step};
+use crate::client::{Body, Client, EndStep, Lease, Owner, Phase};
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::seeded::Seeded;
@@ -12,15 +12,15 @@ impl World {
             actions.push(Action::Tick);
         }
         for (id, client) in (0..).zip(&self.clients) {
-            if !client.link.up.is_empty() {
+            if !client.connection.up.is_empty() {
                 actions.push(Action::Deliver(id));
             }
-            if !client.link.stray.is_empty() {
+            if !client.connection.stray.is_empty() {
                 actions.push(Action::DeliverStray(id));
             }
             if client.alive {
                 self.of_client(id, client, configuration, actions);
-            } else if client.heard {
+            } else if client.subscribed {
                 actions.push(Action::Notice(id));
             }
         }
@@ -29,7 +29,7 @@ impl World {
     /// A command takes only so long to arrive, or it is lost. Clients may be as slow as they like.
     fn time_may_pass(&self, configuration: &Configuration) -> bool {
         self.clients.iter().all(|client| {
-            let mut up = client.link.up.iter();
+            let mut up = client.connection.up.iter();
             up.all(|request| request.age < configuration.delay)
         })
     }
@@ -41,57 +41,58 @@ impl World {
         configuration: &Configuration,
         actions: &mut Vec<Action>,
     ) {
-        if client.to_come > 0 {
+        if client.calls_left > 0 {
             actions.push(Action::Arrive(id));
         }
-        if !client.link.down.is_empty() {
+        if !client.connection.down.is_empty() {
             actions.push(Action::Receive(id));
         }
-        for episode in &client.episodes {
-            let number = episode.number;
-            match &episode.phase {
-                Phase::Competing { .. } if !episode.waiting => {
+        for owner in &client.owners {
+            let number = owner.number;
+            match &owner.phase {
+                Phase::Competing { .. } if !owner.awaits_reply => {
                     actions.push(Action::Poll(id, number));
                 }
                 Phase::Ending {
-                    step: Step::Settle, ..
-                } if !episode.waiting => actions.push(Action::EndAgain(id, number)),
-                Phase::Held(hold) => self.of_hold(id, episode, hold, configuration, actions),
+                    step: EndStep::Settle,
+                    ..
+                } if !owner.awaits_reply => actions.push(Action::EndAgain(id, number)),
+                Phase::Held(lease) => self.of_lease(id, owner, lease, configuration, actions),
                 _ => {}
             }
         }
     }
 
-    fn of_hold(
+    fn of_lease(
         &self,
         id: u8,
-        episode: &Episode,
-        hold: &Hold,
+        owner: &Owner,
+        lease: &Lease,
         configuration: &Configuration,
         actions: &mut Vec<Action>,
     ) {
-        let number = episode.number;
-        if hold.body == Body::Over {
-            if hold.retained == 0 && configuration.seeded != Some(Seeded::RetainedForever) {
+        let number = owner.number;
+        if lease.body == Body::Over {
+            if lease.retained == 0 && configuration.seeded != Some(Seeded::RetainedForever) {
                 actions.push(Action::EndRetained(id, number));
             }
             return;
         }
-        let inside = hold.body == Body::Inside;
-        let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked) && hold.turn > 0;
-        if !inside && (hold.is_valid() || unchecked) {
+        let inside = lease.body == Body::Inside;
+        let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked) && lease.turn > 0;
+        if !inside && (lease.is_valid() || unchecked) {
             actions.push(Action::Start(id, number));
         }
-        if inside && (hold.is_valid() || configuration.synchronous) {
+        if inside && (lease.is_valid() || configuration.synchronous) {
             actions.push(Action::Finish(id, number));
         }
-        if hold.deadline == 0 && !hold.lost {
+        if lease.deadline == 0 && !lease.lost {
             actions.push(Action::Lose(id, number));
         }
-        // What was not handed over is not renewed: its caller may never come for it.
-        let due = inside && hold.is_valid() && hold.deadline < episode.ttl && !hold.renewing;
+        // A lease without a body is not renewed: its caller may never take it.
+        let due = inside && lease.is_valid() && lease.deadline < owner.ttl && !lease.renewing;
         if due && self.budget.allows(Fault::Renew) {
-            let ttls = [Some(episode.ttl), configuration.short_renewal];
+            let ttls = [Some(owner.ttl), configuration.short_renewal];
             let renewals = ttls.into_iter().flatten();
             actions.extend(renewals.map(|ttl| Action::Renew(id, number, ttl)));
         }

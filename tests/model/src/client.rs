@@ -1,134 +1,134 @@
-//! What one client knows, as the parts of the runtime below the keeper know it: `wait` (line,
-//! contender), `roster` and `watchdog` (holds), `reaper` (ends).
+//! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
+//! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
-use crate::chain::Chain;
-use crate::network::Link;
+use crate::network::Connection;
+use crate::outstanding::Outstanding;
 use crate::server::{Ticks, Token};
 
 /// A process with one client in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Client {
     pub(crate) alive: bool,
-    /// The server counts it as a receiver of announcements.
-    pub(crate) heard: bool,
+    /// The server counts the client as a receiver of announcements.
+    pub(crate) subscribed: bool,
     /// Calls that have not begun.
-    pub(crate) to_come: u8,
-    /// Somebody heads the line.
-    pub(crate) headed: bool,
-    /// The ttls of those who wait behind.
-    pub(crate) line: Vec<Ticks>,
+    pub(crate) calls_left: u8,
+    /// The local queue has a head.
+    pub(crate) has_head: bool,
+    /// The ttls of the waiters behind the head.
+    pub(crate) local_queue: Vec<Ticks>,
     /// The next owner's number.
-    pub(crate) next: u8,
-    pub(crate) episodes: Vec<Episode>,
-    pub(crate) link: Link,
+    pub(crate) next_number: u8,
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) connection: Connection,
 }
 
 /// An owner that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Episode {
+pub(crate) struct Owner {
     pub(crate) number: u8,
-    /// The ttl of the caller that has it now.
+    /// The ttl of its present caller.
     pub(crate) ttl: Ticks,
-    /// It heads the line, and owes the next one its turn.
-    pub(crate) heads: bool,
-    /// A command of its chain is under way.
-    pub(crate) waiting: bool,
-    pub(crate) chain: Chain,
+    /// The owner heads the local queue, and passes its head on when it ends.
+    pub(crate) heads_queue: bool,
+    /// A command other than a renewal is unanswered.
+    pub(crate) awaits_reply: bool,
+    pub(crate) outstanding: Outstanding,
     pub(crate) phase: Phase,
 }
 
-/// How far an owner is.
+/// The phase of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Competing {
         /// One attempt, and no place in the queue.
         once: bool,
-        /// It was told that another holds the lock.
+        /// An answer said that another owner holds the lock.
         contended: bool,
     },
-    /// Named in an end that is not answered yet.
+    /// The successor of an `end` that is not answered yet.
     Named,
-    Held(Hold),
+    Held(Lease),
     Ending {
-        step: Step,
-        /// How long anything of it can last.
+        step: EndStep,
+        /// How long anything of the owner can last.
         left: Ticks,
         unanswered: bool,
-        /// The last end was sent when nothing of it could arrive any more.
+        /// The last `end` was sent when no other command of the owner could arrive any more.
         late: bool,
     },
 }
 
-/// A lock that was had.
+/// One granted lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Hold {
+pub(crate) struct Lease {
     pub(crate) token: Token,
-    /// How long its holder relies on it, by the holder's clock.
+    /// How long its holder relies on the lease, by the holder's clock.
     pub(crate) deadline: Ticks,
     pub(crate) body: Body,
     pub(crate) lost: bool,
     pub(crate) contended: bool,
     /// A renewal is under way.
     pub(crate) renewing: bool,
-    /// How often it was passed on since the grant.
+    /// How often the lease was handed over since the grant.
     pub(crate) turn: u8,
-    /// How long ago the grant was; kept up to where it matters.
+    /// The time since the grant, up to `max_local_time`.
     pub(crate) since: Ticks,
-    /// For how long the lease is still retained; zero unless it is.
+    /// How long the lease is still retained; zero if it is not.
     pub(crate) retained: Ticks,
-    /// The connection broke since the grant; kept where it matters.
+    /// The connection broke since the grant; recorded only where leases are retained.
     pub(crate) torn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Body {
-    /// The lock is had and not handed over.
+    /// The lock is granted, and its body has not begun.
     Outside,
     Inside,
-    /// It is over, and the lease is retained for the next caller.
+    /// The body is over, and the lease is retained for the next caller.
     Over,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub(crate) enum EndStep {
     Release,
     End,
-    /// End, with the next owner named.
-    Bequeath(u8),
-    /// Ended once; again for as long as it may be needed.
+    /// An `end` that names this owner as successor.
+    HandOff(u8),
+    /// The owner was ended once, and is ended again until nothing of it can be left.
     Settle,
 }
 
-/// What the head of a line leaves to the next one.
-pub(crate) enum Turn {
-    Start,
-    Queued(Episode),
-    /// Granted for the episode's ttl, with flag and token, so long ago.
-    Granted(Episode, Token, bool, Ticks),
+/// What the head of a local queue passes on to the next caller.
+pub(crate) enum Handoff {
+    Fresh,
+    Queued(Owner),
+    /// An owner that was granted its ttl, the flag and token of the answer, and the time since.
+    Granted(Owner, Token, bool, Ticks),
 }
 
-impl Episode {
-    pub(crate) fn new(number: u8, ttl: Ticks, heads: bool, phase: Phase) -> Episode {
-        Episode {
+impl Owner {
+    pub(crate) fn new(number: u8, ttl: Ticks, heads_queue: bool, phase: Phase) -> Owner {
+        Owner {
             number,
             ttl,
-            heads,
-            waiting: false,
-            chain: Chain::default(),
+            heads_queue,
+            awaits_reply: false,
+            outstanding: Outstanding::default(),
             phase,
         }
     }
 
-    pub(crate) fn hold(&self) -> Option<&Hold> {
+    pub(crate) fn lease(&self) -> Option<&Lease> {
         match &self.phase {
-            Phase::Held(hold) => Some(hold),
+            Phase::Held(lease) => Some(lease),
             _ => None,
         }
     }
 }
 
-impl Hold {
-    /// Whether its holder may go on.
+impl Lease {
+    /// Whether the body may go on.
     pub(crate) fn is_valid(&self) -> bool {
         !self.lost && self.deadline > 0
     }
@@ -138,45 +138,43 @@ impl Client {
     pub(crate) fn new(calls: u8) -> Client {
         Client {
             alive: true,
-            heard: true,
-            to_come: calls,
+            subscribed: true,
+            calls_left: calls,
             ..Client::default()
         }
     }
 
     pub(crate) fn find(&self, number: u8) -> Option<usize> {
-        self.episodes
-            .iter()
-            .position(|episode| episode.number == number)
+        self.owners.iter().position(|owner| owner.number == number)
     }
 
-    pub(crate) fn holds(&self) -> impl Iterator<Item = (u8, &Hold)> {
-        self.episodes
+    pub(crate) fn leases(&self) -> impl Iterator<Item = (u8, &Lease)> {
+        self.owners
             .iter()
-            .filter_map(|episode| Some((episode.number, episode.hold()?)))
+            .filter_map(|owner| Some((owner.number, owner.lease()?)))
     }
 
     pub(crate) fn new_number(&mut self) -> u8 {
-        self.next += 1;
-        self.next - 1
+        self.next_number += 1;
+        self.next_number - 1
     }
 
-    /// Whether it has nothing left to do.
+    /// Whether the client has nothing left to do.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.alive || self.to_come == 0 && !self.headed && self.episodes.is_empty()
+        !self.alive || self.calls_left == 0 && !self.has_head && self.owners.is_empty()
     }
 
-    pub(crate) fn tick(&mut self, oldest: Ticks, spell: Ticks) {
-        self.link.tick(oldest);
-        for episode in &mut self.episodes {
-            match &mut episode.phase {
-                Phase::Held(hold) => {
-                    hold.deadline = (hold.deadline - 1).max(0);
-                    hold.since = (hold.since + 1).min(spell);
-                    hold.retained = (hold.retained - 1).max(0);
+    pub(crate) fn tick(&mut self, oldest: Ticks, max_local_time: Ticks) {
+        self.connection.tick(oldest);
+        for owner in &mut self.owners {
+            match &mut owner.phase {
+                Phase::Held(lease) => {
+                    lease.deadline = (lease.deadline - 1).max(0);
+                    lease.since = (lease.since + 1).min(max_local_time);
+                    lease.retained = (lease.retained - 1).max(0);
                 }
                 Phase::Ending {
-                    step: Step::Settle,
+                    step: EndStep::Settle,
                     left,
                     ..
                 } => *left = (*left - 1).max(0),

@@ -1,8 +1,8 @@
-//! One bounded world to be explored, and the checker's view of it.
+//! The bounds of one exploration, and the model that the checker sees.
 
 use crate::audit::Breach;
 use crate::canonical;
-use crate::conduct::Terms;
+use crate::conduct::ClientRules;
 use crate::explore::{Model, Property};
 use crate::faults::Budget;
 use crate::properties;
@@ -10,63 +10,64 @@ use crate::seeded::Seeded;
 use crate::server::{Mode, Rules, Ticks, Token};
 use crate::world::{Action, World};
 
-/// Whether exclusion can be kept under the faults of a configuration.
+/// Whether leases can exclude under the faults of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// It must be.
+    /// Exclusion must hold.
     Exclusive,
-    /// No lease can: the token protects the resource.
+    /// Leases cannot exclude: the token protects the resource.
     Fenced,
 }
 
 /// The bounds of one exploration.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// What it shows.
+    /// The scenarios that it contains.
     pub about: &'static str,
     /// Calls that each client makes.
     pub calls: Vec<u8>,
-    /// What may happen, and how often.
+    /// The faults that may happen, and how often each.
     pub budget: Budget,
-    /// What the server may be kept from.
+    /// The impairments that may happen.
     pub modes: Vec<Mode>,
-    /// What must hold.
+    /// The properties that must hold.
     pub class: Class,
     /// The lease's length.
     pub ttl: Ticks,
-    /// How long a grant waits to be confirmed.
+    /// How long a waiter has to confirm its grant.
     pub claim: Ticks,
     /// How long a waiter counts as alive after a poll.
     pub live: Ticks,
     /// How long a command may take to arrive on a live connection.
     pub delay: Ticks,
-    /// How long it may take on a dead one.
+    /// How long a command may take to arrive on a dead connection.
     pub late: Ticks,
     /// How long a tainted owner is ended again.
     pub window: Ticks,
     /// Tokens that one grant owns.
     pub turns: Token,
-    /// A lease is passed on inside a process, and for so long after the grant while others queue.
+    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis; `None`
+    /// is never, queue or not.
     pub local_turns: Option<Ticks>,
-    /// A lease that nobody else wants is retained for so long after the body; zero is not at all.
+    /// How long an uncontended lease is retained after the body; zero is not at all.
     pub retain: Ticks,
-    /// Every other caller's ttl, the first one's among them if their number is even, is longer by so much.
+    /// Every other caller's ttl is longer by this. The first caller's is, if the number of callers is even.
     pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
     pub short_renewal: Option<Ticks>,
-    /// `PUBLISH` counts subscribers; in a cluster it need not.
+    /// `PUBLISH` counts subscribers; in a cluster it may not.
     pub publish_counts: bool,
-    /// A client has forgotten whose owners are announced that it ended, and ignores it.
+    /// A client ignores announcements of owners that it has ended, since it has forgotten them.
     pub forgets: bool,
     /// Bodies cannot be stopped.
     pub synchronous: bool,
-    /// The server compares and deletes: an uncontended lock is released by that.
+    /// An uncontended lock is released by a command that compares and deletes.
     pub deletes: bool,
-    /// Each so many-th state is run on without faults, to see that all is well in the end.
+    /// One in so many states is run on without faults, to check that it recovers.
     pub recovers: Option<u64>,
-    /// A mistake.
+    /// The seeded mistake.
     pub seeded: Option<Seeded>,
 }
 
@@ -82,12 +83,12 @@ impl Configuration {
         }
     }
 
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
+    pub(crate) fn client_rules(&self) -> ClientRules {
+        ClientRules {
             ttls: [self.ttl, self.ttl + self.mixed],
             window: self.window,
             turns: self.turns,
-            spell: self.local_turns,
+            max_local_time: self.local_turns,
             retain: self.retain,
             claim: self.claim,
             forgets: self.forgets,
@@ -102,18 +103,18 @@ impl Configuration {
     }
 
     /// How far the time since a grant is counted.
-    pub(crate) fn spell(&self) -> Ticks {
+    pub(crate) fn max_local_time(&self) -> Ticks {
         self.local_turns.unwrap_or(0)
     }
 
-    /// The same with a mistake in it.
+    /// The same configuration with a mistake.
     #[must_use]
     pub fn with(mut self, seeded: Seeded) -> Configuration {
         self.seeded = Some(seeded);
         self
     }
 
-    /// The same with a third client, or with one more of everything that may happen.
+    /// The same configuration with a third client, or with one more of each fault.
     #[must_use]
     pub fn deeper(mut self) -> Configuration {
         if self.calls.len() < 3 {
@@ -151,7 +152,7 @@ impl Model for Configuration {
 }
 
 impl Breach {
-    /// What the rule says.
+    /// The rule that the breach breaks.
     pub(crate) fn rule(self) -> &'static str {
         match self {
             Breach::Taken => "a lock changes hands only by its holder's end or by expiry",
@@ -159,14 +160,16 @@ impl Breach {
             Breach::Shortened => "no lease is shortened",
             Breach::TokenFell => "tokens rise with every grant",
             Breach::LostPlace => "a waiter that polls keeps its place",
-            Breach::Overtook => "waiters stand in order of arrival",
-            Breach::Remained => "whoever was ended neither holds nor queues",
-            Breach::Unflagged => "a lock that somebody queues for says so",
+            Breach::Overtook => "waiters queue in order of arrival",
+            Breach::NotEnded => "an ended owner neither holds nor queues",
+            Breach::Unflagged => "the record of a lock with a queue has the flag",
             Breach::AcquiredAfterEnd => "no owner acquires after its end",
             Breach::TurnToken => "tokens rise with every body",
-            Breach::Bypassed => "no process goes before others more often than a grant has tokens",
-            Breach::ShortTurn => "a turn has two thirds of its caller's ttl before it",
-            Breach::TakenLate => "what is retained is taken in its time or not at all",
+            Breach::Bypassed => {
+                "no process overtakes the head of the queue more often than a grant has tokens"
+            }
+            Breach::ShortTurn => "a turn begins with two thirds of its caller's ttl left",
+            Breach::TakenLate => "a retained lease is taken in its time or not at all",
             Breach::HalfDone => "a script that fails changes nothing",
         }
     }

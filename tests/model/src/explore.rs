@@ -1,9 +1,8 @@
 //! The checker: visits every state that can be reached, nearest first, and checks each of them once.
 //!
-//! States are known by 64-bit fingerprints. A table has, for each of them, the state that it was first
-//! reached from, and so the steps to a broken rule can be played again. Next best: stateright, which copies
-//! the steps to a state for each successor and looks every property up in a shared map. That took half of
-//! the time.
+//! States are known by 64-bit fingerprints. A table has for each state the one that it was first reached from,
+//! so that the steps to a broken rule can be repeated. Next best: stateright, which copies the steps to each
+//! next state and looks every property up in a shared map. That took half of the time.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -14,14 +13,14 @@ use std::time::{Duration, Instant};
 use crate::configuration::Configuration;
 use crate::fingerprint::{Fingerprint, Identity};
 
-/// What can be explored.
+/// A model that can be explored.
 pub(crate) trait Model {
     type State: Clone + Hash;
     type Action: Copy + fmt::Debug;
 
     fn first(&self) -> Self::State;
 
-    /// Appends what may come next.
+    /// Appends the actions that may come next.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
     fn next(&self, state: &Self::State, action: Self::Action) -> Self::State;
@@ -29,7 +28,7 @@ pub(crate) trait Model {
     fn properties(&self) -> Vec<Property<Self>>;
 }
 
-/// What is asked of states.
+/// A property of states.
 pub(crate) struct Property<M: Model + ?Sized> {
     pub(crate) name: &'static str,
     pub(crate) expected: Expected,
@@ -70,20 +69,20 @@ pub(crate) enum Expected {
     Sometimes,
 }
 
-/// When a search ends before it has seen everything.
+/// The event that ends a search before it has seen every state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// A property that must hold always does not.
+    /// Any property that must always hold is broken.
     AnyBroken,
-    /// This one does not.
+    /// This property is broken.
     Broken(&'static str),
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(crate) struct Search {
     pub(crate) states: usize,
     pub(crate) depth: usize,
-    /// Each rule that was found broken, with a shortest way there.
+    /// Each broken rule, with the shortest steps to it.
     pub(crate) broken: BTreeMap<&'static str, Vec<String>>,
     pub(crate) unseen: Vec<&'static str>,
 }
@@ -165,36 +164,36 @@ fn steps_to<M: Model>(mark: u64, model: &M, reached: &Reached) -> Vec<String> {
             .map(|action| (action, model.next(&state, action)));
         let (action, next) = nexts
             .find(|(_, next)| Fingerprint::of(next) == mark)
-            .expect("it was reached by one of the actions");
+            .expect("one of the actions reaches the state");
         steps.push(format!("{action:?}"));
         state = next;
     }
     steps
 }
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Debug)]
 pub struct Report {
     /// The configuration's name.
     pub name: &'static str,
-    /// Different states.
+    /// The number of different states.
     pub states: usize,
-    /// Steps to the farthest of them.
+    /// The number of steps to the farthest state.
     pub depth: usize,
-    /// How long it took.
+    /// The time that the exploration took.
     pub took: Duration,
-    /// Each rule that was found broken, with the shortest way there.
+    /// Each broken rule, with the shortest steps to it.
     pub broken: BTreeMap<&'static str, Vec<String>>,
-    /// What should have been seen somewhere, and was not.
+    /// The properties that should hold in some state, and hold in none.
     pub unseen: Vec<&'static str>,
 }
 
-/// Explores all that can happen under `configuration`, or until a rule is found broken.
+/// Explores every state of `configuration`, or until a rule is broken.
 pub fn explore(configuration: &Configuration) -> Report {
     report(configuration, Until::AnyBroken)
 }
 
-/// Explores until this rule is found broken.
+/// Explores until this rule is broken.
 pub fn explore_for(configuration: &Configuration, rule: &'static str) -> Report {
     report(configuration, Until::Broken(rule))
 }

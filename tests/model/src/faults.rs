@@ -1,13 +1,13 @@
-//! What can go wrong, and how often it may in one exploration.
+//! The faults, and how often each may happen in one exploration.
 
-/// A fault, or anything else that happens only so many times.
+/// A fault, or another event whose number is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
-    /// A caller's time is up, or its future is dropped.
+    /// A caller's wait is over, or its future is dropped.
     GiveUp,
-    /// A call that makes one attempt beside those that wait.
+    /// A call makes one attempt, beside the waiters.
     Try,
-    /// A process ends without a word.
+    /// A process ends without a release.
     Crash,
     /// A message is lost: a command, an answer or an announcement.
     Lose,
@@ -17,7 +17,7 @@ pub enum Fault {
     Timeout,
     /// A connection breaks; what it carried to the server may still arrive.
     Tear,
-    /// A client's announcements are lost for good, and the server knows that nobody hears them.
+    /// A client gets no announcement any more, and the server does not count it as a receiver.
     Unsubscribe,
     /// The server forgets its scripts.
     Flush,
@@ -25,19 +25,19 @@ pub enum Fault {
     Restart,
     /// The server restarts with nothing.
     RestartEmpty,
-    /// Somebody who knows nothing of the protocol takes the free lock, with a ttl.
+    /// A program that does not know the protocol takes the free lock, with a ttl.
     ForeignTake,
     /// The same without a ttl.
     ForeignTakeForever,
-    /// Somebody deletes the lock.
+    /// Another program deletes the lock.
     Delete,
     /// The fence is evicted, or expires.
     LoseFence,
     /// The queue is evicted.
     LoseQueue,
-    /// A replica has what the server has now.
+    /// A replica gets the present records of the server.
     Replicate,
-    /// The replica, with all that it missed, takes over.
+    /// The replica takes over, without the changes that it missed.
     FailOver,
     /// The server's clock jumps ahead.
     ClockAhead,
@@ -45,7 +45,7 @@ pub enum Fault {
     ClockBack,
     /// The server's clock falls behind the last token.
     ClockBehind,
-    /// The server cannot do all that it is asked to for a while.
+    /// The server is impaired for a while.
     Impair,
     /// The client is shut down.
     Shutdown,
@@ -60,7 +60,7 @@ const FAULTS: usize = Fault::Renew as usize + 1;
 pub struct Budget([u8; FAULTS]);
 
 impl Budget {
-    /// As given, and nothing else.
+    /// The given faults, and no others.
     pub fn of(faults: &[(Fault, u8)]) -> Budget {
         let mut budget = Budget::default();
         for &(fault, times) in faults {
@@ -74,12 +74,12 @@ impl Budget {
         self.0[fault as usize] > 0
     }
 
-    /// Whether nothing more may happen.
+    /// Whether no fault is left.
     pub(crate) fn is_spent(&self) -> bool {
         self.0.iter().all(|&times| times == 0)
     }
 
-    /// One more of everything that is allowed at all.
+    /// One more of each fault that is allowed at all.
     pub(crate) fn deeper(self) -> Budget {
         Budget(self.0.map(|times| if times > 0 { times + 1 } else { 0 }))
     }

@@ -1,4 +1,4 @@
-//! Fingerprints of states: 64 bits that stand for one.
+//! Fingerprints of states: 64 bits for each.
 
 use std::hash::{Hash, Hasher};
 
@@ -91,14 +91,14 @@ impl Hasher for Fingerprint {
         self.add_small(number as u64);
     }
 
-    /// Which variant of an enum it is.
+    /// The variant of an enum.
     #[inline]
     fn write_isize(&mut self, number: isize) {
         self.add_small(number.cast_unsigned() as u64);
     }
 
     fn finish(&self) -> u64 {
-        // How many bits are left over counts as well.
+        // The number of bits that are left over counts as well.
         let rest = mix(self.mixed, self.fields as u64);
         mix(rest, self.bits.into())
     }

@@ -1,36 +1,37 @@
-//! Frames: who shares a hold inside a process, as `holds` in the runtime has it.
+//! Frames: how nested calls share a lease inside a process, as in the runtime's `call_tree`.
 //!
-//! A frame has a body, may be carried by futures that outlive it, and keeps its parent in being. It
-//! occupies its parent's one turn, and gives that and the hold back when its last owner is gone.
-//! There is no time and no server here: a hold that is given back is one that is released.
+//! A frame has a body, may be carried by futures that outlive it, and keeps its parent alive. It takes
+//! its parent's one permit. It gives back its permit, and the outermost frame its lease, when the last
+//! reference to it is gone. This model has no time and no server: a lease that is
+//! given back is released.
 
 use crate::explore::{Model, Property, Until, search};
 
-/// How many frames there may be, ended ones included.
+/// The number of frames that there may be, ended ones included.
 const FRAMES: usize = 5;
 
-/// How many futures may carry a frame at a time.
+/// The number of futures that may carry a frame at a time.
 const CARRIED: u8 = 2;
 
 /// A mistake in how frames are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Misshared {
-    /// The hold is given back when the outermost body ends.
+    /// The lease is released when the outermost body ends.
     EndsWithOutermost,
-    /// The turn is given back when the body ends, whoever still carries its frame.
-    TurnOfBody,
-    /// A frame does not keep its parent in being.
+    /// The permit is given back when the body ends, although a future still carries its frame.
+    PermitOfBody,
+    /// A frame does not keep its parent alive.
     OutlivesParent,
 }
 
-/// Every way in which the frames of one hold can come and go.
+/// The model: every way in which the frames of one lease can come and go.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames {
     /// A mistake.
     pub misshared: Option<Misshared>,
 }
 
-/// What runs under a frame's scope, and may call on.
+/// Code in the scope of a frame, which may make nested calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Caller {
     Body,
@@ -39,23 +40,23 @@ enum Caller {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Frame {
-    /// The frame above, and what there called this one.
+    /// The parent frame, and the code in it that made this call.
     parent: Option<(usize, Caller)>,
-    /// Its body runs.
+    /// The body runs.
     runs: bool,
-    /// Futures that carry it.
+    /// The number of futures that carry the frame.
     carried: u8,
-    /// Owners: its body, what carries it, and the frames below.
-    owners: u8,
-    /// A frame below has its turn.
-    taken: bool,
-    /// It has its parent's turn.
-    has_turn: bool,
+    /// References: the body, the futures that carry the frame, and the frames below.
+    references: u8,
+    /// A frame below has this frame's permit.
+    permit_taken: bool,
+    /// The frame has its parent's permit.
+    has_permit: bool,
 }
 
-/// The frames of one hold.
+/// The frames of one lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
+pub struct SharedLease {
     frames: Vec<Frame>,
     released: bool,
 }
@@ -67,9 +68,9 @@ pub enum Act {
     Call(usize),
     /// A nested call is made by a future that carries this frame.
     CallCarried(usize),
-    /// The body hands its frame to a future that may outlive it.
+    /// The body makes a future carry its frame, which may outlive the body.
     Carry(usize),
-    /// The body ends, or is dropped: and with it the calls that it made itself.
+    /// The body ends or is dropped, and with it the calls that it made itself.
     End(usize),
     /// A future that carries the frame and is in no call ends, or is dropped.
     Drop(usize),
@@ -77,32 +78,32 @@ pub enum Act {
     DropCalling(usize),
 }
 
-impl Hold {
-    fn outermost() -> Hold {
-        let mut hold = Hold {
+impl SharedLease {
+    fn outermost() -> SharedLease {
+        let mut lease = SharedLease {
             frames: Vec::new(),
             released: false,
         };
-        hold.open(None);
-        hold
+        lease.open(None);
+        lease
     }
 
     fn open(&mut self, parent: Option<(usize, Caller)>) {
         if let Some((above, _)) = parent {
-            self.frames[above].taken = true;
-            self.frames[above].owners += 1;
+            self.frames[above].permit_taken = true;
+            self.frames[above].references += 1;
         }
         self.frames.push(Frame {
             parent,
             runs: true,
             carried: 0,
-            owners: 1,
-            taken: false,
-            has_turn: parent.is_some(),
+            references: 1,
+            permit_taken: false,
+            has_permit: parent.is_some(),
         });
     }
 
-    /// What `caller` under this frame called itself goes with it.
+    /// Drops the calls that `caller` in this frame made itself.
     fn drop_calls(&mut self, frame: usize, caller: Caller, misshared: Option<Misshared>) {
         for below in 0..self.frames.len() {
             if self.frames[below].parent == Some((frame, caller)) && self.frames[below].runs {
@@ -113,7 +114,7 @@ impl Hold {
 
     fn drop_carried(&mut self, frame: usize, misshared: Option<Misshared>) {
         self.frames[frame].carried -= 1;
-        self.disown(frame, misshared);
+        self.drop_reference(frame, misshared);
     }
 
     fn is_called_by(&self, caller: (usize, Caller)) -> bool {
@@ -126,29 +127,29 @@ impl Hold {
         self.frames[frame].runs = false;
         match (misshared, self.frames[frame].parent) {
             (Some(Misshared::EndsWithOutermost), None) => self.released = true,
-            (Some(Misshared::TurnOfBody), Some((above, _))) => self.give_turn(frame, above),
+            (Some(Misshared::PermitOfBody), Some((above, _))) => self.return_permit(frame, above),
             _ => {}
         }
-        self.disown(frame, misshared);
+        self.drop_reference(frame, misshared);
     }
 
-    fn give_turn(&mut self, frame: usize, above: usize) {
-        if std::mem::take(&mut self.frames[frame].has_turn) {
-            self.frames[above].taken = false;
+    fn return_permit(&mut self, frame: usize, above: usize) {
+        if std::mem::take(&mut self.frames[frame].has_permit) {
+            self.frames[above].permit_taken = false;
         }
     }
 
-    fn disown(&mut self, frame: usize, misshared: Option<Misshared>) {
-        self.frames[frame].owners -= 1;
-        if self.frames[frame].owners > 0 {
+    fn drop_reference(&mut self, frame: usize, misshared: Option<Misshared>) {
+        self.frames[frame].references -= 1;
+        if self.frames[frame].references > 0 {
             return;
         }
         match self.frames[frame].parent {
             None => self.released = true,
             Some((above, _)) => {
-                self.give_turn(frame, above);
+                self.return_permit(frame, above);
                 if misshared != Some(Misshared::OutlivesParent) {
-                    self.disown(above, misshared);
+                    self.drop_reference(above, misshared);
                 }
             }
         }
@@ -168,7 +169,7 @@ impl Hold {
         (0..self.frames.len()).filter(|&frame| self.frames[frame].runs)
     }
 
-    /// Of two bodies that run, one is nested in the other.
+    /// Whether of any two bodies that run one is nested in the other.
     fn is_nested(&self) -> bool {
         self.running().all(|one| {
             self.running()
@@ -184,19 +185,19 @@ impl Hold {
 }
 
 impl Model for Frames {
-    type State = Hold;
+    type State = SharedLease;
     type Action = Act;
 
-    fn first(&self) -> Hold {
-        Hold::outermost()
+    fn first(&self) -> SharedLease {
+        SharedLease::outermost()
     }
 
-    fn actions(&self, hold: &Hold, acts: &mut Vec<Act>) {
-        let room = hold.frames.len() < FRAMES;
-        for (index, frame) in hold.frames.iter().enumerate() {
+    fn actions(&self, lease: &SharedLease, acts: &mut Vec<Act>) {
+        let room = lease.frames.len() < FRAMES;
+        for (index, frame) in lease.frames.iter().enumerate() {
             if frame.runs {
                 acts.push(Act::End(index));
-                if room && !frame.taken {
+                if room && !frame.permit_taken {
                     acts.push(Act::Call(index));
                 }
                 if frame.carried < CARRIED {
@@ -204,65 +205,66 @@ impl Model for Frames {
                 }
             }
             if frame.carried > 0 {
-                let calling = hold.is_called_by((index, Caller::Carried));
+                let calling = lease.is_called_by((index, Caller::Carried));
                 if calling {
                     acts.push(Act::DropCalling(index));
                 }
                 if frame.carried > u8::from(calling) {
                     acts.push(Act::Drop(index));
                 }
-                if room && !frame.taken {
+                if room && !frame.permit_taken {
                     acts.push(Act::CallCarried(index));
                 }
             }
         }
     }
 
-    fn next(&self, hold: &Hold, act: Act) -> Hold {
-        let mut hold = hold.clone();
+    fn next(&self, lease: &SharedLease, act: Act) -> SharedLease {
+        let mut lease = lease.clone();
         match act {
-            Act::Call(frame) => hold.open(Some((frame, Caller::Body))),
-            Act::CallCarried(frame) => hold.open(Some((frame, Caller::Carried))),
+            Act::Call(frame) => lease.open(Some((frame, Caller::Body))),
+            Act::CallCarried(frame) => lease.open(Some((frame, Caller::Carried))),
             Act::Carry(frame) => {
-                hold.frames[frame].carried += 1;
-                hold.frames[frame].owners += 1;
+                lease.frames[frame].carried += 1;
+                lease.frames[frame].references += 1;
             }
-            Act::End(frame) => hold.end(frame, self.misshared),
-            Act::Drop(frame) => hold.drop_carried(frame, self.misshared),
+            Act::End(frame) => lease.end(frame, self.misshared),
+            Act::Drop(frame) => lease.drop_carried(frame, self.misshared),
             Act::DropCalling(frame) => {
-                hold.drop_calls(frame, Caller::Carried, self.misshared);
-                hold.drop_carried(frame, self.misshared);
+                lease.drop_calls(frame, Caller::Carried, self.misshared);
+                lease.drop_carried(frame, self.misshared);
             }
         }
-        hold
+        lease
     }
 
     fn properties(&self) -> Vec<Property<Frames>> {
         vec![
             Property::always(
                 "of two bodies that run one is nested in the other",
-                |_, hold: &Hold, _| hold.is_nested(),
+                |_, lease: &SharedLease, _| lease.is_nested(),
             ),
             Property::always(
-                "whoever runs or is carried has the lock",
-                |_, hold: &Hold, _| !hold.released || !hold.is_used(),
+                "a frame that runs or is carried has the lock",
+                |_, lease: &SharedLease, _| !lease.released || !lease.is_used(),
             ),
             Property::always(
-                "the lock is given back with its last user",
-                |_, hold: &Hold, _| hold.released || hold.is_used(),
+                "the lock is released with its last user",
+                |_, lease: &SharedLease, _| lease.released || lease.is_used(),
             ),
             Property::sometimes(
                 "a future outlives the outermost body",
-                |_, hold: &Hold, _| !hold.frames[0].runs && hold.is_used(),
+                |_, lease: &SharedLease, _| !lease.frames[0].runs && lease.is_used(),
             ),
             Property::sometimes(
                 "a frame outlives the one that called it",
-                |_, hold: &Hold, _| {
+                |_, lease: &SharedLease, _| {
                     let orphan = |frame: &Frame| {
-                        let above = frame.parent.map(|(above, _)| &hold.frames[above]);
+                        let above = frame.parent.map(|(above, _)| &lease.frames[above]);
                         above.is_some_and(|above| !above.runs && above.parent.is_some())
                     };
-                    hold.frames
+                    lease
+                        .frames
                         .iter()
                         .any(|frame| frame.carried > 0 && orphan(frame))
                 },
@@ -272,7 +274,7 @@ impl Model for Frames {
 }
 
 impl Frames {
-    /// How many states there are, and which rules are broken or which things never seen.
+    /// The number of states, and the rules that are broken or never seen.
     pub fn explore(self) -> (usize, Vec<&'static str>) {
         let search = search(&self, Until::AnyBroken);
         let broken = search.broken.into_keys();

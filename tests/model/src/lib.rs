@@ -3,39 +3,38 @@
 //! `cargo test -p lock-model` explores every configuration of [`configurations`] and prints how many
 //! states each has. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
 //! there are two, and allows one more of each fault where there are three: tens of millions of
-//! states. Without `--deep` it is the way to look at one configuration, and shows the steps that
-//! break a rule.
+//! states. Without `--deep` it explores the named configurations, and shows the steps that break a rule.
 //!
 //! # What is modelled
 //!
-//! - [`server`]: the four scripts, as pure functions. The test `scripts/random` of `lock-tests` plays random
+//! - [`server`]: the four scripts, as pure functions. The test `scripts/random` of `lock-tests` runs random
 //!   sequences on them and on a real server, and compares answers, announcements and records.
-//! - `client`, `conduct`, `chain`: what a client does between two things that it waits for. Lines,
-//!   episodes, polls, the chain of an owner's commands and its taint, renewal, loss by the local
-//!   clock, release, hand-off to the next in line, settling, local turns, and retained leases.
-//! - `network`: one connection for each client, in order both ways. When it is torn down, what it
-//!   had to bring is lost or arrives late, in order.
-//! - `faults`, `strike`: what goes wrong.
+//! - `client`, `conduct`, `outstanding`: a client's steps, each from one wait to the next. They cover local
+//!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
+//!   hand-off to a successor, settling, local turns, and retained leases.
+//! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
+//!   its replies. Its commands are lost or arrive late, in order.
+//! - `faults`, `fault_steps`: the faults and what each of them does.
 //! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
 //!   may change; states are compared with the invariants.
-//! - `recovery`: from every 64th state on, all goes well: then everybody must be served and nothing
+//! - `recovery`: every 64th state is run on without faults. Every call must then be served, and no record
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
-//! - [`frames`]: how the bodies, guards and carried futures of one process share a hold. A model of
-//!   its own, since it meets the rest only where a hold is given back.
+//! - [`frames`]: how the bodies, guards and carried futures of one process share a lease. It is a model of
+//!   its own, since frames meet the rest only where a lease is released.
 //!
 //! # Bounds
 //!
-//! Up to three clients, up to four calls of one client, and as many faults of each kind as a
-//! configuration says. Nothing else is bounded: histories are as long as they like. Time goes in steps, and each
-//! client may be as slow as it likes at every point, which is what a pause is. Leases, claims,
-//! heartbeats and windows are a few steps long, in the proportions of the real ones. A command
-//! arrives within `delay` steps on a live connection and `late` steps on a dead one, or never;
-//! answers take any time. Polls come at any time, not only when they are due. All clocks run at the
-//! same speed: what the margin of a deadline is for is arithmetic, and tested there.
+//! A configuration has up to three clients, up to four calls of one client, and a budget of each fault.
+//! Nothing else is bounded: histories have any length. Time goes in steps. Each client may be slow at every
+//! point, which is what a pause is. Leases, claims, heartbeats and windows are a few steps long, in the
+//! proportions of the real ones. A command arrives within `delay` steps on a live connection and `late`
+//! steps on a dead one, or never; answers take any time. Polls come at any time, not only when they are
+//! due. All clocks run at the same speed: the margin of a deadline is arithmetic, and tested in
+//! `lock-runtime`.
 //!
-//! States that differ only in which client is which, in when they happen, or in what the numbers of tokens
-//! and owners are, count as one (`canonical`). The checker knows states by 64-bit fingerprints; for
-//! some millions of states the chance that two share one is below one in a million.
+//! States count as one if they differ only in which client is which, in when they happen, or in the numbers
+//! of tokens and owners (`canonical`). The checker knows states by 64-bit fingerprints. For some millions of
+//! states the chance that two share one is below one in a million.
 //!
 //! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
 //! a command on a second connection without counting the first as unanswered. Forks are not
@@ -45,13 +44,13 @@
 //!
 //! | scenario | configurations |
 //! |---|---|
-//! | command lost, reply lost | lost, lost in line, lost renewals |
-//! | doubled | doubled, doubled in line |
-//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn in line, restart |
+//! | command lost, reply lost | lost, lost with a successor, lost renewals |
+//! | doubled | doubled, doubled with a successor |
+//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn with a successor, restart |
 //! | NOSCRIPT between an acquire and its dropped future's end | forgotten scripts |
 //! | giving up against a grant; stale and unknown pushes | giving up; unknown announcements, and forgotten |
-//! | one local waiter gives up while another stays | a line, two lines |
-//! | expiry with the head live, stopped, half-open, unsubscribed, n of each | three clients, crash, unsubscribed |
+//! | one local waiter gives up while another stays | local queue, two local queues |
+//! | expiry with the head live, stopped, half-open, unsubscribed, each for n waiters | three clients, crash, unsubscribed |
 //! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
 //! | claim lapse, then late confirmation; poll and hand-off in either order | three clients, short leases |
 //! | a foreign client takes at expiry, deletes, holds without a ttl | foreign holder, deleted, eternal foreign holder |
@@ -59,7 +58,7 @@
 //! | the clock ahead, back, behind the last token; back after long idleness | clock, clock behind, evicted |
 //! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
 //! | out of memory at each script | out of memory |
-//! | slot migration with each subset of the keys missing | migration, migration in line |
+//! | slot migration with each subset of the keys missing | migration, migration with a successor |
 //! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
 //! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
 //! | release unanswered past the deadline | lost, late |
@@ -67,23 +66,22 @@
 //! | restart with and without data | restart, empty restart |
 //! | release by a command that compares and deletes: a waiter in between, lost, doubled, delayed past a teardown, after a failover | deletes, three clients; deletes, lost; deletes, doubled; deletes, torn; deletes, deleted; deletes, failover; deletes, turns |
 //! | a lease is retained: range exhausted, message before, while and after, mixed ttls, attempts, giving up, renewal, crash, loss, a broken connection, shutdown | retained, retained by both, and every other `retained` |
-//! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss in mid-chain | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
+//! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss between two turns | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
 //!
-//! `conduct::turns` states the rule of local turns and of retained leases, to the letter.
+//! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
-//! Where no lease can exclude (`Class::Fenced`), what must hold is that tokens rise with every grant
-//! and that the server's holder has the highest token of all who run: a resource that refuses
-//! tokens below the highest it has seen then refuses every stale write.
+//! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant, and the server's holder
+//! must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
+//! then refuses every stale write.
 //!
 //! # Mistakes
 //!
-//! [`Seeded`] are mistakes that are made on purpose, and `tests/mistakes.rs` sees each of them
-//! found. Two were the runtime's own, and found here: [`Seeded::ForgottenInTime`] and
-//! [`Seeded::HeirForgotten`].
+//! [`Seeded`] lists mistakes that the model can make, and `tests/mistakes.rs` asserts that each is found.
+//! Two of them were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! [`Seeded::SuccessorForgotten`].
 
 mod audit;
 mod canonical;
-mod chain;
 mod choices;
 mod client;
 mod conduct;
@@ -91,15 +89,16 @@ mod configuration;
 pub mod configurations;
 mod delivery;
 mod explore;
+mod fault_steps;
 mod faults;
 mod fingerprint;
 pub mod frames;
 mod network;
+mod outstanding;
 pub mod properties;
 mod recovery;
 mod seeded;
 pub mod server;
-mod strike;
 mod world;
 
 pub use configuration::{Class, Configuration};

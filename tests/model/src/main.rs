@@ -1,4 +1,4 @@
-//! Explores every configuration, or those named; `--deep` with more of everything.
+//! Explores every configuration, or the named ones; `--deep` adds a client or more faults to each.
 
 use lock_model::{configurations, explore};
 

@@ -1,11 +1,11 @@
-//! A client's connection: bytes in order both ways, and what is left of the one before it.
+//! A client's connection: messages in order both ways, and commands of the connection before it.
 //!
-//! A connection that is torn down loses what it had to bring back. What it had to bring to the
-//! server may still arrive, in order, late or never.
+//! A connection that is torn down loses its replies and announcements. Its commands may still reach
+//! the server, in order, late or never.
 
 use crate::server::{Answer, Ticks, Token};
 
-/// What a request asks for. Owners go by their number, since all of them are the client's.
+/// What a request asks for. It names owners by number, since all of them are the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Acquire {
@@ -16,12 +16,12 @@ pub(crate) enum Kind {
         ttl: Ticks,
     },
     Release,
-    /// The release of a server that compares and deletes.
+    /// A release by a command that compares and deletes.
     Delete {
         token: Token,
     },
     End {
-        next: Option<(u8, Ticks)>,
+        successor: Option<(u8, Ticks)>,
     },
 }
 
@@ -30,19 +30,19 @@ pub(crate) enum Kind {
 pub(crate) struct Request {
     pub(crate) number: u8,
     pub(crate) kind: Kind,
-    /// Since it was sent.
+    /// The time since it was sent.
     pub(crate) age: Ticks,
-    /// Somebody waits for the answer.
-    pub(crate) wanted: bool,
-    /// It carries the script's text, not only its digest.
-    pub(crate) whole: bool,
+    /// The client waits for the answer.
+    pub(crate) awaited: bool,
+    /// The command carries the script's text, not only its digest.
+    pub(crate) has_text: bool,
 }
 
-/// What comes back.
+/// A message from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Down {
+pub(crate) enum Incoming {
     Reply(Reply),
-    /// A grant for this owner is announced.
+    /// The announcement of a grant for this owner.
     Push(u8),
 }
 
@@ -53,48 +53,48 @@ pub(crate) struct Reply {
     pub(crate) kind: Kind,
     /// `None`: the server does not know the script.
     pub(crate) answer: Option<Answer>,
-    /// Since the command was sent; kept only where a lease counts from it.
+    /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
 }
 
-/// A client's way to the server and back.
+/// A client's connection to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) up: Vec<Request>,
-    pub(crate) down: Vec<Down>,
-    /// Of an earlier connection, and how long it can still arrive.
+    pub(crate) down: Vec<Incoming>,
+    /// Commands of an earlier connection, and how long each can still arrive.
     pub(crate) stray: Vec<(Request, Ticks)>,
 }
 
-impl Link {
-    pub(crate) fn send(&mut self, number: u8, kind: Kind, whole: bool) {
+impl Connection {
+    pub(crate) fn send(&mut self, number: u8, kind: Kind, has_text: bool) {
         self.up.push(Request {
             number,
             kind,
             age: 0,
-            wanted: true,
-            whole,
+            awaited: true,
+            has_text,
         });
     }
 
-    /// Nobody waits any longer for the answer to the command of this chain.
-    pub(crate) fn mute(&mut self, number: u8) {
+    /// The client no longer waits for answers to this owner, except to its renewals.
+    pub(crate) fn stop_awaiting(&mut self, number: u8) {
         let renewal = |kind| matches!(kind, Kind::Renew { .. });
         for request in &mut self.up {
             if request.number == number && !renewal(request.kind) {
-                request.wanted = false;
+                request.awaited = false;
             }
         }
         self.down.retain(
-            |down| !matches!(down, Down::Reply(reply) if reply.number == number && !renewal(reply.kind)),
+            |down| !matches!(down, Incoming::Reply(reply) if reply.number == number && !renewal(reply.kind)),
         );
     }
 
-    /// The connection breaks. What was under way to the server may arrive for `late` more ticks.
+    /// The connection breaks. Commands under way may arrive for `late` more ticks.
     pub(crate) fn tear(&mut self, late: Ticks) {
         self.down.clear();
         let torn = self.up.drain(..).map(|mut request| {
-            request.wanted = false;
+            request.awaited = false;
             request.age = 0;
             (request, late)
         });
@@ -106,7 +106,7 @@ impl Link {
             request.age = (request.age + 1).min(oldest);
         }
         for down in &mut self.down {
-            if let Down::Reply(reply) = down
+            if let Incoming::Reply(reply) = down
                 && matches!(reply.answer, Some(Answer::Held { .. }))
             {
                 reply.age = (reply.age + 1).min(oldest);

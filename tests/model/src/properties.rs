@@ -1,41 +1,40 @@
-//! What must hold in every state.
+//! The properties that must hold in every state.
 
 use crate::audit::Breach;
-use crate::client::{Body, Client, Hold};
+use crate::client::{Body, Client, Lease};
 use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
-use crate::network::Down;
+use crate::network::Incoming;
 use crate::recovery;
-use crate::server::{Lock, Owner, Ticks, Value};
+use crate::server::{Lock, OwnerId, Ticks, Value};
 use crate::world::{World, inside};
 
-/// Exclusion itself.
+/// Exclusion.
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
 /// The deadline that a holder counts on is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
 /// A forgotten owner neither holds nor queues.
-pub const PHANTOM: &str = "nothing is left of an owner that its client forgot";
+pub const PHANTOM: &str = "nothing is left of a forgotten owner";
 /// Where exclusion cannot be kept, tokens order the holders.
-pub const FENCED: &str = "whoever the server has as holder has the highest token inside";
-/// A lease is retained only as long as nobody is known to wait for it.
-pub const UNWANTED: &str =
-    "what is retained is wanted by nobody else, as far as its client was told";
-/// A lease is retained only as long as its client hears of waiters, and of the server that granted it.
-pub const CONNECTED: &str = "what is retained was granted on the connection that its client has";
-/// Whatever went wrong heals by itself.
-pub const RECOVERY: &str = "without further faults everybody is served and nothing is left";
+pub const FENCED: &str = "the server's holder has the highest token of all bodies";
+/// A lease is retained only while no waiter is known to queue for it.
+pub const UNCONTENDED: &str = "a retained lease is not contended, as far as its client knows";
+/// A lease is retained only while its client gets messages, and from the server that granted it.
+pub const CONNECTED: &str = "a retained lease was granted on its client's present connection";
+/// Every fault is recovered from without help.
+pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
-/// A configuration without exclusion does show what that means.
+/// A configuration without exclusion shows two bodies at once.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
-/// A configuration with retained leases does have them, and has them taken.
+/// A configuration with retained leases contains some that are taken.
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
-/// A configuration in which announcements are ignored does have such announcements.
-pub(crate) const UNKNOWN: &str = "a client hears of an owner that it has forgotten";
-/// A configuration does contain what it says.
-pub(crate) const SEEN: &str = "all that may happen has happened, and everybody is done";
+/// A configuration in which announcements are ignored contains such announcements.
+pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client has forgotten";
+/// A configuration contains the faults of its budget.
+pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
-/// The properties of a configuration: invariants, breaches, and things that must be seen to happen
-/// lest it shows nothing.
+/// The properties of a configuration: invariants, breaches, and states that must be seen. An exploration
+/// without these would show nothing.
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
     let mut properties = match configuration.class {
         Class::Exclusive => vec![
@@ -49,14 +48,16 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
         ],
     };
     if configuration.retain > 0 {
-        properties.push(Property::always(UNWANTED, |_, world, _| is_unwanted(world)));
+        properties.push(Property::always(UNCONTENDED, |_, world, _| {
+            is_uncontended(world)
+        }));
         properties.push(Property::always(CONNECTED, |_, world, _| {
             is_connected(world)
         }));
     }
     if configuration.forgets {
         properties.push(Property::sometimes(UNKNOWN, |_, world: &World, _| {
-            world.clients.iter().any(hears_of_unknown)
+            world.clients.iter().any(is_unknown_announced)
         }));
     }
     if configuration.retain > 0 && configuration.mixed == 0 {
@@ -72,7 +73,7 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     let mut rules = Breach::ALL.to_vec();
     if configuration.class == Class::Fenced {
-        // Whoever lost a lock without knowing may begin a body, with a token that is refused.
+        // A holder that does not know of its loss may begin a body, with a token that is refused.
         rules.retain(|&rule| rule != Breach::TurnToken && rule != Breach::Bypassed);
     }
     properties.extend(rules.into_iter().map(never));
@@ -85,39 +86,39 @@ fn never(breach: Breach) -> Property<Configuration> {
     })
 }
 
-fn is_unwanted(world: &World) -> bool {
-    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.contended)
+fn is_uncontended(world: &World) -> bool {
+    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.contended)
 }
 
 fn is_connected(world: &World) -> bool {
-    holds(world).all(|(_, hold)| hold.body != Body::Over || !hold.torn)
+    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.torn)
 }
 
-fn hears_of_unknown(client: &Client) -> bool {
-    let next = client.link.down.first();
-    matches!(next, Some(&Down::Push(number)) if client.find(number).is_none())
+fn is_unknown_announced(client: &Client) -> bool {
+    let next = client.connection.down.first();
+    matches!(next, Some(&Incoming::Push(number)) if client.find(number).is_none())
 }
 
 fn is_taken_again(world: &World) -> bool {
-    let mut holds = holds(world);
-    holds.any(|(_, hold)| hold.body == Body::Over && hold.turn > 0)
+    let mut leases = leases(world);
+    leases.any(|(_, lease)| lease.body == Body::Over && lease.turn > 0)
 }
 
 fn is_exclusive(world: &World) -> bool {
     world.clients.iter().flat_map(inside).count() <= 1
 }
 
-/// The local deadline is never after the server's expiry, as long as the hold is not given back.
+/// Whether the local deadline is never after the server's expiry, until the release.
 fn is_backed(world: &World) -> bool {
     let Some((holder, rest)) = holder(world) else {
-        return holds(world).all(|(_, hold)| hold.deadline == 0);
+        return leases(world).all(|(_, lease)| lease.deadline == 0);
     };
-    holds(world).all(|(owner, hold)| {
-        hold.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= hold.deadline)
+    leases(world).all(|(owner, lease)| {
+        lease.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= lease.deadline)
     })
 }
 
-fn holder(world: &World) -> Option<(Owner, Option<Ticks>)> {
+fn holder(world: &World) -> Option<(OwnerId, Option<Ticks>)> {
     match world.records.lock? {
         Lock {
             value: Value::Ours { owner, .. },
@@ -127,18 +128,18 @@ fn holder(world: &World) -> Option<(Owner, Option<Ticks>)> {
     }
 }
 
-fn holds(world: &World) -> impl Iterator<Item = (Owner, &Hold)> {
+fn leases(world: &World) -> impl Iterator<Item = (OwnerId, &Lease)> {
     (0..).zip(&world.clients).flat_map(|(client, state)| {
-        let name = move |number| Owner { client, number };
+        let name = move |number| OwnerId { client, number };
         state
-            .holds()
-            .map(move |(number, hold)| (name(number), hold))
+            .leases()
+            .map(move |(number, lease)| (name(number), lease))
     })
 }
 
-/// Whatever the records name belongs to an owner that its client knows, or to a dead client.
+/// Whether every owner in the records is known to its client, or belongs to a dead client.
 fn has_no_phantom(world: &World) -> bool {
-    let is_known = |owner: Owner| {
+    let is_known = |owner: OwnerId| {
         let client = &world.clients[usize::from(owner.client)];
         !client.alive || client.find(owner.number).is_some()
     };
@@ -151,14 +152,14 @@ fn has_no_phantom(world: &World) -> bool {
             .all(|entry| !entry.is_live() || is_known(entry.owner))
 }
 
-/// A resource that refuses tokens below the highest it has seen refuses all stale writes, once the
-/// lock's present holder has written.
+/// Whether the present holder's token is above those of all other holders. A resource that refuses tokens
+/// below the highest it has seen then refuses all stale writes, once that holder has written.
 fn is_fenced(world: &World) -> bool {
     let Some((owner, _)) = holder(world) else {
         return true;
     };
-    let Some((_, present)) = holds(world).find(|&(other, _)| other == owner) else {
+    let Some((_, present)) = leases(world).find(|&(other, _)| other == owner) else {
         return true;
     };
-    holds(world).all(|(other, hold)| other == owner || hold.token < present.token)
+    leases(world).all(|(other, lease)| other == owner || lease.token < present.token)
 }

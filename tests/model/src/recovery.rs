@@ -1,20 +1,20 @@
-//! What becomes of a state when nothing more goes wrong.
+//! Recovery: what follows a state without further faults.
 //!
-//! A checker of states can only see that bad things do not happen. That good things do is seen
-//! here: from a state on, without faults, everybody does in each tick what is due, in one fixed
-//! order. Then every call of a live client must be served, and nothing be left in Redis.
+//! A checker of states can only see that bad things do not happen. Recovery checks that good things do.
+//! From a state on, without faults, every client does in each tick what is due, in one fixed order.
+//! Every call of a live client must then be served, and no record be left in Redis.
 
 use crate::canonical;
-use crate::client::{Body, Phase, Step};
+use crate::client::{Body, EndStep, Phase};
 use crate::configuration::Configuration;
 use crate::seeded::Seeded;
 use crate::server::{Lock, Mode};
 use crate::world::{Action, World};
 
-/// More ticks than any recovery takes: leases, claims and hearts of all clients, one after another.
-const PATIENCE: usize = 60;
+/// More ticks than any recovery takes: leases, claims and heartbeats of all clients, one after another.
+const RECOVERY_TICKS: usize = 60;
 
-/// Whether all is well in the end. Only a share of the states is looked at, chosen by their fingerprints.
+/// Whether a state recovers. Only a share of the states is checked, chosen by their fingerprints.
 pub(crate) fn recovers(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
     let every = configuration.recovers.unwrap_or(1);
     if !fingerprint.is_multiple_of(every) {
@@ -26,13 +26,13 @@ pub(crate) fn recovers(configuration: &Configuration, world: &World, fingerprint
 pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
     let mut world = world.clone();
     if world.mode != Mode::Normal {
-        world.mend();
+        world.repair();
     }
-    // A lock without an expiry is its owner's to delete.
+    // A lock without an expiry is deleted by its owner.
     if let Some(Lock { rest, .. }) = &mut world.records.lock {
         rest.get_or_insert(configuration.ttl);
     }
-    for _ in 0..PATIENCE {
+    for _ in 0..RECOVERY_TICKS {
         if is_over(&world) {
             return true;
         }
@@ -48,7 +48,7 @@ fn is_over(world: &World) -> bool {
         && world.records.queue.entries().is_empty()
 }
 
-/// Everybody does what is due, then time passes.
+/// Every client does what is due, then time passes.
 fn one_tick(world: &mut World, configuration: &Configuration) {
     let mut polled = Vec::new();
     while let Some(action) = next(world, configuration, &polled) {
@@ -60,51 +60,54 @@ fn one_tick(world: &mut World, configuration: &Configuration) {
     world.step(Action::Tick, configuration);
 }
 
-/// The next thing that is due; each waiter asks once in a tick.
+/// The next action that is due; each waiter polls once in a tick.
 fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Option<Action> {
     for (id, client) in (0..).zip(&world.clients) {
-        if !client.link.stray.is_empty() {
+        if !client.connection.stray.is_empty() {
             return Some(Action::DeliverStray(id));
         }
-        if !client.link.up.is_empty() {
+        if !client.connection.up.is_empty() {
             return Some(Action::Deliver(id));
         }
         if !client.alive {
-            if client.heard {
+            if client.subscribed {
                 return Some(Action::Notice(id));
             }
             continue;
         }
-        if !client.link.down.is_empty() {
+        if !client.connection.down.is_empty() {
             return Some(Action::Receive(id));
         }
-        for episode in &client.episodes {
-            let number = episode.number;
-            let due = match &episode.phase {
-                Phase::Competing { .. } if !episode.waiting => Action::Poll(id, number),
+        for owner in &client.owners {
+            let number = owner.number;
+            let due = match &owner.phase {
+                Phase::Competing { .. } if !owner.awaits_reply => Action::Poll(id, number),
                 Phase::Ending {
-                    step: Step::Settle, ..
-                } if !episode.waiting => Action::EndAgain(id, number),
-                Phase::Held(hold) if hold.body == Body::Over => {
+                    step: EndStep::Settle,
+                    ..
+                } if !owner.awaits_reply => Action::EndAgain(id, number),
+                Phase::Held(lease) if lease.body == Body::Over => {
                     let is_kept = configuration.seeded == Some(Seeded::RetainedForever);
-                    if hold.retained > 0 || is_kept {
+                    if lease.retained > 0 || is_kept {
                         continue;
                     }
                     Action::EndRetained(id, number)
                 }
-                Phase::Held(hold) if hold.body == Body::Inside && hold.is_valid() => {
+                Phase::Held(lease) if lease.body == Body::Inside && lease.is_valid() => {
                     Action::Finish(id, number)
                 }
-                Phase::Held(hold) if hold.is_valid() => Action::Start(id, number),
-                Phase::Held(hold) if hold.deadline == 0 && !hold.lost => Action::Lose(id, number),
-                Phase::Held(hold) if hold.body == Body::Inside => Action::Finish(id, number),
+                Phase::Held(lease) if lease.is_valid() => Action::Start(id, number),
+                Phase::Held(lease) if lease.deadline == 0 && !lease.lost => {
+                    Action::Lose(id, number)
+                }
+                Phase::Held(lease) if lease.body == Body::Inside => Action::Finish(id, number),
                 _ => continue,
             };
             if !polled.contains(&due) {
                 return Some(due);
             }
         }
-        if client.to_come > 0 {
+        if client.calls_left > 0 {
             return Some(Action::Arrive(id));
         }
     }

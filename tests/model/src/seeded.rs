@@ -1,13 +1,13 @@
-//! Mistakes that the model can be told to make: what does not find them proves nothing.
+//! Mistakes that the model can make: a checker that does not find them proves nothing.
 
 /// One mistake, in a script or in a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seeded {
-    /// `release` and `end` free the lock whoever holds it.
+    /// `release` and `end` free the lock of any owner.
     NoOwnerCompare,
-    /// `renew` is `SET NX`: it makes a lock that is gone.
+    /// `renew` is `SET NX`: it makes an absent lock anew.
     RenewSetsAnew,
-    /// How often the owner acquired is counted in the record, and a release only counts down.
+    /// The record counts the acquires of its owner, and a release only counts down.
     RemoteCount,
     /// A waiter takes the announcement of a grant for the grant.
     GrantUnchecked,
@@ -17,44 +17,45 @@ pub enum Seeded {
     SettleUntilAnswered,
     /// Queue entries belong to processes instead of owners.
     ProcessKeyed,
-    /// A waiter whose announcement nobody received leaves the queue.
-    UnheardDropped,
-    /// `renew` sets the lease's rest, also to less than it was.
+    /// A waiter is dropped from the queue if its announcement has no receiver.
+    UnreachableDropped,
+    /// `renew` sets the remaining time of the lease, also to less than it was.
     RenewShortens,
-    /// An owner is forgotten when its time is over, whenever its last end was sent: a process that
-    /// was stopped meanwhile sends none after that.
+    /// An owner is forgotten when its time is over, whenever its last `end` was sent. A process that was
+    /// stopped meanwhile sends none after that time.
     ForgottenInTime,
-    /// An owner that was named as the next one is forgotten if the answer does not say that it is.
-    HeirForgotten,
-    /// Whoever loses a lock at the head of a line keeps the next one waiting.
-    TurnKept,
-    /// A token is one more than the fence, and nothing more than that.
+    /// A successor is forgotten if the answer to the `end` that names it does not say that
+    /// it holds or queues.
+    SuccessorForgotten,
+    /// A holder that loses its lock stays the head of its local queue.
+    HeadKept,
+    /// A token is computed from the fence alone, without the clock.
     TokenFromFence,
-    /// An attempt that is refused has written the clock into the fence: what a transaction of `SET K NX` and
-    /// `SET F` does.
+    /// An unsuccessful attempt writes the clock into the fence, as a transaction of `SET K NX` and `SET F`
+    /// does.
     FenceByAttempt,
-    /// A grant leaves the fence to its release.
+    /// The fence is written by the release instead of the grant.
     FenceByRelease,
-    /// A lease is passed on whether or not it is still held.
+    /// A lease is handed over although it may be lost.
     TurnUnchecked,
-    /// A lease is passed on to a caller that asked for another ttl, or with little of it left.
+    /// A lease is handed over to a caller that asks for another ttl, or with little of it left.
     TurnUnfit,
-    /// A lease that is passed on keeps its token.
+    /// A lease that is handed over keeps its token.
     TokenReused,
-    /// A lease is passed on more often than its grant has tokens.
+    /// A lease is handed over more often than its grant has tokens.
     RangeUnbounded,
-    /// A lease that is passed on counts from when it is.
+    /// The deadline of a lease that is handed over counts from the hand-over.
     LeaseFromTurn,
-    /// The next one named in an end is not ended if its caller is gone when it turns out to hold.
-    HeirOrphaned,
-    /// `end` asks the queue for something after it has removed who was in it.
+    /// A successor that holds is not ended if the local queue is empty by then.
+    SuccessorNotEnded,
+    /// `end` names the queue after it has removed the last entry.
     NamesRemoved,
-    /// A place in the queue goes to a caller that asks for another ttl, under the same owner.
+    /// An owner in the queue passes to a caller that asks for another ttl.
     OwnerOfAnotherTtl,
-    /// A retained lease is taken however late the next caller comes.
+    /// A retained lease is taken after its time is over.
     RetainedLate,
-    /// A retained lease stays so when its client is told that somebody waits.
-    RetainedDeaf,
+    /// A lease stays retained when a message says that a waiter queues.
+    RetainedContended,
     /// A retained lease is not ended when its time is over.
     RetainedForever,
     /// A lease is retained although its connection broke.
@@ -62,7 +63,7 @@ pub enum Seeded {
 }
 
 impl Seeded {
-    /// All of them.
+    /// Every mistake.
     pub const ALL: [Seeded; 27] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
@@ -71,11 +72,11 @@ impl Seeded {
         Seeded::DeadlineFromReply,
         Seeded::SettleUntilAnswered,
         Seeded::ProcessKeyed,
-        Seeded::UnheardDropped,
+        Seeded::UnreachableDropped,
         Seeded::RenewShortens,
         Seeded::ForgottenInTime,
-        Seeded::HeirForgotten,
-        Seeded::TurnKept,
+        Seeded::SuccessorForgotten,
+        Seeded::HeadKept,
         Seeded::TokenFromFence,
         Seeded::FenceByAttempt,
         Seeded::FenceByRelease,
@@ -84,11 +85,11 @@ impl Seeded {
         Seeded::TokenReused,
         Seeded::RangeUnbounded,
         Seeded::LeaseFromTurn,
-        Seeded::HeirOrphaned,
+        Seeded::SuccessorNotEnded,
         Seeded::NamesRemoved,
         Seeded::OwnerOfAnotherTtl,
         Seeded::RetainedLate,
-        Seeded::RetainedDeaf,
+        Seeded::RetainedContended,
         Seeded::RetainedForever,
         Seeded::RetainedTorn,
     ];

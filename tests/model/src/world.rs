@@ -1,13 +1,13 @@
-//! Everything at one moment, and what each step makes of it.
+//! The whole state, and how each step changes it.
 
 use crate::audit::{Breach, Breaches};
-use crate::client::{Body, Client, Hold};
-use crate::conduct::Sent;
+use crate::client::{Body, Client, Lease};
+use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
-use crate::server::{Mode, Owner, Records, Ticks, Token};
+use crate::server::{Mode, OwnerId, Records, Ticks, Token};
 
-/// Everything at one moment.
+/// The whole state: server, connections and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) records: Records,
@@ -20,8 +20,8 @@ pub struct World {
     pub(crate) last: Token,
     /// The highest token under which a body began.
     pub(crate) highest: Token,
-    /// The live head of the queue, and how many bodies began while it waited.
-    pub(crate) waits: Option<(Owner, u8)>,
+    /// The live head of the queue, and how many bodies of other clients began while it waited.
+    pub(crate) waiting_head: Option<(OwnerId, u8)>,
     pub(crate) replica: Option<Records>,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
@@ -41,42 +41,42 @@ pub enum Action {
     Start(u8, u8),
     /// The body is over.
     Finish(u8, u8),
-    /// The deadline is found to have passed.
+    /// The client notices that the deadline has passed.
     Lose(u8, u8),
-    /// The time is over for which a lease is retained.
+    /// The retention of a lease is over.
     EndRetained(u8, u8),
-    /// The lease is renewed, to this.
+    /// The lease is renewed to this length.
     Renew(u8, u8, Ticks),
     /// An owner is ended once more.
     EndAgain(u8, u8),
-    /// A client takes what came.
+    /// A client reads the next message.
     Receive(u8),
-    /// The server takes a client's next command.
+    /// The server carries out a client's next command.
     Deliver(u8),
-    /// The server gets a command of a connection that was torn down.
+    /// The server carries out a command of a connection that was torn down.
     DeliverStray(u8),
-    /// The server finds out that a client is gone.
+    /// The server notices that a client has ended.
     Notice(u8),
-    /// A caller's time is up, or it is dropped.
+    /// A caller's wait is over, or its future is dropped.
     GiveUp(u8, u8),
-    /// A caller behind the head of its line gives up.
-    LeaveLine(u8),
+    /// A caller behind the head of its local queue gives up.
+    GiveUpBehindHead(u8),
     /// A command of an owner is not answered in time.
     TimeOut(u8, u8),
     /// A command is lost.
     LoseRequest(u8),
-    /// What a client would get next is lost.
-    LoseDown(u8),
-    /// A command is carried out, and will be once more.
+    /// The next message to a client is lost.
+    LoseIncoming(u8),
+    /// A command is carried out, and stays on its way.
     Double(u8),
     /// A fault that concerns one client.
-    Strike(Fault, u8),
+    ClientFault(Fault, u8),
     /// A fault that concerns the server.
-    Happen(Fault),
-    /// Something keeps the server from doing all it is asked to.
+    ServerFault(Fault),
+    /// The server is impaired.
     Impair(Mode),
-    /// Nothing does any longer.
-    Mend,
+    /// The impairment ends.
+    Repair,
 }
 
 impl World {
@@ -92,7 +92,7 @@ impl World {
             behind: false,
             last: 0,
             highest: 0,
-            waits: None,
+            waiting_head: None,
             replica: None,
             clients: configuration
                 .calls
@@ -106,92 +106,92 @@ impl World {
 
     /// Does one step.
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
-        let terms = configuration.terms();
-        let sent = match action {
+        let rules = configuration.client_rules();
+        let verdict = match action {
             Action::Tick => {
                 self.tick(configuration);
                 Ok(())
             }
-            Action::Arrive(id) => self.client(id).arrive(&terms),
+            Action::Arrive(id) => self.client(id).arrive(&rules),
             Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i)),
             Action::Start(id, number) => {
                 if configuration.local_turns.is_some() {
-                    self.witness(id, number);
+                    self.note_body(id, number);
                 }
                 self.on(id, number, |client, index| {
                     client.start(index);
                     Ok(())
                 })
             }
-            Action::Finish(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
-            Action::EndRetained(id, number) => self.on(id, number, |c, i| c.give_back(i, &terms)),
-            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &terms)),
+            Action::Finish(id, number) => self.on(id, number, |c, i| c.release(i, &rules)),
+            Action::EndRetained(id, number) => self.on(id, number, |c, i| c.release(i, &rules)),
+            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &rules)),
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);
                 self.on(id, number, |c, i| c.renew(i, ttl))
             }
-            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &terms)),
-            Action::Receive(id) => self.client(id).receive(&terms),
+            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &rules)),
+            Action::Receive(id) => self.client(id).receive(&rules),
             Action::Deliver(id) => {
-                let request = self.client(id).link.up.remove(0);
+                let request = self.client(id).connection.up.remove(0);
                 self.deliver(id, request, configuration);
                 Ok(())
             }
             Action::DeliverStray(id) => {
-                let (request, _) = self.client(id).link.stray.remove(0);
+                let (request, _) = self.client(id).connection.stray.remove(0);
                 self.deliver(id, request, configuration);
                 Ok(())
             }
             Action::Notice(id) => {
-                self.client(id).heard = false;
+                self.client(id).subscribed = false;
                 Ok(())
             }
             fault => self.fault(fault, configuration),
         };
-        self.note(sent);
-        self.look_at_head(configuration);
+        self.note(verdict);
+        self.note_head(configuration);
     }
 
-    fn note(&mut self, sent: Sent) {
-        if let Err(breach) = sent {
+    fn note(&mut self, verdict: Verdict) {
+        if let Err(breach) = verdict {
             self.breaches.add(breach);
         }
     }
 
-    /// A body begins.
-    fn witness(&mut self, id: u8, number: u8) {
+    /// Checks a body that begins: its token, and the waiting head that it overtakes.
+    fn note_body(&mut self, id: u8, number: u8) {
         let client = &self.clients[usize::from(id)];
-        let mut holds = client.holds();
-        let (_, hold) = holds.find(|&(of, _)| of == number).expect("it is held");
-        let token = hold.token;
+        let mut leases = client.leases();
+        let (_, lease) = leases.find(|&(of, _)| of == number).expect("it is held");
+        let token = lease.token;
         if token <= self.highest {
             self.breaches.add(Breach::TurnToken);
         }
         self.highest = self.highest.max(token);
-        if let Some((head, bodies)) = &mut self.waits
+        if let Some((head, bodies)) = &mut self.waiting_head
             && head.client != id
         {
             *bodies += 1;
         }
     }
 
-    /// Who waits at the head of the queue, and whether too many went before.
-    fn look_at_head(&mut self, configuration: &Configuration) {
+    /// Updates the waiting head of the queue, and checks how many bodies overtook it.
+    fn note_head(&mut self, configuration: &Configuration) {
         if configuration.local_turns.is_none() {
             return;
         }
-        let is_live = |owner: Owner| {
+        let is_live = |owner: OwnerId| {
             let client = &self.clients[usize::from(owner.client)];
-            client.alive && client.heard
+            client.alive && client.subscribed
         };
         let mut queue = self.records.queue.entries().iter();
         let head = queue.find(|entry| entry.is_live() && is_live(entry.owner));
         let head = head.map(|entry| entry.owner);
-        if head != self.waits.map(|(owner, _)| owner) {
-            self.waits = head.map(|owner| (owner, 0));
+        if head != self.waiting_head.map(|(owner, _)| owner) {
+            self.waiting_head = head.map(|owner| (owner, 0));
         }
         if self
-            .waits
+            .waiting_head
             .is_some_and(|(_, bodies)| Token::from(bodies) > configuration.turns)
         {
             self.breaches.add(Breach::Bypassed);
@@ -206,8 +206,8 @@ impl World {
         &mut self,
         id: u8,
         number: u8,
-        act: impl FnOnce(&mut Client, usize) -> Sent,
-    ) -> Sent {
+        act: impl FnOnce(&mut Client, usize) -> Verdict,
+    ) -> Verdict {
         let client = self.client(id);
         let index = client.find(number).expect("the action names an owner");
         act(client, index)
@@ -220,16 +220,16 @@ impl World {
             records.forget_since_when();
         }
         let oldest = configuration.longest().max(configuration.delay);
-        let spell = configuration.spell();
+        let max_local_time = configuration.max_local_time();
         for client in &mut self.clients {
-            client.tick(oldest, spell);
+            client.tick(oldest, max_local_time);
         }
     }
 }
 
-/// Who of `client` may rely on the lock and is doing so.
-pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Hold)> {
+/// The leases of `client` under which a body runs within its deadline.
+pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Lease)> {
     client
-        .holds()
-        .filter(|(_, hold)| hold.body == Body::Inside && hold.deadline > 0)
+        .leases()
+        .filter(|(_, lease)| lease.body == Body::Inside && lease.deadline > 0)
 }

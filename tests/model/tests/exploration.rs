@@ -1,4 +1,4 @@
-//! Every configuration, to exhaustion: no rule is broken, and what it is there for was seen.
+//! Explores every configuration to exhaustion: no rule is broken, and every scenario was seen.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use lock_model::{configurations, explore};
 
 fn exhaust(name: &str) {
     let report = explore(&configurations::named(name));
-    // Not `eprintln!`, which the test harness would keep to itself.
+    // `eprintln!` would be captured by the test harness.
     let line = format!("{report}\n");
     std::io::stderr()
         .write_all(line.as_bytes())
@@ -15,7 +15,7 @@ fn exhaust(name: &str) {
     assert!(report.unseen.is_empty(), "{report}");
 }
 
-/// A test for each configuration, and one that there is a test for each.
+/// A test for each configuration, and one that fails if a configuration has no test.
 macro_rules! explorations {
     ($($test:ident: $name:literal,)+) => {
         $(#[test]
@@ -43,8 +43,8 @@ explorations! {
     deletes_turns: "deletes, turns",
     three_clients: "three clients",
     giving_up: "giving up",
-    a_line: "a line",
-    two_lines: "two lines",
+    local_queue: "local queue",
+    two_local_queues: "two local queues",
     attempts: "attempts",
     renewal: "renewal",
     short_leases: "short leases",
@@ -54,16 +54,16 @@ explorations! {
     shutdown: "shutdown",
     shutdown_sync: "shutdown, sync",
     lost: "lost",
-    lost_in_line: "lost in line",
+    lost_with_a_successor: "lost with a successor",
     lost_renewals: "lost renewals",
     doubled: "doubled",
-    doubled_in_line: "doubled in line",
+    doubled_with_a_successor: "doubled with a successor",
     late: "late",
     unknown_announcements: "unknown announcements",
     unknown_announcements_forgotten: "unknown announcements, forgotten",
     torn: "torn",
     torn_giving_up: "torn, giving up",
-    torn_in_line: "torn in line",
+    torn_with_a_successor: "torn with a successor",
     torn_mixed_ttls: "torn, mixed ttls",
     forgotten_scripts: "forgotten scripts",
     restart: "restart",
@@ -74,7 +74,7 @@ explorations! {
     evicted: "evicted",
     out_of_memory: "out of memory",
     migration: "migration",
-    migration_in_line: "migration in line",
+    migration_with_a_successor: "migration with a successor",
     wrong_fence: "wrong fence",
     wrong_queue: "wrong queue",
     foreign_holder: "foreign holder",

@@ -1,12 +1,12 @@
-//! Frames, to exhaustion: an outer body cancelled with a carried child, a grandchild that outlives
-//! its parent, and everything else that five frames can do.
+//! Explores frames to exhaustion: an outer body cancelled with a carried child, a grandchild that
+//! outlives its parent, and everything else that five frames can do.
 
 use std::io::Write;
 
 use lock_model::frames::{Frames, Misshared};
 
 #[test]
-fn a_hold_is_shared_until_its_last_user_is_gone() {
+fn lease_is_shared_until_its_last_user_is_gone() {
     let (states, wrong) = Frames::default().explore();
     let line = format!("frames {states:>25} states\n");
     std::io::stderr()
@@ -20,15 +20,15 @@ fn mistakes_in_sharing_are_found() {
     let rules = [
         (
             Misshared::EndsWithOutermost,
-            "whoever runs or is carried has the lock",
+            "a frame that runs or is carried has the lock",
         ),
         (
-            Misshared::TurnOfBody,
+            Misshared::PermitOfBody,
             "of two bodies that run one is nested in the other",
         ),
         (
             Misshared::OutlivesParent,
-            "the lock is given back with its last user",
+            "the lock is released with its last user",
         ),
     ];
     for (mistake, rule) in rules {

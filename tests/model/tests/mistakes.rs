@@ -1,21 +1,24 @@
-//! Each seeded mistake is found, by the rule that users would miss.
+//! Each seeded mistake breaks a rule that callers rely on, and is found by that rule.
 
 use std::io::Write;
 
-use lock_model::properties::{CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNWANTED};
+use lock_model::properties::{
+    CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNCONTENDED,
+};
 use lock_model::{Seeded, configurations, explore_for};
 
 const KEPT_PLACE: &str = "a waiter that polls keeps its place";
 const TOKENS_RISE: &str = "tokens rise with every grant";
 const TOKEN_A_BODY: &str = "tokens rise with every body";
-const TWO_THIRDS: &str = "a turn has two thirds of its caller's ttl before it";
-const BYPASS: &str = "no process goes before others more often than a grant has tokens";
+const TWO_THIRDS: &str = "a turn begins with two thirds of its caller's ttl left";
+const BYPASS: &str =
+    "no process overtakes the head of the queue more often than a grant has tokens";
 const SHORTENED: &str = "no lease is shortened";
 const HALF_DONE: &str = "a script that fails changes nothing";
-const IN_TIME: &str = "what is retained is taken in its time or not at all";
+const IN_TIME: &str = "a retained lease is taken in its time or not at all";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
-/// A mistake, where it shows, and what it breaks there.
+/// A mistake, the configuration that shows it, and the rule that it breaks there.
 const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::NoOwnerCompare, "three clients", EXCLUSION),
     (Seeded::RenewSetsAnew, "renewal", MADE_ANEW),
@@ -24,13 +27,17 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::DeadlineFromReply, "three clients", EXCLUSION),
     (Seeded::DeadlineFromReply, "renewal", DEADLINE),
     (Seeded::SettleUntilAnswered, "torn, giving up", PHANTOM),
-    (Seeded::ProcessKeyed, "a line", KEPT_PLACE),
-    (Seeded::UnheardDropped, "uncounted", KEPT_PLACE),
+    (Seeded::ProcessKeyed, "local queue", KEPT_PLACE),
+    (Seeded::UnreachableDropped, "uncounted", KEPT_PLACE),
     (Seeded::RenewShortens, "renewal", SHORTENED),
     (Seeded::RenewShortens, "renewal", EXCLUSION),
     (Seeded::ForgottenInTime, "torn, giving up", PHANTOM),
-    (Seeded::HeirForgotten, "doubled in line", PHANTOM),
-    (Seeded::TurnKept, "a line", RECOVERY),
+    (
+        Seeded::SuccessorForgotten,
+        "doubled with a successor",
+        PHANTOM,
+    ),
+    (Seeded::HeadKept, "local queue", RECOVERY),
     (Seeded::TokenFromFence, "empty restart", TOKENS_RISE),
     (Seeded::TokenFromFence, "empty restart", FENCED),
     (Seeded::TokenFromFence, "failover", FENCED),
@@ -44,12 +51,12 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::RangeUnbounded, "turns", BYPASS),
     (Seeded::LeaseFromTurn, "turns", DEADLINE),
     (Seeded::LeaseFromTurn, "turns", EXCLUSION),
-    (Seeded::HeirOrphaned, "turns, giving up", PHANTOM),
+    (Seeded::SuccessorNotEnded, "turns, giving up", PHANTOM),
     (Seeded::NamesRemoved, "migration", HALF_DONE),
     (Seeded::OwnerOfAnotherTtl, "torn, mixed ttls", DEADLINE),
     (Seeded::RetainedLate, "retained", IN_TIME),
     (Seeded::RetainedLate, "retained", TWO_THIRDS),
-    (Seeded::RetainedDeaf, "retained", UNWANTED),
+    (Seeded::RetainedContended, "retained", UNCONTENDED),
     (Seeded::RetainedForever, "retained", RECOVERY),
     (Seeded::RetainedTorn, "retained, torn", CONNECTED),
     (Seeded::TokenReused, "retained", TOKEN_A_BODY),
@@ -64,7 +71,7 @@ fn every_mistake_is_found() {
         let steps = report.broken.get(rule).unwrap_or_else(|| {
             panic!("{mistake:?} goes unnoticed: {report}");
         });
-        // Not `eprintln!`, which the test harness would keep to itself.
+        // `eprintln!` would be captured by the test harness.
         let line = format!("{mistake:?}: {} steps to break `{rule}`\n", steps.len());
         std::io::stderr()
             .write_all(line.as_bytes())

@@ -1,4 +1,4 @@
-//! Arguments are dropped under the lock, in whichever way the body ends.
+//! Arguments are dropped under the lock, however the body ends.
 
 use std::future::pending;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use lock_runtime::{LockClient, distributed_lock};
 
 use super::{AppError, held};
 
-/// Notes, when it is dropped, whether the lock was held.
+/// Records, when it is dropped, whether the lock was held.
 struct Tx {
     locks: LockClient,
     held_at_drop: Arc<Mutex<Vec<bool>>>,
@@ -27,7 +27,7 @@ struct Order {
     tx: Tx,
 }
 
-/// Makes a few arguments and tells how they were dropped.
+/// Makes a few arguments and returns how they were dropped.
 struct Probe {
     locks: LockClient,
     held_at_drop: Arc<Mutex<Vec<bool>>>,
@@ -68,8 +68,8 @@ enum End {
     Never,
 }
 
-/// One argument that the body uses, one that it uses a field of, one that only its name keeps, and
-/// one that only the key uses.
+/// One argument that the body uses, one with a field that it uses, one that only its name keeps alive,
+/// and one that only the key uses.
 #[distributed_lock(key = "drop", guard = lock, client = key_only.tx.locks)]
 async fn asynchronous(
     used: Tx,
@@ -100,7 +100,7 @@ fn synchronous(used: Tx, part: Order, _tx: Tx, key_only: Order, end: End) -> Res
     Ok(part.id)
 }
 
-/// An argument that only a format string names, and one of which there are two versions.
+/// An argument that only a format string names, and one with two versions.
 #[distributed_lock(key = format!("{key}"), client = other.locks)]
 fn formatted(
     key: Named,
@@ -184,7 +184,7 @@ fn before_the_release_wherever_the_name_occurs() {
     probe.assert_all_held(2);
 }
 
-/// Notes its name when it is dropped.
+/// Records its name when it is dropped.
 struct Noted<'a>(&'static str, &'a Mutex<Vec<&'static str>>);
 
 impl Drop for Noted<'_> {

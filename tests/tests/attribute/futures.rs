@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 use super::{AppError, held};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-/// The `Result` does not show in uses of these.
+/// The `Result` is hidden in uses of these aliases.
 type DbFuture<'a, T> = BoxFuture<'a, Result<T, AppError>>;
 type UnitFuture<'a> = DbFuture<'a, ()>;
 
@@ -73,7 +73,7 @@ fn aliased_unit(locks: &LockClient) -> UnitFuture<'_> {
     })
 }
 
-/// Ends like a method under `#[async_trait]`, which this is not.
+/// Ends like a method under `#[async_trait]`, and is none.
 #[distributed_lock(key = "f", client = locks, or_else = |error| panic!("{error}"))]
 fn like_async_trait(locks: &LockClient, calls: &AtomicU8) -> impl Future<Output = ()> {
     async move {
@@ -112,7 +112,7 @@ async fn an_alias_may_hide_the_result() {
 }
 
 #[tokio::test]
-async fn the_block_is_what_is_locked() {
+async fn the_tail_block_is_locked() {
     let locks = LockClient::memory();
     assert_eq!(opaque(&locks, 1).await.unwrap(), 1);
     assert_eq!(pinned(&locks, &1).await.unwrap(), 1);
@@ -141,7 +141,7 @@ fn a_future_stays_send() {
         Ok(())
     }
 
-    // A key and a client whose expressions make values that are not `Send` themselves.
+    // A key and a client whose expressions create values that are not `Send`.
     #[distributed_lock(key = std::rc::Rc::new(String::from("k")).to_string(), client = std::rc::Rc::new(locks))]
     async fn temporaries(locks: &LockClient) -> Result<(), AppError> {
         Ok(())
@@ -177,7 +177,7 @@ fn a_future_stays_sync() {
     assert_sync(opaque(&locks, 1));
 }
 
-/// A body and its arguments are stored once, beside what acquiring and releasing need.
+/// A body and its arguments are stored once, beside the state of acquiring and releasing.
 #[test]
 fn the_future_is_little_larger_than_its_body() {
     const BODY: usize = 2048;

@@ -1,4 +1,4 @@
-//! Functions made by macros, and names that the expansion must not trip over.
+//! Functions made by macros, and names that might clash with the expansion.
 
 use lock_runtime::{LockClient, LockError};
 
@@ -85,7 +85,7 @@ async fn functions_made_by_macros() {
     assert_eq!(Shop { locks, id: 4 }.made().unwrap(), 4);
 }
 
-/// The expansion's own names, as the user's.
+/// The expansion's own names, used in user code.
 #[lock_runtime::distributed_lock(
     key = "<key>:<spec>:<asked>:<acquired>:<held>:<outcome>:<output>:<error>:<body>",
     client = locks,
@@ -152,7 +152,7 @@ async fn the_users_items_are_no_patterns() {
 }
 
 mod shadowed {
-    //! Everything that generated code likes to call by its short name.
+    //! Every short name that generated code might use.
     #![allow(dead_code, non_camel_case_types)]
 
     pub(super) mod core {}

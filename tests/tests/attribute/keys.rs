@@ -1,4 +1,4 @@
-//! Templates and key expressions give the keys that they promise.
+//! Templates and key expressions produce the documented keys.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -33,7 +33,7 @@ impl Order<'_> {
     }
 }
 
-/// A function whose body tells its key.
+/// A function whose body returns its key.
 macro_rules! keyed {
     ($name:ident, $key:literal, ($($argument:pat => $type:ty),*)) => {
         #[distributed_lock(key = $key, guard = lock, client = locks)]

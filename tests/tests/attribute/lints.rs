@@ -1,4 +1,4 @@
-//! Locked functions are as clean as their source: nothing here may warn, under the strictest lints.
+//! Locked functions produce no warnings of their own, under the strictest lints.
 
 use lock_runtime::LockClient;
 

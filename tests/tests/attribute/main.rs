@@ -1,5 +1,5 @@
-//! The attribute: on functions of every shape in memory, on the runtimes of one process, and where it is
-//! written wrongly.
+//! The attribute: on functions of every shape in memory, on the runtimes of one process, and its
+//! misuse.
 //!
 //! `runtimes` installs the client of the process; no other test here needs one.
 
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError};
 
-/// Whether somebody holds the lock, asked from a call tree of its own.
+/// Whether the lock is held, asked from a call tree of its own.
 fn held(locks: &LockClient, key: &str) -> bool {
     let ask = locks.lock(key).wait(Duration::ZERO);
     std::thread::spawn(move || ask.try_acquire_blocking())
@@ -33,7 +33,7 @@ fn held(locks: &LockClient, key: &str) -> bool {
         .is_none()
 }
 
-/// Waits until the lock can be had; a dropped guard is released in the background.
+/// Waits until the lock is available; a dropped guard is released in the background.
 fn assert_released(locks: &LockClient, key: &str) {
     let ask = locks.lock(key).wait(Duration::from_secs(10));
     let acquired = std::thread::spawn(move || ask.acquire_blocking()).join();

@@ -1,14 +1,14 @@
-//! What the compiler says about mistakes: one file in `ui/<topic>` for each, beside its output.
+//! The compiler's messages about mistakes: one file in `ui/<topic>` for each, beside its output.
 //!
-//! The wording of most of it is the compiler's, and that of one version. With another one every
-//! mistake must still be one, and what we say about it must be said.
+//! Most of the wording is the compiler's, and belongs to one version. With another version, every
+//! mistake must still be an error, with the macro's own message.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler whose wording the `.stderr` files have.
+/// The compiler version of the `.stderr` files.
 const COMPILER: &str = "rustc 1.95.";
 
 #[test]
@@ -36,7 +36,7 @@ fn mistakes_are_explained() {
 struct Mistake {
     name: String,
     file: PathBuf,
-    /// What is said about it, if it is us who say it.
+    /// The macro's message, if the error is the macro's.
     sentence: Option<String>,
 }
 
@@ -68,8 +68,8 @@ fn mistakes() -> Vec<Mistake> {
     mistakes
 }
 
-/// The first line, where it is ours: an error of the macro has no code, and a missing trait is
-/// E0277, which our traits put in their own words.
+/// The first line, if it is the macro's: an error of the macro has no code, and a missing trait is
+/// E0277 with the crate's text.
 fn sentence(output: &str) -> Option<String> {
     let first = output.lines().next()?;
     let ours = first

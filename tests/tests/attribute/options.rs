@@ -1,4 +1,4 @@
-//! Each option does what it says.
+//! The effect of each option.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -181,7 +181,7 @@ async fn without_a_client_there_is_an_error() {
         Ok(())
     }
 
-    // Nothing in this test binary installs one.
+    // No test in this binary installs one.
     assert_eq!(
         asynchronous().await.unwrap_err().kind(),
         LockErrorKind::NotInstalled
@@ -192,7 +192,7 @@ async fn without_a_client_there_is_an_error() {
     );
 }
 
-/// Notes that an option's expression was evaluated.
+/// Records that an option's expression was evaluated.
 struct Notes(Mutex<Vec<&'static str>>);
 
 impl Notes {

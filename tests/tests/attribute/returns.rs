@@ -1,5 +1,5 @@
-//! Return types: the body compiles as it would without the attribute, and a failure of the lock
-//! finds its way out.
+//! Return types: the body compiles as it would without the attribute, and a failure of the lock reaches
+//! the caller.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -164,7 +164,7 @@ mod otherwise {
 }
 
 #[tokio::test]
-async fn or_else_answers_for_every_other_type() {
+async fn or_else_handles_every_other_type() {
     let (locks, guard) = busy();
     let mut ran = false;
     otherwise::unit(&locks, &mut ran).await;

@@ -1,4 +1,4 @@
-//! Other attributes above and below ours.
+//! Other attributes above and below `#[distributed_lock]`.
 
 use lock_runtime::{LockClient, distributed_lock};
 

@@ -1,5 +1,5 @@
-//! What a call that nobody contends costs on a server, in what can be counted: commands, bytes and
-//! allocations. Time is the bench's.
+//! What an uncontended call costs on a server, in what can be counted: commands, bytes and allocations.
+//! Time is measured by the bench.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use crate::{COUNTING, alone};
 
 const CALLS: usize = 1_000;
 
-/// A connection on which nothing has happened for so long, and more, is read from before a release.
+/// A connection that was idle for this long or longer is read before a release.
 const LOOKED_FOR: Duration = Duration::from_millis(1);
 
 /// Bytes to the server, for a key of eight bytes and no label.
 const BYTES: usize = 300;
 
-/// Five of them are labels of metrics, which these tests are built with.
+/// Five of them are labels of metrics, with which these tests are built.
 const ALLOCATIONS: usize = 21;
 
 async fn call(client: &LockClient) {
@@ -55,7 +55,7 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     let server = RedisServer::start();
     let client = warm(&server, false).await;
     let mut connection = server.connection();
-    // A look is counted as well.
+    // The query for the count is counted as well.
     let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
 
     let before = bytes_read(&mut connection);
@@ -69,7 +69,8 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     assert_eq!(names, ["EVALSHA", release_command(&mut connection)]);
 }
 
-/// The holder is told that somebody queues, so it does not ask first whether it may release.
+/// The holder knows from a message that a waiter queues, so it ends the lock without trying a release
+/// first.
 #[tokio::test]
 async fn a_hand_off_is_two_commands() {
     let _alone = alone().await;
@@ -88,7 +89,7 @@ async fn a_hand_off_is_two_commands() {
             ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
         })
         .await;
-        // What the server has told the holder comes before its next answer.
+        // The message to the holder arrives before its next answer.
         let other = holder.lock("other").acquire().await.unwrap();
         other.release().await.unwrap();
         monitor.take();
@@ -102,13 +103,13 @@ async fn a_hand_off_is_two_commands() {
     }
 }
 
-/// It hears when it is done that somebody has come meanwhile. Not always: the background may be about to tell
-/// it at that very moment, and then it asks first.
+/// The holder learns at its release that a waiter has come meanwhile. Sometimes the background reads
+/// the message at that moment; then the holder tries a release first.
 #[tokio::test]
 async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
     let _alone = alone().await;
     let server = RedisServer::start();
-    // No runtime reads for the holder.
+    // No runtime reads the connection for the holder.
     let holder = LockClient::connect(&server.url()).await.unwrap();
     let waiter = warm(&server, true).await;
     let mut monitor = server.monitor();
@@ -126,7 +127,8 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
         });
         is_inside.await.unwrap();
         let waiting = tokio::spawn(async move { hold(&waiter).await });
-        // Soon, or the background would have heard of it; but not so soon that nobody looks.
+        // Short, or the background would have read the message; long enough for the release to read the
+        // connection first.
         let started = Instant::now();
         while started.elapsed() < LOOKED_FOR || ask::<i64>(&mut connection, &["ZCARD", QUEUE]) == 0
         {
@@ -144,7 +146,7 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
         guard.release().await.unwrap();
         monitor.take();
     }
-    // To take it, to queue for it, and the two.
+    // The holder's acquire, the waiter's acquire, and the two.
     let told = sent.iter().filter(|names| **names == ["EVALSHA"; 4]);
     assert!(told.count() > sent.len() / 2, "{sent:?}");
 }

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard};
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Held by a test while it runs: what it counts is the whole process's.
+/// A test holds this mutex while it runs, since it counts what the whole process does.
 async fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::const_new(());
     ALONE.lock().await

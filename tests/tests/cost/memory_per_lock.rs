@@ -10,7 +10,7 @@ use crate::{COUNTING, alone};
 
 const LOCKS: usize = 10_000;
 
-/// Everything included: the guard, the names, and the tables, of which a part is always empty.
+/// The guard, the names, and the tables, of which a part is always empty.
 const A_LOCK: usize = 1024;
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn a_held_lock_takes_less_than_a_kilobyte() {
     let server = RedisServer::start();
     let client = LockClient::builder().url(server.url()).label("api-7");
     let client = client.connect().await.unwrap();
-    // The first ones grow what many commands at once need.
+    // The first locks grow the buffers that many simultaneous commands need.
     for guard in take(&client, "first", 200).await {
         guard.release().await.unwrap();
     }
@@ -28,7 +28,7 @@ async fn a_held_lock_takes_less_than_a_kilobyte() {
     let guards = take(&client, "order", LOCKS).await;
     let each = (allocated() - before) / LOCKS;
     assert!(each <= A_LOCK, "{each} bytes a lock");
-    // Nothing else was counted instead.
+    // Nothing but the locks was counted.
     assert!(each > size_of::<LockGuard>(), "{each} bytes a lock");
     assert!(guards.iter().all(LockGuard::is_valid));
 }
@@ -43,7 +43,7 @@ async fn take(client: &LockClient, name: &str, locks: usize) -> Vec<LockGuard> {
     let mut callers = JoinSet::new();
     for number in 0..locks {
         let lock = client.lock(format!("{name}:{number:08}"));
-        // Longer than the test takes: a renewal under way would be counted.
+        // Longer than the test takes, since a renewal in progress would be counted.
         let lock = lock.ttl(Duration::from_secs(600)).wait(LONG);
         callers.spawn(lock.acquire());
         if callers.len() == 64 {

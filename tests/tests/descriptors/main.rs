@@ -1,5 +1,5 @@
-//! A process that has no file descriptor left. It has a binary of its own, since all of the process is
-//! concerned, and the background thread is started once.
+//! A process without a file descriptor left. It needs a binary of its own: the limit concerns the whole
+//! process, and the background thread starts only once.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use harness::{RedisServer, client, hold, soon};
 use lock_runtime::{LockClient, LockErrorKind};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Opens files until there can be no more.
+/// Opens files until the limit is reached.
 fn all_there_are() -> Vec<File> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = Some(64);
@@ -23,7 +23,7 @@ fn all_there_are() -> Vec<File> {
     files
 }
 
-/// The failure of the first use was kept, and the process had no lock until it was started anew.
+/// The failure of the first use was stored, so the process could not lock until it was restarted.
 #[tokio::test]
 async fn a_client_is_made_as_soon_as_there_are_descriptors_again() {
     let server = RedisServer::start();

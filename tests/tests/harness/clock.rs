@@ -1,4 +1,4 @@
-//! The stepped clock: a server's time, leases and expiries go by it, and by nothing else.
+//! The stepped clock: a server's time, leases and expiries depend on it alone.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use redis::Connection;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// More than what a busy machine adds to an hour, in µs.
+/// The most that a busy machine adds to an hour, in µs.
 const MINUTE: i64 = 60_000_000;
 
 fn time(connection: &mut Connection) -> i64 {
@@ -71,7 +71,7 @@ fn a_set_clock_survives_a_restart() {
 }
 
 #[test]
-fn any_other_process_can_live_by_it() {
+fn any_other_process_can_use_the_clock() {
     let clock = Clock::new();
     let mut date = Command::new("date");
     clock.rule(date.arg("+%s"));

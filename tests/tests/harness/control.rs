@@ -1,5 +1,5 @@
-//! The negative control: each safety line that it removes is where its list says, and stands on the page
-//! with what noticed its absence.
+//! The negative control: each safety line is where its list says, and is on the page with the tests
+//! that noticed its absence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,10 +12,10 @@ const LINTS: &str = include_str!("../../../Cargo.toml");
 const PAGE: &str = include_str!("../../../lock-runtime/src/docs/faults.md");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lock-runtime/src");
 
-/// The locks that need no control: a table line each.
+/// The locks that need no control: one table line each.
 const PLAIN: usize = 2;
 
-/// What the list says of a safety line.
+/// An entry of the list about a safety line.
 struct Control {
     name: &'static str,
     removes: &'static str,
@@ -60,7 +60,7 @@ fn read_all(folder: &Path, read: &mut impl FnMut(&Path, String)) {
     }
 }
 
-/// What stands between `begin` and `end`, each time.
+/// The texts between `begin` and `end`.
 fn between<'t>(text: &'t str, begin: &'t str, end: char) -> impl Iterator<Item = &'t str> {
     let parts = text.split(begin).skip(1);
     parts.filter_map(move |part| Some(part.split_once(end)?.0))
@@ -87,7 +87,7 @@ fn every_control_is_in_the_files_that_the_list_names() {
     assert_eq!(found, listed);
 }
 
-/// Where a name is mistyped, the compiler says so.
+/// The compiler reports a mistyped name.
 #[test]
 fn the_lints_know_the_controls_and_no_other() {
     let values = between(LINTS, "cfg(lock_control, values(", ')');
@@ -96,7 +96,7 @@ fn the_lints_know_the_controls_and_no_other() {
     assert_eq!(known, listed);
 }
 
-/// The names between quotes.
+/// The names in quotes.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut parts = text.split('"');
     iter::from_fn(move || parts.next().and(parts.next()))

@@ -1,4 +1,4 @@
-//! The register: it must see what a lock would let happen.
+//! The register: it must reveal every failure of a lock.
 
 use harness::{Entry, History, RedisServer, Written};
 
@@ -15,7 +15,7 @@ async fn visits_that_overlap_are_seen() {
     let server = RedisServer::start();
     let mut connection = server.async_connection().await;
     let history = History::of("order:42");
-    // Both look before either writes.
+    // Both read before either writes.
     for _ in 0..2 {
         assert_eq!(history.look(&mut connection, 0).await.unwrap(), 0);
     }
@@ -80,7 +80,7 @@ fn a_write_that_was_overtaken_is_stale_if_it_was_taken() {
     assert_eq!(History::stale_writes(&refused), Vec::<&Written>::new());
     let taken = [written(1, 0, true), written(1, 0, true)];
     assert_eq!(History::stale_writes(&taken), [&written(1, 0, true)]);
-    // It overlapped only a write that was refused.
+    // The visit overlapped only a write that was refused.
     let harmless = [written(1, 0, false), written(2, 0, true)];
     assert_eq!(History::stale_writes(&harmless), Vec::<&Written>::new());
 }

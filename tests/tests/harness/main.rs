@@ -1,4 +1,4 @@
-//! The harness itself: a fault that does not happen would let every fault test pass.
+//! The harness itself: if a fault did not happen, every fault test would pass.
 
 mod clock;
 mod control;

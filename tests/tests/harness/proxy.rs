@@ -24,7 +24,7 @@ fn incr(connection: &mut Connection) -> RedisResult<i64> {
     redis::cmd("INCR").arg("n").query(connection)
 }
 
-/// The counter on the server, seen past the proxy.
+/// The counter on the server, read past the proxy.
 fn counter(server: &RedisServer) -> i64 {
     let n: Option<i64> = redis::cmd("GET")
         .arg("n")
@@ -118,7 +118,7 @@ fn killing_the_connections_loses_what_was_held() {
     incr(&mut connection).unwrap_err();
     proxy.kill_connections();
     proxy.heal();
-    // The server has seen the end of the connection, so nothing of it is on its way.
+    // The server has seen the end of the connection, so no request is on its way.
     wait_until("closed connection", PATIENCE, || clients(&server) == 1);
     assert_eq!(counter(&server), 0);
     incr(&mut connection).unwrap_err();
@@ -167,7 +167,7 @@ fn a_closed_connection_leaves_nothing_behind() {
     wait_until("closed connection", PATIENCE, || clients(&server) == 1);
 }
 
-/// How many clients the server has, the one that asks included.
+/// The number of the server's clients, the asking one included.
 fn clients(server: &RedisServer) -> usize {
     let list: String = redis::cmd("CLIENT")
         .arg("LIST")

@@ -1,4 +1,4 @@
-//! Rounds: whatever must not be is found, and said of the right row.
+//! Rounds: every violation is found, and attributed to the right row.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn play(row: &Row, kind: Kind) -> (Tally, Vec<ViolationKind>) {
     (tally, kinds)
 }
 
-/// Two are inside at once, since they lock in different places.
+/// Two workers are inside at once, since they lock on different servers.
 fn two_inside(round: &mut Round<'_>) {
     let (one, other) = (round.worker(), RedisServer::start());
     let other_worker = round.worker_at(&other.url());
@@ -99,10 +99,10 @@ fn a_late_grant_is_found() {
 }
 
 #[test]
-fn what_is_left_behind_is_found() {
+fn leftovers_are_found() {
     let row = Row::new("left", Class::E, |round| {
         let key = round.lock.k.clone();
-        round.lock.command::<()>(&["SET", &key, "somebody"]);
+        round.lock.command::<()>(&["SET", &key, "another program"]);
     });
     let (tally, kinds) = play(&row, Kind::Ours);
     assert_eq!(kinds, [ViolationKind::LeftBehind]);
@@ -123,7 +123,7 @@ fn a_process_that_still_holds_something_is_found() {
 }
 
 #[test]
-fn what_a_row_did_not_expect_is_found() {
+fn an_unmet_expectation_is_found() {
     let row = Row::new("unexpected", Class::E, |_| panic!("as told"));
     let (tally, kinds) = play(&row, Kind::Ours);
     assert_eq!(kinds, [ViolationKind::Unexpected]);

@@ -34,7 +34,7 @@ fn a_durable_server_keeps_its_data() {
 }
 
 #[test]
-fn any_other_server_loses_it() {
+fn a_server_without_persistence_loses_its_data() {
     let mut server = RedisServer::start();
     set(&server);
     server.restart();
@@ -45,7 +45,7 @@ fn any_other_server_loses_it() {
 fn a_server_that_loads_says_so() {
     let mut server = RedisServer::builder()
         .config("loading-process-events-interval-bytes", "1024")
-        // In µs a key.
+        // µs per key.
         .config("key-load-delay", "500")
         .start();
     let fill = "for n = 1, 2000 do redis.call('SET', n, n) end";
@@ -103,7 +103,7 @@ fn the_recording_has_what_clients_send_and_not_what_scripts_do() {
         .into_iter()
         .map(|command| command.name)
         .collect();
-    // What a connection of the harness begins with.
+    // The first commands of a harness connection.
     let opening = ["AUTH", "CLIENT"];
     let own: Vec<_> = names
         .iter()

@@ -1,4 +1,4 @@
-//! Worker processes: answers, silence, death; and the one that uses locks.
+//! Worker processes: answers, silence, death; and the worker that uses locks.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn a_worker_answers_line_by_line() {
 }
 
 #[test]
-fn a_stopped_one_is_silent_and_goes_on() {
+fn a_stopped_worker_is_silent_and_goes_on() {
     let mut worker = echo();
     assert_eq!(worker.ask("one", PATIENCE), "one");
     worker.stop();
@@ -36,7 +36,7 @@ fn a_stopped_one_is_silent_and_goes_on() {
 }
 
 #[test]
-fn a_killed_one_says_nothing_more() {
+fn a_killed_worker_is_silent() {
     let mut worker = echo();
     worker.kill9();
     assert_eq!(worker.line(PATIENCE), None);
@@ -86,7 +86,8 @@ fn a_lock_worker_hammers() {
     History::assert_exclusive(&entries);
 }
 
-/// The negative control: locks that two processes do not share protect nothing, and it shows.
+/// The negative control: locks that two processes do not share exclude nothing, and the register shows
+/// it.
 #[test]
 fn hammering_without_a_common_lock_is_noticed() {
     let server = RedisServer::start();

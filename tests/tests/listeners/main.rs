@@ -1,6 +1,7 @@
-//! Code of others that listens to what locks tell, and misbehaves.
+//! Subscribers that listen to locks and misbehave: they panic, block, or take locks.
 //!
-//! One subscriber serves the whole process, as in an application: the background tells it, too.
+//! One subscriber serves the whole process, as in an application, and the background thread reports to
+//! it as well.
 
 use std::fmt::Debug;
 use std::future::pending;
@@ -19,10 +20,10 @@ mod wakers;
 /// Listens to events and spans that carry a template.
 struct Listener;
 
-/// A span of which nothing more can be told.
+/// A span that can no longer be reported.
 const BROKEN: u64 = 2;
 
-/// What the listener for `asks:<id>` asks.
+/// The answer that the listener for `asks:<id>` gets.
 static ASKED: OnceLock<LockClient> = OnceLock::new();
 
 impl Subscriber for Listener {
@@ -173,7 +174,7 @@ async fn a_listener_that_panics_stops_no_renewal() {
     let renewed = renewed.await.unwrap();
     let lost = soon(panics(&client, 1)).await;
     assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
-    // Longer than a lease that nobody renews.
+    // Longer than a lease without renewal.
     tokio::time::sleep(ms(6000)).await;
     renewed.release().await.expect("it was renewed");
 }

@@ -1,4 +1,4 @@
-//! Wakers of executors that are written by hand: they are called, and may panic.
+//! Wakers of hand-written executors, which may panic when they are called.
 
 use std::future::Future;
 use std::panic::resume_unwind;
@@ -11,12 +11,12 @@ use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// As one that sends its task to an executor which is gone.
+/// A waker that sends its task to an executor that is gone.
 struct Angry;
 
 impl Wake for Angry {
     fn wake(self: Arc<Self>) {
-        resume_unwind(Box::new("nobody takes this task"));
+        resume_unwind(Box::new("the executor is gone"));
     }
 }
 
@@ -35,7 +35,7 @@ async fn a_waker_that_panics_at_a_loss_stops_no_renewal() {
     let short = short.await.unwrap();
     let mut lost = Box::pin(short.lost());
     assert!(is_pending(lost.as_mut()));
-    // Longer than a lease that nobody renews.
+    // Longer than a lease without renewal.
     tokio::time::sleep(ms(6000)).await;
     soon(lost).await;
     renewed.release().await.expect("it was renewed");
@@ -85,7 +85,7 @@ async fn a_waker_that_panics_does_not_fail_its_sibling() {
     outer.run(body).await.unwrap();
 }
 
-/// Asks, when it is called first, for a lock of the store that calls it.
+/// A waker whose first call asks for a lock of the store that calls it.
 struct Curious(Mutex<Option<LockClient>>);
 
 impl Wake for Curious {
@@ -106,7 +106,7 @@ async fn a_waker_that_asks_for_a_lock_finds_its_store_open() {
     let (released, is_released) = oneshot::channel();
     std::thread::spawn(move || released.send(first.release_blocking()));
     let Ok(released) = timeout(LONG, is_released).await else {
-        // Nor would this come back if it was dropped.
+        // Dropping `second` would block as well.
         std::mem::forget(second);
         panic!("the store is locked while it calls");
     };

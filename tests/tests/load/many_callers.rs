@@ -1,7 +1,7 @@
-//! More callers at once than a server can answer in the time of a command.
+//! More simultaneous callers than a server can answer within the command timeout.
 //!
-//! Their commands once lay in the connection until their time was up, were taken for lost, and were
-//! sent again by the thousand.
+//! Their commands once waited in the connection until the timeout, counted as lost, and were sent again
+//! by the thousand.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use harness::{LONG, RedisServer};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
-/// So many that the last cannot be answered in the time of a command.
+/// So many that the last cannot be answered within the command timeout.
 const CALLERS: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -21,7 +21,7 @@ async fn a_burst_of_callers_asks_once_each() {
     let mut callers = JoinSet::new();
     for n in 0..CALLERS {
         let lock = client.lock(format!("burst:{n}"));
-        // Longer than the test takes: renewals would be counted.
+        // Longer than the test takes, since renewals would be counted.
         let lock = lock.ttl(Duration::from_secs(600)).wait(LONG);
         callers.spawn(async move { lock.acquire().await });
     }

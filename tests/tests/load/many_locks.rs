@@ -1,4 +1,4 @@
-//! Many locks that one process holds for long.
+//! Many locks that one process holds for a long time.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,11 @@ use tokio::task::JoinSet;
 
 const LOCKS: u32 = 10_000;
 
-/// A ttl that is not renewed here.
+/// A ttl that needs no renewal in this test.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What all of them have at least. Renewing them takes as long as taking them, an eighth of the ttl at
+/// The least time left of each lease. Renewing all takes as long as acquiring all: an eighth of the ttl
+/// at most, and more on a slow machine.
 /// most: on a slow machine that is more.
 const TTL: Duration = Duration::from_secs(5);
 
@@ -24,7 +25,7 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     let asked = Instant::now();
     let guards = take_in_a_burst(&client, DAY).await;
     let ttl = TTL.max(8 * asked.elapsed());
-    // Five renewals each, or nearly.
+    // About five renewals each.
     let hold = ttl * 8 / 5;
     drop(guards);
     client.shutdown().await;
@@ -46,14 +47,14 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
 
     let lost = guards.iter().filter(|guard| !guard.is_valid()).count();
     assert_eq!(lost, 0, "locks were lost");
-    // Some are renewed sooner than they need be, once.
+    // Some leases are renewed early, once.
     let thirds = held.as_secs_f64() / (ttl / 3).as_secs_f64();
     let needed = f64::from(LOCKS) * thirds;
     assert!(
         (0.8 * needed..1.5 * needed).contains(&(sent as f64)),
         "{sent} renewals, {needed} are needed"
     );
-    // As they were taken they would be sent in a part of each third, and nothing in the rest of it.
+    // In the order of their grants, all renewals would be sent in one part of each third of the ttl.
     assert!(busy > looks * 3 / 4, "renewals in {busy} of {looks} looks");
 
     for guard in &guards[..10] {
@@ -78,7 +79,7 @@ async fn take_in_a_burst(client: &LockClient, ttl: Duration) -> Vec<LockGuard> {
     }
     let guards = callers.join_all().await.into_iter();
     guards
-        .map(|guard| guard.expect("nobody else wants it"))
+        .map(|guard| guard.expect("the lock is free"))
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Every span and event of this process, as a subscriber sees them.
+//! Every span and event of this process, as a subscriber receives them.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,17 +14,17 @@ use tracing_subscriber::registry::LookupSpan;
 #[derive(Clone, Debug, Default)]
 struct Fields {
     texts: BTreeMap<&'static str, String>,
-    /// Those of them that came as `i64`.
+    /// The fields that were recorded as `i64`.
     numbers: BTreeMap<&'static str, i64>,
 }
 
 /// A span that has ended, or an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Of a span; the message of an event.
+    /// The name of a span; the message of an event.
     pub(crate) name: String,
     fields: Fields,
-    /// The span that it is in.
+    /// The enclosing span.
     pub(crate) parent: Option<&'static str>,
 }
 
@@ -34,8 +34,8 @@ impl Line {
         value.unwrap_or_else(|| panic!("no `{name}` in {self:?}"))
     }
 
-    /// Whatever is a number has to come as `i64`: the layer for OpenTelemetry makes text of other
-    /// integers, and of what is told by its `Display`.
+    /// Every number must be recorded as `i64`: the OpenTelemetry layer turns other integers, and values
+    /// recorded by `Display`, into text.
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> i64 {
         let value = self.fields.numbers.get(name);
@@ -51,7 +51,7 @@ impl Line {
         )
     }
 
-    /// Looks at each field that reads like a number.
+    /// Checks each field that looks like a number.
     #[track_caller]
     fn with_numbers(self) -> Line {
         for (name, text) in &self.fields.texts {
@@ -69,7 +69,7 @@ fn lines() -> MutexGuard<'static, Vec<Line>> {
     LINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was told under `name` about `template`, oldest first.
+/// The records named `name` about `template`, oldest first.
 pub(crate) fn told(name: &str, template: &str) -> Vec<Line> {
     let of = |line: &&Line| {
         line.fields
@@ -85,7 +85,7 @@ pub(crate) fn told(name: &str, template: &str) -> Vec<Line> {
     told.into_iter().map(Line::with_numbers).collect()
 }
 
-/// The one thing that was told under `name` about `template`.
+/// The only record named `name` about `template`.
 #[track_caller]
 pub(crate) fn only(name: &str, template: &str) -> Line {
     match &told(name, template)[..] {
@@ -94,7 +94,7 @@ pub(crate) fn only(name: &str, template: &str) -> Line {
     }
 }
 
-/// Whether `text` stands anywhere in what was told.
+/// Whether any record contains `text`.
 pub(crate) fn mentions(text: &str) -> bool {
     format!("{:?}", lines()).contains(text)
 }

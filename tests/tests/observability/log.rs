@@ -1,11 +1,11 @@
-//! Everything that the crate logs in this process, in one text.
+//! Everything that the crate logs in this process, as one text.
 
 use std::io::Write;
 use std::sync::Mutex;
 
 static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Where the lines go.
+/// The writer of the log.
 pub(crate) struct Writer;
 
 impl Write for Writer {
@@ -18,7 +18,7 @@ impl Write for Writer {
     }
 }
 
-/// What was recorded.
+/// The recorded text.
 pub(crate) fn text() -> String {
     let text = TEXT.lock().expect("no writer panics");
     String::from_utf8_lossy(&text).into_owned()

@@ -1,4 +1,4 @@
-//! What operators see: spans, events, metrics and errors.
+//! The telemetry for operators: spans, events, metrics and errors.
 //!
 //! A binary of its own: the subscriber and the recorder are the process's, since the background thread
 //! reports much of it. Each test looks for its own template or key.
@@ -20,7 +20,7 @@ fn record() {
     static RECORDING: OnceLock<()> = OnceLock::new();
     RECORDING.get_or_init(|| {
         let text = fmt::layer()
-            // Also what only a span knows.
+            // Also fields that are recorded only on spans.
             .with_span_events(FmtSpan::FULL)
             .with_writer(|| log::Writer)
             .with_ansi(false);

@@ -1,4 +1,4 @@
-//! Many processes with many tasks each: one at a time, and each its share.
+//! Many processes with many tasks each: one inside at a time, and fair shares.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,17 +11,17 @@ const PROCESSES: usize = 4;
 const TASKS: usize = 8;
 const TTL: Duration = Duration::from_secs(30);
 
-/// Of all processes together, from where all of them take part.
+/// Visits of all processes together, from when all of them take part.
 const STAYS: usize = PROCESSES * 6;
 
-/// Ends the race when it is there.
+/// The key that ends the race.
 const END: &str = "end";
 
 #[test]
 fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
     let scene = Scene::new();
     let mut workers: Vec<_> = (0..PROCESSES).map(|_| scene.worker()).collect();
-    // So that all of them are connected when the race begins.
+    // All processes are connected when the race begins.
     for worker in &mut workers {
         is_held(&worker.ask(&acquire(TTL), PATIENCE));
         assert_eq!(worker.ask("release", PATIENCE), "ok");
@@ -49,8 +49,8 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
     assert!(*most <= least * 2, "unequal shares: {shares:?}");
 }
 
-/// How often each process came in, from where all of them take part; nothing before that. How long a
-/// process takes for a visit is up to the machine, how often it comes in is up to the queue.
+/// How often each process got in, from when all of them take part. The machine decides how long a visit
+/// takes, and the queue how often a process gets in.
 fn stays(entries: &[Entry]) -> Vec<usize> {
     let mut stays = BTreeMap::new();
     let mut last = None;

@@ -1,4 +1,4 @@
-//! The fault table, ten rounds a row. `lock-rounds` plays the same rows for as long as one likes.
+//! The fault table, ten rounds per row. `lock-rounds` plays the same rows for any time.
 
 use std::fs;
 use std::path::Path;
@@ -10,11 +10,11 @@ use tokio::sync::Semaphore;
 
 const ROUNDS: usize = 10;
 
-/// Rounds mostly wait, and a test has a row.
+/// Rounds mostly wait, and each row is a test.
 const AT_ONCE: usize = ROUNDS;
 
-/// A round is a server and some processes: with more rows at once they wait for a core, and what a row says
-/// of times does not hold.
+/// A round is a server and some processes. With more rows at once, they wait for a core, and the times
+/// of the rows do not hold.
 static ROWS_AT_ONCE: Semaphore = Semaphore::const_new(3);
 
 macro_rules! rows {
@@ -24,7 +24,7 @@ macro_rules! rows {
         $(#[tokio::test]
         async fn $name() {
             let _place = ROWS_AT_ONCE.acquire().await.expect("it stays open");
-            // Blocks a runtime that has nothing else to do.
+            // Blocks a runtime that has nothing else to run.
             play(stringify!($name));
         })*
     };
@@ -109,7 +109,7 @@ fn every_row_of_the_table_is_tested() {
 
 const PAGE: &str = include_str!("../../../lock-runtime/src/docs/faults.md");
 
-/// The cells of the page's tables that have so many.
+/// The cells of those tables of the page that have this many columns.
 fn lines<const CELLS: usize>() -> impl Iterator<Item = [&'static str; CELLS]> {
     PAGE.lines().filter_map(|line| {
         let line = line.strip_prefix('|')?.strip_suffix('|')?;
@@ -118,7 +118,7 @@ fn lines<const CELLS: usize>() -> impl Iterator<Item = [&'static str; CELLS]> {
     })
 }
 
-/// Each row stands on the page as it does in the table: its class and its name.
+/// Each row is on the page as in the table, with its class and its name.
 #[test]
 fn the_page_has_every_row_and_no_other() {
     let told = lines().filter_map(|[_, class, _, row]| {
@@ -130,7 +130,7 @@ fn the_page_has_every_row_and_no_other() {
     assert_eq!(told.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
 }
 
-/// The other tests that the page names are where it says.
+/// The other tests that the page names are in the named files.
 #[test]
 fn the_page_names_no_test_that_is_not_there() {
     let named: Vec<_> = lines()

@@ -8,12 +8,12 @@ use crate::scene::{Scene, acquire, acquire_within, is_held};
 
 const TTL: Duration = Duration::from_secs(30);
 
-/// Compare-and-delete, as everybody has it.
+/// The usual compare-and-delete.
 const UNLOCK: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
-/// What the other program writes.
-const NAME: &str = "a-program-of-somebody-elses";
+/// The other program's value.
+const NAME: &str = "another-program";
 
 fn try_lock(lock: &mut RawLock, ttl: Duration) -> bool {
     let (k, px) = (lock.k.clone(), ttl.as_millis().to_string());
@@ -47,7 +47,7 @@ fn a_foreign_program_excludes_workers_until_its_release() {
     assert!(unlock(&mut scene.lock));
     let released = Instant::now();
     is_held(&worker.line(PATIENCE).expect("an answer"));
-    // It wakes nobody, so we ask every 200 ms or so.
+    // The other program sends no message, so the waiter polls about every 200 ms.
     assert!(released.elapsed() < SLACK, "{:?}", released.elapsed());
 }
 
@@ -70,7 +70,7 @@ fn a_worker_excludes_a_foreign_program_until_its_release() {
     assert!(try_lock(&mut scene.lock, TTL));
 }
 
-/// It polls as fast as it can while two of our processes race: nobody meets anybody inside.
+/// The other program polls as fast as it can while two workers race: no two are inside at once.
 #[tokio::test]
 async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     const VISITS: usize = 30;
@@ -81,7 +81,7 @@ async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     let mut own = 0;
     let start = Instant::now();
     while own < VISITS {
-        // In short races, because while somebody of ours queues the lock is never free for it.
+        // In short races, since the other program cannot get the lock while a worker queues.
         for worker in &mut workers {
             worker.send(&format!("hammer {KEY} 30000 20000 2 30"));
         }
@@ -95,7 +95,7 @@ async fn a_foreign_program_and_workers_are_never_inside_at_once() {
                     seen,
                     writer: NAME.to_owned(),
                 };
-                // It has no token to show.
+                // The other program has no token.
                 history.append(&mut resource, &entry).await.unwrap();
                 own += 1;
                 assert!(unlock(&mut scene.lock));

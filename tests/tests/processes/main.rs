@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a process stops, dies or comes late; the server or the way to it fails | `fault_table` |
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
-//! | a service that is told to end leaves its locks to their ttls | `terminate` |
+//! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 
 mod exclusion;

@@ -1,10 +1,10 @@
-//! A server, one lock on it, and the processes that want it.
+//! A server, one lock on it, and the processes that use it.
 
 use std::time::Duration;
 
 use harness::{KEY, PATIENCE, RawLock, RedisServer, Worker, wait_until};
 
-/// Where the processes meet.
+/// The server and the lock of the processes.
 pub(crate) struct Scene {
     pub(crate) server: RedisServer,
     pub(crate) lock: RawLock,
@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// The command that waits for the lock for as long as a test has patience.
+/// The command that waits for the lock as long as a test may take.
 pub(crate) fn acquire(ttl: Duration) -> String {
     acquire_within(ttl, PATIENCE)
 }

@@ -8,13 +8,13 @@ use crate::scene::{Scene, is_held};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_lock-service");
 
-/// Longer than anything here takes: whoever has to wait for it has failed.
+/// Longer than any step of these tests takes; only a failing test waits for it.
 const TTL: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Locks that one service holds.
+/// The locks that one service holds.
 const HELD: [&str; 3] = [KEY, "order:43", "order:44"];
 
-/// A service that works for `body` ms and may finish for `grace` ms, inside all of its locks.
+/// A service inside all of its locks: it works for `body` ms, and may finish within `grace` ms.
 fn service(scene: &Scene, grace: &str, body: &str) -> Worker {
     let url = scene.server.url();
     let service = Worker::spawn(SERVICE, &[&[&*url, grace, body], &HELD[..]].concat());
@@ -28,7 +28,7 @@ fn line(service: &Worker) -> String {
     service.line(PATIENCE).expect("it says how it goes")
 }
 
-/// What it says of its calls before it is down.
+/// The lines about its calls, until it is down.
 fn last_words(service: &mut Worker) -> Vec<String> {
     let mut words: Vec<_> = HELD.map(|_| line(service)).to_vec();
     assert_eq!(line(service), "down");

@@ -1,4 +1,4 @@
-//! What callers may rely on: the contract, on each backend, and how calls of one client share a lock.
+//! The promises to callers: the contract, on each backend, and how calls of one client share a lock.
 //!
 //! | promise | folder |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Releases whose answer nobody waits for.
+//! Releases whose answers are not awaited.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::task::Poll;
 use harness::{KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
 use lock_runtime::LockClient;
 
-/// A client that does not wait for the answers to its releases, connected, with the scripts there.
+/// A connected client that does not await the answers to its releases; the server knows its scripts.
 async fn hasty(url: String) -> LockClient {
     let client = LockClient::builder().url(url).await_release(false);
     let client = client.build().unwrap();
@@ -35,7 +35,7 @@ async fn a_release_does_not_wait_for_its_answer() {
     proxy.heal();
 }
 
-/// The next acquisition goes out behind the release, on the same connection.
+/// The next acquisition is sent after the release, on the same connection.
 #[tokio::test]
 async fn cycles_are_two_commands_in_their_order() {
     let server = RedisServer::start();
@@ -68,7 +68,7 @@ async fn a_waiter_of_another_client_is_served() {
     })
     .await;
     guard.release().await.unwrap();
-    // Also in front of one that comes right behind the release.
+    // The waiter is also served before a caller that asks right after the release.
     let behind = tokio::spawn({
         let client = client.clone();
         async move { hold(&client).await }
@@ -81,18 +81,18 @@ async fn a_waiter_of_another_client_is_served() {
     assert!(!exists(&server, LOCK));
 }
 
-/// Nor does anybody wait for what a guard does that is dropped. What comes next comes after it: an
-/// attempt without any patience finds the lock free.
+/// The release of a dropped guard is not awaited either. A later command is carried out after it: an
+/// attempt without a wait finds the lock free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
     let server = RedisServer::start();
-    // What is not answered in time is sent again, and then nothing comes in its order.
+    // A command without an answer in time is repeated, and then the order is not kept.
     let client = LockClient::builder()
         .url(server.url())
         .command_timeout(LONG);
     let client = client.connect().await.unwrap();
     let attempts = tokio::spawn(async move {
-        // Brings the scripts: one that the server does not know is sent once more, behind what comes next.
+        // Loads the scripts: one that the server does not know is repeated, after the next command.
         hold(&client).await.release().await.unwrap();
         for attempt in 0..500 {
             let guard = soon(client.lock(KEY).try_acquire()).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
     assert!(!exists(&server, LOCK));
 }
 
-/// It is the deadline that decides.
+/// The deadline decides.
 #[tokio::test]
 async fn a_release_after_the_deadline_is_a_loss() {
     let server = RedisServer::start();

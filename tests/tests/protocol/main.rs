@@ -1,4 +1,4 @@
-//! What a client and a server say to each other.
+//! The commands and answers between a client and a server.
 //!
 //! | part | folder |
 //! |---|---|

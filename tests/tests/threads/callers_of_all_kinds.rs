@@ -9,17 +9,17 @@ use tokio::runtime;
 /// A thread that waits for the lock.
 const BLOCKED: &str = "blocked-caller";
 
-/// Whether the thread of this name sleeps, as the kernel has it.
+/// Whether the thread of this name sleeps, according to the kernel.
 fn is_asleep(name: &str) -> bool {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let threads = threads.map(|thread| thread.unwrap().path());
-    // A thread that ends meanwhile has nothing to say.
+    // A thread that ends meanwhile has no state.
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let mut named = threads.filter(|thread| read(thread.join("comm")).trim() == name);
     named.any(|thread| read(thread.join("status")).contains("State:\tS"))
 }
 
-/// From a task to a thread that blocks for it, and back.
+/// From a task to a blocked thread, and back.
 #[test]
 fn a_lease_passes_between_callers_of_all_kinds() {
     let _alone = crate::alone();
@@ -37,7 +37,7 @@ async fn pass_around() {
         move || client.lock(KEY).wait(LONG).acquire_blocking()
     });
     let blocking = blocking.unwrap();
-    // It stands in line by then, without a command: its own client has the lock.
+    // The thread is in the local queue by then, without a command, since its own client has the lock.
     eventually("thread that sleeps", LONG, async || is_asleep(BLOCKED)).await;
     first.release().await.unwrap();
     let second = blocking.join().unwrap().unwrap();

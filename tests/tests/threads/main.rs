@@ -1,8 +1,7 @@
 //! The threads and runtimes that share one client, and the background thread behind them.
 //!
 //! A binary of its own: the tests count the background tasks and thread wake-ups of the whole process,
-//! and a busy
-//! machine looks like a blocked runtime. So only one of them runs at a time.
+//! and a busy machine looks like a blocked runtime. So only one test runs at a time.
 
 #[cfg(target_os = "linux")]
 mod callers_of_all_kinds;
@@ -12,9 +11,9 @@ mod transport;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Held by a test while it runs: what it counts is the whole process's.
+/// A test holds this mutex while it runs, since it counts what the whole process does.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    // A test that fails must not make all others fail.
+    // A failed test must not fail all others.
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Synchronous callers of a memory client: all of it happens on their own threads.
+//! Synchronous callers of a memory client, which run on their own threads alone.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use harness::{KEY, LONG, ms, wait_until};
 use lock_runtime::{LockClient, LockError};
 use tokio::runtime::Builder;
 
-/// Those of one thread.
+/// The cycles of one thread.
 const CYCLES: u64 = 250;
 
 const THREADS: usize = 4;
 
-/// Where a caller may stand.
+/// The kinds of threads and runtimes that a caller may run on.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     NoRuntime,
@@ -42,11 +42,11 @@ impl Place {
     }
 }
 
-/// How often the background thread has gone to sleep so far, as the kernel counts it.
+/// How often the background thread has gone to sleep so far, according to the kernel.
 fn sleeps() -> u64 {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let threads = threads.map(|thread| thread.unwrap().path());
-    // A thread that ends meanwhile has nothing to say.
+    // A thread that ends meanwhile has no state.
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let backgrounds =
         threads.filter(|thread| read(thread.join("comm")).trim() == "lock-background");
@@ -59,8 +59,8 @@ fn sleeps() -> u64 {
     counts.sum()
 }
 
-/// Runs `work`, which makes so many cycles. The background thread may wake up for its own reasons, as
-/// for an alarm that was set for later, but not for each of them.
+/// Runs `work`, which makes that many cycles. The background thread may wake up for other reasons, such
+/// as an earlier timer, but not once per cycle.
 #[track_caller]
 fn undisturbed(cycles: u64, work: impl FnOnce()) {
     let before = sleeps();
@@ -72,7 +72,7 @@ fn undisturbed(cycles: u64, work: impl FnOnce()) {
     );
 }
 
-/// Says that only one is inside.
+/// Asserts that one caller at a time is inside.
 #[derive(Default)]
 struct Room {
     taken: AtomicBool,
@@ -82,14 +82,14 @@ struct Room {
 impl Room {
     fn visit(&self) {
         assert!(!self.taken.swap(true, Ordering::SeqCst), "two are inside");
-        // Not in one go: another one would be noticed by the sum, too.
+        // In two steps, so that the sum reveals a second caller.
         let visits = self.visits.load(Ordering::SeqCst);
         self.visits.store(visits + 1, Ordering::SeqCst);
         self.taken.store(false, Ordering::SeqCst);
     }
 }
 
-/// A cycle by each of the synchronous calls, one after the other.
+/// One cycle by each of the synchronous calls, one after the other.
 fn alone(client: &LockClient) -> Result<(), LockError> {
     let lock = || client.lock(KEY).wait(LONG);
     for round in 0..CYCLES {
@@ -97,7 +97,7 @@ fn alone(client: &LockClient) -> Result<(), LockError> {
             0 => lock().acquire_blocking()?.release_blocking()?,
             1 => lock().run_blocking(|_| ())?,
             2 => drop(lock().try_acquire_blocking()?.expect("it is free")),
-            // Its end is to be told of: an alarm is set, and taken back.
+            // The loss of this lease is reported: a timer is set, and removed.
             _ => lock().renew(false).acquire_blocking()?.release_blocking()?,
         }
     }
@@ -118,7 +118,7 @@ async fn awaiting(client: &LockClient, room: &Room) {
     }
 }
 
-/// Has threads contend for one lock, and one task among them if it is said.
+/// Has threads contend for one lock, and one task among them if asked to.
 fn contended(places: [Place; THREADS], with_a_task: bool) {
     let (client, room) = (&LockClient::memory(), Arc::new(Room::default()));
     let contenders = THREADS as u64 + u64::from(with_a_task);
@@ -141,7 +141,7 @@ fn contended(places: [Place; THREADS], with_a_task: bool) {
 fn a_synchronous_call_stays_on_its_thread() {
     let _alone = crate::alone();
     let client = LockClient::memory();
-    // What is counted: here the background thread is needed.
+    // The counter works: this case needs the background thread.
     let before = sleeps();
     let lease = client.lock(KEY).ttl(ms(20)).renew(false);
     let lease = lease.acquire_blocking().unwrap();

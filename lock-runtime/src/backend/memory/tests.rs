@@ -73,7 +73,7 @@ fn threads_and_futures_without_a_runtime_are_served_in_order() {
 }
 
 #[test]
-fn a_thread_that_waits_leaves_the_line_at_a_shutdown() {
+fn waiting_thread_leaves_the_queue_at_a_shutdown() {
     let client = LockClient::builder().url("memory://");
     let client = client.shutdown_grace(Duration::ZERO).build().unwrap();
     let _held = take(&client).unwrap();
@@ -89,7 +89,7 @@ fn a_thread_that_waits_leaves_the_line_at_a_shutdown() {
 }
 
 #[test]
-fn a_holder_on_a_thread_is_told_of_its_end_and_the_next_one_served() {
+fn blocking_holder_is_notified_of_its_loss_and_the_waiter_served() {
     let client = LockClient::memory();
     let schedule = || client.lock(KEY).wait(LONG).renew(false);
     let held = schedule().ttl(Duration::from_secs(2)).acquire_blocking();

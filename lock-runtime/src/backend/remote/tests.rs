@@ -45,8 +45,8 @@ impl Wire for SilentWire {
     }
 }
 
-/// The holder hands its lease over at the very moment at which the next caller goes: that caller was made the
-/// head, so it cannot leave the queue any more, and it never reads the reply.
+/// The holder hands its lease over at the moment at which the next caller is dropped. That caller was
+/// made the head, so it cannot leave the queue any more, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| SilentWire).unwrap();

@@ -147,7 +147,7 @@ fn unanswered_renewals_are_repeated_soon_and_do_not_move_the_deadline() {
 }
 
 #[test]
-fn failed_renewal_by_the_holder_starts_no_others() {
+fn failed_renewal_by_the_holder_starts_no_further_renewals() {
     let mut schedule = RenewalSchedule::granted(T0, &terms(false, None));
     schedule.unanswered(T0, 0.5);
     assert_eq!(schedule.due(T0 + ms(9_000)), Due::At(schedule.deadline()));

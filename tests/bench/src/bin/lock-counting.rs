@@ -1,9 +1,9 @@
-//! Counts what cannot be counted without a part in each allocation. `lock-bench` runs it:
+//! Counts what needs a hook in each allocation. `lock-bench` runs it:
 //!
 //! - `attribute URL`: the allocations of a call by attribute, and by hand
-//! - `held URL COUNT MILLIS`: with so many locks held, the bytes of each that were allocated for it,
-//!   and by which the process grew; and for so long, the part of a core that its background thread
-//!   uses, and that all of its threads do
+//! - `held URL COUNT MILLIS`: with that many locks held, the bytes that were allocated for each, and by
+//!   which the process grew. During MILLIS, the part of a core that its background thread uses, and that
+//!   all of its threads use
 
 #[path = "../shipping.rs"]
 mod shipping;
@@ -22,10 +22,10 @@ use tokio::task::JoinSet;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Calls over which the mean is taken.
+/// The calls over which the mean is taken.
 const CALLS: u32 = 1_000;
 
-/// How many callers take many locks between them.
+/// The number of callers that acquire many locks together.
 const CALLERS: usize = 100;
 
 const TTL: Duration = Duration::from_secs(30);
@@ -62,7 +62,7 @@ async fn attribute(client: &LockClient) {
     println!("{by_attribute} {}", by_hand.await);
 }
 
-/// How many a call makes, on whatever thread.
+/// The number of allocations of a call, on any thread.
 async fn allocations(call: impl AsyncFn()) -> f64 {
     for _ in 0..CALLS {
         call().await;
@@ -77,7 +77,7 @@ async fn allocations(call: impl AsyncFn()) -> f64 {
 }
 
 async fn held(client: &LockClient, count: usize, watch: Duration) {
-    // What is only made once, and what holds the guards.
+    // Grows what is created once, and the list of the guards.
     take(client, "before", CALLERS).await;
     let mut guards = Vec::with_capacity(count);
     let (region, resident) = (Region::new(COUNTING), resident());
@@ -88,20 +88,20 @@ async fn held(client: &LockClient, count: usize, watch: Duration) {
 
     let (start, busy) = (
         Instant::now(),
-        [time_on_a_core(is_keeper), time_on_a_core(|_| true)],
+        [time_on_a_core(is_background), time_on_a_core(|_| true)],
     );
     tokio::time::sleep(watch).await;
     let time = start.elapsed().as_secs_f64();
-    let later = [time_on_a_core(is_keeper), time_on_a_core(|_| true)];
+    let later = [time_on_a_core(is_background), time_on_a_core(|_| true)];
     let valid = guards.iter().all(LockGuard::is_valid);
     assert!(valid, "a lock was lost while it was held");
-    let [keeper, all] = [0, 1].map(|n| (later[n] - busy[n]).as_secs_f64() / time);
-    println!("{} {} {keeper} {all}", allocated / count, grown / count);
-    // The server goes with the process that asked: nobody misses a release.
+    let [background, all] = [0, 1].map(|n| (later[n] - busy[n]).as_secs_f64() / time);
+    println!("{} {} {background} {all}", allocated / count, grown / count);
+    // The server ends with the process that started this one, so the releases may be skipped.
     process::exit(0);
 }
 
-/// So many locks, `NAME:0` and so on.
+/// That many locks, `NAME:0` and so on.
 async fn take(client: &LockClient, name: &'static str, count: usize) -> Vec<LockGuard> {
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS.min(count) {
@@ -128,20 +128,20 @@ fn resident() -> usize {
     kilobytes.parse::<usize>().expect("it is a number") * 1024
 }
 
-/// How long the threads with such names have run on a core so far.
+/// The CPU time so far of the threads with such names.
 fn time_on_a_core(named: impl Fn(&str) -> bool) -> Duration {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
     let tasks = tasks.map(|task| task.expect("a folder can be read").path());
-    // A thread that ends meanwhile has nothing to say.
+    // A thread that ends meanwhile has no such file.
     let read = |task: &Path, file| fs::read_to_string(task.join(file)).unwrap_or_default();
     let tasks = tasks.filter(|task| named(read(task, "comm").trim()));
-    // The first of its numbers.
+    // The first number is the time on a core.
     let nanos = |stat: String| stat.split(' ').next()?.parse::<u64>().ok();
     let times = tasks.filter_map(|task| nanos(read(&task, "schedstat")));
     Duration::from_nanos(times.sum())
 }
 
-fn is_keeper(name: &str) -> bool {
+fn is_background(name: &str) -> bool {
     name == "lock-background"
 }
 

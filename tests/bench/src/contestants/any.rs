@@ -1,16 +1,16 @@
-//! One of them, chosen when the program runs.
+//! A contestant that is chosen when the program runs.
 
 use lock_runtime::LockGuard;
 
 use super::rslock::Rslock;
 use super::{Contestant, Ours};
 
-/// Which one.
+/// The kinds of contestants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Ours, strictly in the order of arrival.
+    /// This project's client, strictly in the order of arrival.
     InOrder,
-    /// Ours, as it comes: local turns, at most 16.
+    /// This project's client with its defaults: at most 16 local turns.
     Ours,
     Rslock,
     RslockTuned,
@@ -20,7 +20,7 @@ impl Kind {
     pub(crate) const ALL: [Kind; 4] = [Kind::InOrder, Kind::Ours, Kind::Rslock, Kind::RslockTuned];
     pub(crate) const PEERS: [Kind; 2] = [Kind::Rslock, Kind::RslockTuned];
 
-    /// What the tables call it.
+    /// Its name in the tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::InOrder => "lock-runtime, local turns off",
@@ -39,7 +39,7 @@ impl Kind {
         matches!(self, Kind::InOrder | Kind::Ours)
     }
 
-    /// The commands that it sends, to be told from those that its scripts run inside the server.
+    /// The commands that it sends, without those that its scripts run inside the server.
     pub(crate) fn commands(self) -> &'static [&'static str] {
         if self.is_ours() {
             &["evalsha", "eval", "delifeq", "delex"]
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// A client of this kind, in the runtime that it will be used in.
+    /// A client of this kind, in the runtime that will use it.
     pub(crate) async fn connect(self, url: &str) -> Any {
         match self {
             Kind::InOrder => Any::Ours(Ours::with(url, |builder| builder.local_turns(1)).await),
@@ -87,7 +87,7 @@ impl Contestant for Any {
         match (self, held) {
             (Any::Ours(ours), Held::Ours(held)) => ours.release(held).await,
             (Any::Rslock(rslock), Held::Rslock(held)) => rslock.release(held).await,
-            (_, held) => unreachable!("somebody else's: {held:?}"),
+            (_, held) => unreachable!("another kind's: {held:?}"),
         }
     }
 

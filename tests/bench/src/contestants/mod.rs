@@ -1,10 +1,10 @@
-//! Ways to have a lock, all measured by the same code.
+//! Lock clients, all measured by the same code.
 //!
 //! Peers are crates that wait for a lock of one Redis server and have an async interface that works:
 //!
-//! - `rslock` 0.10, as it comes and with short retries.
+//! - `rslock` 0.10, with its defaults and with short retries.
 //!
-//! Others were looked at in November 2026, by their sources alone, and left out:
+//! Other crates were considered in November 2026, by their sources alone, and left out:
 //!
 //! - `async-redis-lock` 0.4 and 0.3 ask for Rust 1.89, and for a `uuid` that does, which would take
 //!   the place of lock-runtime's in the same lock file. 0.2 makes a connection for each release, and
@@ -26,11 +26,11 @@ pub(crate) use raw::Raw;
 
 use std::time::Duration;
 
-/// The lease that all of them take; only a crash would see its end.
+/// The lease of all contestants; only a crash would reach its end.
 pub(crate) const TTL: Duration = Duration::from_millis(TTL_MILLIS);
 pub(crate) const TTL_MILLIS: u64 = 30_000;
 
-/// A wait that no measurement sees the end of.
+/// A wait that no measurement exhausts.
 pub(crate) const WAIT: Duration = Duration::from_secs(120);
 
 /// A client of locks.
@@ -41,9 +41,9 @@ pub(crate) trait Contestant: Clone + Send + Sync + 'static {
     /// Waits for the lock.
     fn acquire(&self, key: &str) -> impl Future<Output = Self::Held> + Send;
 
-    /// Gives it back, and waits until that is done.
+    /// Releases it, and waits until that is done.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
 
-    /// The fencing token; 0 where there is no such thing.
+    /// The fencing token; 0 if the lock has none.
     fn token(held: &Self::Held) -> u64;
 }

@@ -1,4 +1,4 @@
-//! What all this is about.
+//! This project's client.
 
 use lock_runtime::{LockClient, LockClientBuilder, LockGuard};
 
@@ -8,7 +8,7 @@ use super::{Contestant, TTL, WAIT};
 pub(crate) struct Ours(pub(crate) LockClient);
 
 impl Ours {
-    /// A client with the options that a user has by default, the label among them; only the wait is longer.
+    /// A client with the default options, including the label; only the wait is longer.
     pub(crate) async fn connect(url: &str) -> Ours {
         Ours::with(url, |builder| builder).await
     }

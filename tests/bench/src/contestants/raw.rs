@@ -1,4 +1,4 @@
-//! The floor: the two commands of a lock that is made by hand, for whoever is sure that it is free.
+//! The floor: the two commands of a hand-made lock, for a caller that knows that it is free.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use redis::{Cmd, Script, ScriptInvocation};
 
 use super::{Contestant, TTL_MILLIS};
 
-/// Compare-and-delete, as everybody has it.
+/// The usual compare-and-delete.
 const UNLOCK: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
-const OWNER: &str = "somebody";
+const OWNER: &str = "an-owner";
 
 /// The name of its lock.
 pub(crate) fn name(key: &str) -> String {
     format!("raw:{key}")
 }
 
-/// Takes the lock of this name.
+/// Acquires the lock of this name.
 pub(crate) fn lock(name: &str) -> Cmd {
     let mut set = redis::cmd("SET");
     set.arg(name).arg(OWNER).arg("NX");
@@ -30,14 +30,14 @@ pub(crate) fn unlock_script() -> Script {
     Script::new(UNLOCK)
 }
 
-/// Gives it back, by the [script](unlock_script).
+/// Releases it, by the [script](unlock_script).
 pub(crate) fn unlock<'a>(script: &'a Script, name: &str) -> ScriptInvocation<'a> {
     let mut unlock = script.prepare_invoke();
     unlock.key(name).arg(OWNER);
     unlock
 }
 
-/// It lives on the runtime of its caller, and so does its connection.
+/// The connection lives on the runtime of its caller.
 #[derive(Clone)]
 pub(crate) struct Raw {
     connection: MultiplexedConnection,

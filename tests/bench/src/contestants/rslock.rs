@@ -10,13 +10,13 @@ use super::{Contestant, TTL};
 pub(crate) struct Rslock(LockManager);
 
 impl Rslock {
-    /// As it comes: three tries, with up to 200 ms between two of them, again and again.
+    /// With its defaults: three tries, with up to 200 ms between two of them, again and again.
     pub(crate) fn new(url: &str) -> Rslock {
         Rslock(LockManager::new(vec![url]))
     }
 
-    /// With retries as short as they can be: it waits a whole number of milliseconds below this. Ten
-    /// are better where more than a hundred wait, and worse where a few do.
+    /// With the shortest retries: it waits a whole number of milliseconds below this. Ten are better
+    /// with more than a hundred waiters, and worse with a few.
     pub(crate) fn tuned(url: &str) -> Rslock {
         let mut manager = LockManager::new(vec![url]);
         manager.set_retry(u32::MAX, Duration::from_millis(2));

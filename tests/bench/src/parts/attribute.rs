@@ -1,4 +1,4 @@
-//! The attribute beside the guard that somebody writes by hand, and a call inside of another one.
+//! The attribute beside a hand-written guard, and a call inside another one.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use crate::stats::{Times, float};
 
 const ID: u64 = 42;
 
-/// Nested calls that are timed together: one alone is too short for a clock.
+/// Nested calls that are timed together, since a single one is too short.
 const NESTED: u32 = 1_000;
 
 struct Attribute(LockClient);
@@ -94,7 +94,7 @@ fn nested(findings: &mut Findings, server: &RedisServer) {
             let time = outer(&client, ID, NESTED).await;
             times.push(time.expect("the lock is free"));
         }
-        // Each outer call has two of its own.
+        // Each outer call makes two calls of its own.
         let commands = monitor.take().len().abs_diff(2 * times.len());
         (commands, Times::new(times).median())
     });

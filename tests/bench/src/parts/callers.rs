@@ -1,4 +1,4 @@
-//! The same cycle for callers that are not where the client was made, or that have no runtime.
+//! The same cycle for callers on another runtime than the client's, or without a runtime.
 
 use std::sync::Mutex;
 
@@ -36,8 +36,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 }
 
-/// The client's runtime is multi-threaded and has nothing else to do. The floor's connection is at home
-/// where its caller is.
+/// The client's runtime is multi-threaded and idle. The floor's connection is on its caller's runtime.
 fn elsewhere(server: &RedisServer, setting: Setting) -> Pair {
     let url = server.url();
     let home = Flavour::MultiThread.runtime();
@@ -64,7 +63,7 @@ fn blocking(server: &RedisServer, setting: Setting) -> Pair {
 
 struct BlockingCycle(LockClient);
 
-/// Over the client library's own connection that blocks.
+/// With the client library's own blocking connection.
 struct BlockingFloor {
     connection: Mutex<Connection>,
     unlock: Script,

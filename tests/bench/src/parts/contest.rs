@@ -1,4 +1,4 @@
-//! One lock that many tasks take in turns, in rounds with the floor.
+//! One lock that many tasks take in turns, in rounds alternating with the floor.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::ping_pong::ping_pong;
 use crate::runtimes::Flavour;
 use crate::stats::{float, median};
 
-/// What a race was like.
+/// The results of a race.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     rate: f64,
@@ -25,7 +25,7 @@ struct Round {
     commands: f64,
 }
 
-/// What the rounds of a contestant were like: medians, and how often it was no lock.
+/// The results of a contestant's rounds: medians, and the number of violations of exclusion.
 #[derive(Clone, Debug)]
 pub(super) struct Contest {
     rounds: Vec<Round>,
@@ -34,7 +34,7 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Runs the race in turns with the floor: `race` is given a key and its time.
+    /// Runs the race alternately with the floor: `race` gets a key and its time.
     pub(super) fn hold(
         kind: Kind,
         setting: Setting,
@@ -51,7 +51,7 @@ impl Contest {
         let mut meter = Meter::new(server);
         for round in 0..rounds {
             let before = meter.calls(kind.commands());
-            // A new lock each: what peers leave behind is in nobody's way.
+            // A new lock each time, so that records that peers leave behind do no harm.
             let log = race(&format!("{kind:?}:{round}"), time);
             let commands = meter.calls(kind.commands()) - before;
             contest.overlaps += log.overlaps();
@@ -70,7 +70,7 @@ impl Contest {
         contest
     }
 
-    /// The figures of a race that go with its speed, for both settings: this one's and `on`'s.
+    /// The figures of a race beside its speed, for both settings: this one's and `on`'s.
     pub(super) fn describe(&self, findings: &mut Findings, on: &Contest, race: &str) {
         let both = |value: fn(&Contest) -> f64, goals: [Goal; 2]| {
             let [off, on] = [(self, goals[0]), (on, goals[1])]
@@ -113,17 +113,17 @@ impl Contest {
         }
     }
 
-    /// Transfers a second.
+    /// Transfers per second.
     pub(super) fn rate(&self) -> f64 {
         self.of(|round| round.rate)
     }
 
-    /// Messages a second of the floor in the same rounds.
+    /// Messages per second of the floor in the same rounds.
     pub(super) fn floor(&self) -> f64 {
         self.of(|round| round.floor)
     }
 
-    /// Transfers to the floor's messages.
+    /// The ratio of transfers to the floor's messages.
     pub(super) fn ratio(&self) -> f64 {
         self.of(|round| round.rate / round.floor)
     }
@@ -149,7 +149,7 @@ impl Contest {
     }
 }
 
-/// How many rounds, and how long each: peers sleep longer than a slice of ours.
+/// The number and length of the rounds: peers sleep for longer than a slice of this project's client.
 fn rounds(kind: Kind, effort: &Effort) -> (usize, Duration) {
     if kind.is_ours() {
         (effort.rounds, effort.slice)
@@ -158,7 +158,7 @@ fn rounds(kind: Kind, effort: &Effort) -> (usize, Duration) {
     }
 }
 
-/// On a runtime of its own, of the kind that the contestants in this process have.
+/// On a runtime of its own, of the kind that the contestants in this process use.
 fn floor(server: &RedisServer, time: Duration) -> f64 {
     let url = server.url();
     Flavour::MultiThread.run(async move { ping_pong(&url, time).await })

@@ -1,4 +1,4 @@
-//! kill -9 of the holder: how long until the next one has the lock.
+//! kill -9 of the holder: the time until the next caller has the lock.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
         wait_until("moment to kill", PATIENCE, || rest(&mut lock) <= TTL - age);
 
         holder.kill9();
-        // Nobody renews it any more: this is when the server lets it go.
+        // The lease is not renewed any more, so the server ends it at this time.
         let end = Instant::now() + rest(&mut lock);
         let answer = waiter.line(PATIENCE).expect("the waiter is served");
         let granted = Instant::now();
@@ -51,7 +51,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     );
 }
 
-/// What is left of the lease.
+/// The rest of the lease.
 fn rest(lock: &mut RawLock) -> Duration {
     let rest = u64::try_from(lock.pttl()).expect("the lock has a lease");
     Duration::from_millis(rest)

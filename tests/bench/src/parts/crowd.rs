@@ -16,12 +16,12 @@ use crate::stats::{float, rate};
 const KEY: &str = "crowd:1";
 const PROCESSES: usize = 4;
 
-/// For all of them to be served.
+/// The time until all of them are served.
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let (waiters, sleep) = (setting.effort.waiters, setting.effort.sleep);
-    // What they do with the lock is another server's work.
+    // Their work under the lock is on another server.
     let (server, resource) = (RedisServer::start(), RedisServer::start());
     let (mut lock, mut meter) = (RawLock::new(&server, KEY), Meter::new(&server));
     let runtime = Flavour::MultiThread.runtime();
@@ -74,7 +74,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     );
 }
 
-/// How many were served, in the order in which they asked.
+/// The number of waiters that were served in the order in which they asked.
 fn crowded(answer: &str) -> Option<usize> {
     answer.strip_prefix("crowded ")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Transfers a second against the number of waiters: the points of the plot.
+//! Transfers per second against the number of waiters: the points of the plot.
 
 use harness::RedisServer;
 
@@ -13,10 +13,10 @@ use crate::stats::median;
 
 const WAITERS: [u32; 6] = [1, 4, 16, 64, 256, 1024];
 
-/// The floor's curve, which waiters make no difference to.
+/// The floor's curve, which does not depend on waiters.
 const FLOOR: &str = "a PUBLISH (the floor)";
 
-/// Rounds of each point: a plot shows no more.
+/// Rounds of each point: enough for a plot.
 const ROUNDS: usize = 3;
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
@@ -29,7 +29,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
         for round in 0..ROUNDS {
             floor.push(runtime.block_on(ping_pong(&url, slice)));
             for ((kind, contestant), rates) in contestants.iter().zip(&mut rates) {
-                // One is inside while the others wait.
+                // One task is inside while the others wait.
                 let race = race(*kind, contestant, waiters + 1, round, setting);
                 rates.extend(runtime.block_on(race));
             }
@@ -41,7 +41,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 }
 
-/// Transfers a second; nothing in a round that is left out. Peers that sleep have one, and longer.
+/// Transfers per second; none for a round that is left out. Peers that sleep have one, longer round.
 async fn race(
     kind: Kind,
     contestant: &Any,

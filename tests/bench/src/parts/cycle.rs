@@ -1,4 +1,4 @@
-//! One acquire and release that nobody contends.
+//! One uncontended acquire and release.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn commands(findings: &mut Findings, server: &RedisServer) {
     let (raw, cycle, idle) = Flavour::CurrentThread.run(async move {
         let (ours, raw) = (Ours::connect(&url).await, Raw::connect(&url).await);
         let (ours, raw) = (Cycle(ours, KEY), Cycle(raw, KEY));
-        // The server learns the scripts.
+        // For the server to learn the scripts.
         ours.once().await;
         raw.once().await;
         monitor.take();
@@ -97,7 +97,7 @@ fn bytes(findings: &mut Findings, server: &RedisServer) {
 
 async fn bytes_each(work: impl Work, meter: &mut Meter) -> f64 {
     work.once().await;
-    // The question is received as well.
+    // The bytes of the query are counted as well.
     let before = meter.received();
     let question = meter.received() - before;
     let before = before + question;
@@ -130,7 +130,7 @@ fn time(findings: &mut Findings, server: &RedisServer, setting: Setting, flavour
     }
 }
 
-/// Ours and the peer's in the same run: neither ratio to the floor says how they compare.
+/// This project's client and the peer in the same run: their ratios to the floor do not compare them.
 fn beside_rslock(
     findings: &mut Findings,
     server: &RedisServer,
@@ -158,7 +158,7 @@ pub(super) const FLOOR: &str = "floor: SET NX, EVALSHA; a PUBLISH";
 
 const COLUMN: &str = "cycle p50, to the floor";
 
-/// How they wait makes no difference where there is nothing to wait for.
+/// The way of waiting makes no difference without contention.
 fn peers(findings: &mut Findings, server: &RedisServer, setting: Setting) {
     let url = server.url();
     let times = setting.effort.cycles.div_ceil(3);
@@ -180,7 +180,7 @@ async fn beside_floor<C: Contestant>(
     pair(rounds, times, ours, Cycle(Raw::connect(url).await, KEY)).await
 }
 
-/// The names of the commands since the last look.
+/// The names of the commands since the last call.
 fn names(monitor: &mut Monitor) -> Vec<String> {
     let commands = monitor.take();
     commands.into_iter().map(|command| command.name).collect()

@@ -1,4 +1,4 @@
-//! What a lock costs when there are many others, and a hand-off when many wait.
+//! The cost of a lock among many others, and of a hand-off with many waiters.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +18,10 @@ use crate::stats::{median, rate};
 
 const KEY: &str = "order:42";
 
-/// Between them they take the locks that are held meanwhile.
+/// These callers acquire the locks that are held meanwhile.
 const CALLERS: usize = 100;
 
-/// Within this, growth is no growth.
+/// Growth within this factor counts as none.
 const FLAT: f64 = 1.2;
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
@@ -52,7 +52,7 @@ fn cycles(findings: &mut Findings, setting: Setting) {
     );
 }
 
-/// Holds more locks, up to so many.
+/// Acquires more locks, up to that many.
 async fn hold(ours: &Ours, guards: &mut Vec<LockGuard>, count: usize) {
     let mut callers = JoinSet::new();
     let first = guards.len();
@@ -69,7 +69,7 @@ async fn hold(ours: &Ours, guards: &mut Vec<LockGuard>, count: usize) {
     guards.extend(callers.join_all().await.into_iter().flatten());
 }
 
-/// Before anything else is measured.
+/// Releases the locks before the next measurement.
 async fn give_back(mut guards: Vec<LockGuard>) {
     let mut callers = JoinSet::new();
     let share = guards.len().div_ceil(CALLERS);
@@ -84,7 +84,7 @@ async fn give_back(mut guards: Vec<LockGuard>) {
     callers.join_all().await;
 }
 
-/// Cycles a second to those of the floor, the median of the rounds.
+/// The ratio of cycles per second to the floor's, as the median of the rounds.
 async fn to_the_floor(ours: &Ours, raw: &Raw, setting: Setting) -> f64 {
     let (ours, raw) = (Cycle(ours.clone(), KEY), Cycle(raw.clone(), KEY));
     let mut rounds = Vec::new();
@@ -95,7 +95,7 @@ async fn to_the_floor(ours: &Ours, raw: &Raw, setting: Setting) -> f64 {
     median(rounds)
 }
 
-/// How often a second.
+/// Per second.
 async fn often(work: &impl Work, time: Duration) -> f64 {
     let (start, mut times) = (Instant::now(), 0);
     while start.elapsed() < time {
@@ -105,14 +105,14 @@ async fn often(work: &impl Work, time: Duration) -> f64 {
     rate(times, start.elapsed())
 }
 
-/// Without local turns: those are no hand-offs.
+/// Without local turns, which are no hand-offs.
 fn handoffs(findings: &mut Findings, setting: Setting) {
     let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
     let contestant = runtime.block_on(Kind::InOrder.connect(&server.url()));
     let waiters = [1, setting.effort.crowd / 100, setting.effort.crowd];
     let rates = waiters.map(|waiters| {
         let rounds = (0..setting.effort.rounds).map(|round| {
-            // All of them are to be in line before it is measured.
+            // All waiters must be in the queue before the measurement.
             let line = Duration::from_micros(100) * waiters;
             let window = Window::after(setting.effort.slice / 4 + line, setting.effort.slice);
             let key = format!("growth:{waiters}:{round}");
@@ -126,7 +126,7 @@ fn handoffs(findings: &mut Findings, setting: Setting) {
     row(findings, "a hand-off with", "waiters", &waiters, &rates);
 }
 
-/// How many times slower it is than with the fewest, at worst.
+/// The worst slowdown against the smallest number.
 fn row(findings: &mut Findings, what: &str, of: &str, counts: &[usize], rates: &[f64]) {
     let slower = rates.iter().map(|rate| rates[0] / rate);
     let counts: Vec<String> = counts

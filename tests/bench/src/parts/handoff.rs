@@ -1,7 +1,7 @@
-//! From a release to the next holder, which waits in another client.
+//! The time from a release to the next holder, which waits in another client.
 //!
-//! Both clients are in this process, so that one clock measures both ends. Ours share the background
-//! thread, but neither connections nor anything that is said over them.
+//! Both clients are in this process, so that one clock measures both ends. They share the background
+//! thread, but no connection and no message.
 
 use std::mem::swap;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 }
 
-/// The times of so many hand-offs, and of as many PINGs in between.
+/// The times of that many hand-offs, and of as many PINGs in between.
 fn handoffs(kind: Kind, count: usize) -> (Times, Times) {
     let server = RedisServer::start();
     let url = server.url();
@@ -92,7 +92,7 @@ fn handoffs(kind: Kind, count: usize) -> (Times, Times) {
     })
 }
 
-/// Waits until somebody is in the queue.
+/// Waits until a waiter queues.
 async fn queued(raw: &mut MultiplexedConnection) {
     loop {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -107,7 +107,7 @@ async fn queued(raw: &mut MultiplexedConnection) {
     }
 }
 
-/// Somewhere in the sleep of one that polls.
+/// A random time in the sleep of a polling client.
 fn pause(round: usize) -> Duration {
     let spread = u64::try_from(round * 37 % 41).expect("it is small");
     Duration::from_millis(20 + spread)

@@ -14,8 +14,8 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let server = RedisServer::start();
     let (url, held) = (server.url(), Count(count));
     let (number, millis) = (count.to_string(), watch.as_millis().to_string());
-    let [allocated, resident, keeper, all] = counting::ask(&["held", &url, &number, &millis]);
-    // Whatever was not taken was renewed.
+    let [allocated, resident, background, all] = counting::ask(&["held", &url, &number, &millis]);
+    // All further commands were renewals.
     let commands = Meter::new(&server).calls(Kind::Ours.commands());
     let commands = usize::try_from(commands).expect("they are few");
     let renewals = commands.saturating_sub(count);
@@ -29,7 +29,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     );
     findings.figure(
         &format!("{held} held locks, the background thread's part of a core, %"),
-        Value::new(Goal::AtMost(25.0), keeper * 100.0).of(format_args!(
+        Value::new(Goal::AtMost(25.0), background * 100.0).of(format_args!(
             "all threads {}; {} renewals in {}",
             Number(all * 100.0),
             Count(renewals),

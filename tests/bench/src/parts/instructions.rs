@@ -1,7 +1,7 @@
-//! How many instructions the client takes for a cycle, as callgrind counts them.
+//! The client's instructions for a cycle, as callgrind counts them.
 //!
-//! A process is counted that does nothing but so many cycles, and one that does more of them: the
-//! difference is that of the cycles alone. The server is not counted, nor is the system.
+//! One process makes that many cycles and nothing else, and another makes more: the difference is the
+//! cost of the cycles alone. Neither the server nor the system is counted.
 
 use std::process::{Command, Stdio};
 use std::{env, fs};
@@ -17,14 +17,14 @@ use crate::pair::{Cycle, Work};
 use crate::runtimes::Flavour;
 use crate::stats::float;
 
-/// The argument that makes this program one that is counted: `cycles ours|floor URL TIMES`.
+/// The argument that makes this program the counted process: `cycles ours|floor URL TIMES`.
 pub(crate) const CYCLES: &str = "cycles";
 
 const KEY: &str = "order:42";
 const OURS: &str = "ours";
 const FLOOR: &str = "floor";
 
-/// What counts.
+/// The program that counts.
 const VALGRIND: &str = "valgrind";
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
@@ -44,7 +44,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     findings.figure(row, value, Number(floor));
 }
 
-/// The process that is counted.
+/// The main function of the counted process.
 pub(crate) fn cycles(who: &str, url: &str, times: &str) {
     let times = times.parse().expect("it is a number");
     let url = url.to_owned();
@@ -74,7 +74,7 @@ fn has_valgrind() -> bool {
     tried.status().is_ok_and(|status| status.success())
 }
 
-/// Of a whole process.
+/// The count of a whole process.
 fn instructions(server: &RedisServer, who: &str, times: usize) -> f64 {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let counts = folder.path().join("counts");
@@ -90,7 +90,7 @@ fn instructions(server: &RedisServer, who: &str, times: usize) -> f64 {
     total(&counts).expect("it ends with the sum")
 }
 
-/// The sum in what callgrind writes.
+/// The sum in callgrind's output.
 fn total(counts: &str) -> Option<f64> {
     let mut sums = counts
         .lines()

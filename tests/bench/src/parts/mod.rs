@@ -1,4 +1,4 @@
-//! What is measured: a file for each part, whose figures need the same scene.
+//! The parts of the measurement: a file for each group of figures that need the same setup.
 
 mod attribute;
 mod callers;
@@ -48,7 +48,7 @@ pub(crate) enum Part {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) effort: Effort,
-    /// Whether this is what is put beside the figures, which peers are no part of.
+    /// Whether this is the run beside the figures, which leaves peers out.
     pub(crate) beside: bool,
 }
 
@@ -97,7 +97,7 @@ impl Part {
         Part::ALL.iter().copied().find(|part| part.name() == name)
     }
 
-    /// Whether it changes with the number of cores, so that it is worth measuring on all of them, too.
+    /// Whether it depends on the number of cores, so that it is also measured on all of them.
     pub(crate) fn is_put_beside(self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! The same cycle where the server is half a millisecond away.
+//! The same cycle with the server half a millisecond away.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A hot key of one process, whose lease is retained between two calls.
+//! A contended key of one process, whose lease is retained between two calls.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const KEY: &str = "hot:1";
 /// Longer than any pause between two cycles that are timed.
 const RETAIN: Duration = Duration::from_secs(5);
 
-/// Calls after the first that one grant serves.
+/// The calls after the first that one grant serves.
 const TURNS: u32 = 15;
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
@@ -34,7 +34,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
             flavour.run(async move { timed(Cycle(retaining(&url).await, KEY), cycles).await });
         time(findings, &format!("{} runtime", flavour.name()), &times);
     }
-    // The client was made in another runtime.
+    // The client was created in another runtime.
     let url = server.url();
     let home = Flavour::MultiThread.runtime();
     let client = home.block_on(async { retaining(&url).await });
@@ -109,7 +109,7 @@ fn blocked(client: &LockClient, times: usize) -> Times {
     Times::new(cycles.collect())
 }
 
-/// Another client asks for it: a message ends the lease, and a hand-off follows.
+/// Another client asks for the lock: a message ends the lease, and a hand-off follows.
 fn handed_on(findings: &mut Findings, setting: Setting) {
     let server = RedisServer::start();
     let url = server.url();

@@ -1,8 +1,8 @@
-//! What a cycle costs the server: its time on a core.
+//! The server's CPU time for a cycle.
 //!
-//! The commands of a cycle are sent as they are, many in one write, so that the time is that of the commands
-//! and hardly that of sockets. Each of many keys has its turn: two grants of one key within 16 µs, which no
-//! client that awaits its answers has, would take the long way of `acquire`.
+//! The commands of a cycle are sent as they are, many in one write: the time is that of the commands
+//! and hardly that of sockets. Many keys take turns. Two grants of one key within 16 µs would take the
+//! slow path of `acquire`; a client that awaits its answers never has those.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::stats::ratio;
 
 const KEYS: usize = 200;
 
-/// What stands before the label in the record of a lock: owner, flag and token.
+/// The part of a lock's record before the label: owner, flag and token.
 const BEFORE_LABEL: usize = 39;
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
@@ -27,7 +27,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let mut bench = Bench::new(&server);
     let mut ways = vec![Way::Floor, Way::Scripts];
     ways.extend(deletion(&mut bench.connection).map(Way::Deletion));
-    // By turns: the least is what the commands take, and the rest is the machine's.
+    // Alternately: the minimum is the time of the commands, and the rest is noise.
     let batches = (setting.effort.cycles / 3).div_ceil(KEYS);
     let mut least = vec![Duration::MAX; ways.len()];
     for _ in 0..2 * setting.effort.rounds {
@@ -51,13 +51,13 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 }
 
-/// How the locks are taken and given back.
+/// How the locks are acquired and released.
 #[derive(Clone, Copy)]
 enum Way {
     Floor,
     /// `acquire` and `release`, as a client sends them to most servers.
     Scripts,
-    /// `acquire`, and the words of a command that compares and deletes.
+    /// `acquire`, and the arguments of a command that compares and deletes.
     Deletion(&'static [&'static str]),
 }
 
@@ -67,7 +67,7 @@ struct Bench {
     unlock: Script,
     /// The floor's locks.
     floors: Vec<String>,
-    /// Ours: the names of lock, fence and queue.
+    /// This project's locks: the names of lock, fence and queue.
     records: Vec<[String; 3]>,
     owner: String,
     label: String,
@@ -97,7 +97,7 @@ impl Bench {
         }
     }
 
-    /// The server's time for a cycle, over so many with each key.
+    /// The server's time for a cycle, over that many with each key.
     fn round(&mut self, way: Way, batches: usize) -> Duration {
         let before = self.meter.cpu();
         for _ in 0..batches {
@@ -159,7 +159,7 @@ impl Bench {
         self.ask(&acquires)
     }
 
-    /// Gives all locks back.
+    /// Releases all locks.
     fn free(&mut self, releases: &Pipeline) {
         let freed: Vec<u32> = self.ask(releases);
         assert_eq!(freed, [1; KEYS], "they were held throughout");
@@ -171,7 +171,7 @@ impl Bench {
     }
 }
 
-/// The end of a record that a client with default options writes: a space and its label.
+/// The end of a record of a client with default options: a space and its label.
 fn default_label(server: &RedisServer, connection: &mut Connection) -> String {
     let runtime = Flavour::CurrentThread.runtime();
     let ours = runtime.block_on(Ours::connect(&server.url()));

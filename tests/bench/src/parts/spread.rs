@@ -1,4 +1,4 @@
-//! Many tasks, each with a lock that nobody else wants.
+//! Many tasks, each with a free lock of its own.
 
 use std::time::{Duration, Instant};
 
@@ -47,14 +47,14 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 }
 
-/// How many cycles a second two contestants make, and the median of the rounds' ratios.
+/// The cycles per second of two contestants, and the median of the rounds' ratios.
 struct Rates {
     ratio: f64,
     one: f64,
     other: f64,
 }
 
-/// One contestant, and another one that is connected to the same server.
+/// One contestant, and another one on the same server.
 fn by_turns<C: Contestant, F: Future<Output = C> + Send>(
     kind: Kind,
     other: impl FnOnce(String) -> F + Send + 'static,
@@ -67,7 +67,7 @@ fn by_turns<C: Contestant, F: Future<Output = C> + Send>(
         let slice = setting.effort.slice / 2;
         let mut rounds = Vec::new();
         for _ in 0..setting.effort.rounds {
-            // By turns, twice each.
+            // Alternately, twice each.
             let mut sums = (0.0, 0.0);
             for _ in 0..2 {
                 sums.0 += cycles(&one, slice).await / 2.0;
@@ -84,7 +84,7 @@ fn by_turns<C: Contestant, F: Future<Output = C> + Send>(
     }
 }
 
-/// How many cycles a second all of them make.
+/// The cycles per second of all tasks.
 async fn cycles<C: Contestant>(contestant: &C, time: Duration) -> f64 {
     let mut tasks = JoinSet::new();
     let start = Instant::now();

@@ -12,7 +12,7 @@ use crate::number::Number;
 use crate::race::log;
 use crate::runtimes::Flavour;
 
-/// How many, and the columns of the contestants.
+/// The number of tasks, and the columns of the contestants.
 const TASKS: [(u32, &str); 2] = [(16, "transfers/s, 16 tasks"), (128, "128 tasks")];
 
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {

@@ -1,159 +1,159 @@
-//! What a client does. Each step is one that the keeper's thread takes without waiting.
+//! The steps of a client. Each is what the runtime does between two waits.
 
-mod calls;
-mod endings;
-mod holds;
-mod turns;
+mod acquisition;
+mod leases;
+mod local_turns;
+mod release;
 
 use crate::audit::Breach;
-use crate::client::{Body, Client, Episode, Phase};
-use crate::network::{Down, Kind, Reply};
+use crate::client::{Body, Client, Owner, Phase};
+use crate::network::{Incoming, Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Ticks, Token};
 
-/// What the clients of one exploration want, and how they are made.
+/// The constants and requests of the clients of one exploration.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// The ttls that callers want, by turns.
+pub(crate) struct ClientRules {
+    /// The ttls that callers ask for, alternately.
     pub(crate) ttls: [Ticks; 2],
-    /// How long something of an owner can be under way.
+    /// How long a command of an owner can be under way.
     pub(crate) window: Ticks,
     pub(crate) claim: Ticks,
     /// Tokens that one grant owns.
     pub(crate) turns: Token,
-    /// For how long after a grant a lease is passed on inside a process while others queue; `None`
-    /// is not at all.
-    pub(crate) spell: Option<Ticks>,
-    /// For how long a lease that nobody else wants is retained; zero is not at all.
+    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis;
+    /// `None` is never.
+    pub(crate) max_local_time: Option<Ticks>,
+    /// How long an uncontended lease is retained; zero is not at all.
     pub(crate) retain: Ticks,
     /// Announcements of owners that ended are ignored.
     pub(crate) forgets: bool,
-    /// Bodies that nothing can stop.
+    /// Bodies cannot be stopped.
     pub(crate) synchronous: bool,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
-/// What a client did, or the rule that it broke by that.
-pub(crate) type Sent = Result<(), Breach>;
+/// Whether a step of a client keeps the rules, or the rule that it breaks.
+pub(crate) type Verdict = Result<(), Breach>;
 
-impl Terms {
+impl ClientRules {
     fn longest(&self) -> Ticks {
         self.ttls[0].max(self.ttls[1])
     }
 }
 
 impl Client {
-    /// Sends a command of an owner's chain, or a renewal.
-    pub(super) fn send(&mut self, index: usize, kind: Kind, whole: bool) -> Sent {
-        let episode = &mut self.episodes[index];
-        let number = episode.number;
-        let mut sent = Ok(());
+    /// Sends a command of an owner.
+    pub(super) fn send(&mut self, index: usize, kind: Kind, has_text: bool) -> Verdict {
+        let owner = &mut self.owners[index];
+        let number = owner.number;
+        let mut verdict = Ok(());
         match kind {
             Kind::Acquire { queue, .. } => {
-                if episode.chain.ended {
-                    sent = Err(Breach::AcquiredAfterEnd);
+                if owner.outstanding.is_ended {
+                    verdict = Err(Breach::AcquiredAfterEnd);
                 }
-                episode.chain.sending(queue);
-                episode.waiting = true;
+                owner.outstanding.sending(queue);
+                owner.awaits_reply = true;
             }
             Kind::Renew { .. } => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } => {
-                episode.chain.ending();
-                episode.waiting = true;
+                owner.outstanding.ending();
+                owner.awaits_reply = true;
                 if let Kind::End {
-                    next: Some((heir, _)),
+                    successor: Some((successor, _)),
                 } = kind
-                    && let Some(heir) = self.find(heir)
+                    && let Some(successor) = self.find(successor)
                 {
-                    self.episodes[heir].chain.sending(true);
+                    self.owners[successor].outstanding.sending(true);
                 }
             }
         }
-        self.link.send(number, kind, whole);
-        sent
+        self.connection.send(number, kind, has_text);
+        verdict
     }
 
-    /// Takes the next thing that came.
-    pub(crate) fn receive(&mut self, terms: &Terms) -> Sent {
-        match self.link.down.remove(0) {
-            Down::Push(number) => self.called(number, terms),
-            Down::Reply(reply) => self.answered(reply, terms),
+    /// Reads the next reply or announcement.
+    pub(crate) fn receive(&mut self, rules: &ClientRules) -> Verdict {
+        match self.connection.down.remove(0) {
+            Incoming::Push(number) => self.announced(number, rules),
+            Incoming::Reply(reply) => self.answered(reply, rules),
         }
     }
 
-    /// A grant is announced. Its owner asks for it by its next poll. An owner that is not known here
-    /// has ended: it is ended again if that is known, or else left to the end of its claim.
-    pub(super) fn called(&mut self, number: u8, terms: &Terms) -> Sent {
+    /// A grant is announced. Its owner confirms it by its next poll. An owner that the client does not
+    /// know has ended: it is ended again, or left to the end of its claim if the client forgets owners.
+    pub(super) fn announced(&mut self, number: u8, rules: &ClientRules) -> Verdict {
         let Some(index) = self.find(number) else {
-            if terms.forgets {
+            if rules.forgets {
                 return Ok(());
             }
             let phase = Phase::Named;
-            let mut stranger = Episode::new(number, terms.ttls[0], false, phase);
-            stranger.chain.stands = true;
-            return self.end(stranger, terms);
+            let mut unknown = Owner::new(number, rules.ttls[0], false, phase);
+            unknown.outstanding.may_be_stored = true;
+            return self.end(unknown, rules);
         };
-        let episode = &self.episodes[index];
-        if terms.seeded == Some(Seeded::GrantUnchecked)
-            && matches!(episode.phase, Phase::Competing { .. })
+        let owner = &self.owners[index];
+        if rules.seeded == Some(Seeded::GrantUnchecked)
+            && matches!(owner.phase, Phase::Competing { .. })
         {
-            self.link.mute(number);
-            self.episodes[index].waiting = false;
-            let hold = self.new_hold(0, terms.claim, true);
-            self.episodes[index].phase = Phase::Held(hold);
+            self.connection.stop_awaiting(number);
+            self.owners[index].awaits_reply = false;
+            let lease = self.new_lease(0, rules.claim, true);
+            self.owners[index].phase = Phase::Held(lease);
         }
-        if let Phase::Held(hold) = &mut self.episodes[index].phase {
-            // Somebody queues behind it.
-            hold.contended = true;
-            if hold.body == Body::Over && terms.seeded != Some(Seeded::RetainedDeaf) {
-                return self.give_back(index, terms);
+        if let Phase::Held(lease) = &mut self.owners[index].phase {
+            // The message says that a waiter queues.
+            lease.contended = true;
+            if lease.body == Body::Over && rules.seeded != Some(Seeded::RetainedContended) {
+                return self.release(index, rules);
             }
         }
         Ok(())
     }
 
-    pub(super) fn answered(&mut self, reply: Reply, terms: &Terms) -> Sent {
+    pub(super) fn answered(&mut self, reply: Reply, rules: &ClientRules) -> Verdict {
         let Some(index) = self.find(reply.number) else {
             return Ok(());
         };
         if let Kind::Renew { ttl } = reply.kind {
-            return self.renewed(index, ttl, reply, terms);
+            return self.renewal_answered(index, ttl, reply, rules);
         }
         if matches!(reply.kind, Kind::Acquire { .. }) {
-            self.episodes[index].chain.answered();
+            self.owners[index].outstanding.answered();
         }
         if let Kind::End {
-            next: Some((heir, _)),
+            successor: Some((successor, _)),
         } = reply.kind
-            && let Some(heir) = self.find(heir)
+            && let Some(successor) = self.find(successor)
         {
-            self.episodes[heir].chain.answered();
+            self.owners[successor].outstanding.answered();
         }
         let Some(answer) = reply.answer else {
             return self.send(index, reply.kind, true);
         };
-        self.episodes[index].waiting = false;
-        match self.episodes[index].phase {
+        self.owners[index].awaits_reply = false;
+        match self.owners[index].phase {
             Phase::Competing { once, contended } => {
-                self.polled(index, once, contended, answer, reply.age, terms)
+                self.poll_answered(index, once, contended, answer, reply.age, rules)
             }
             Phase::Ending { step, .. } => {
-                self.step_done(reply.number, step, Some(answer), reply.age, terms)
+                self.end_answered(reply.number, step, Some(answer), reply.age, rules)
             }
             Phase::Held(_) | Phase::Named => Ok(()),
         }
     }
 
     pub(super) fn numbers(&self) -> Vec<u8> {
-        self.episodes.iter().map(|episode| episode.number).collect()
+        self.owners.iter().map(|owner| owner.number).collect()
     }
 }
 
-/// How much of a lease is over when the answer is read.
-pub(crate) fn count_from(age: Ticks, terms: &Terms) -> Ticks {
-    if terms.seeded == Some(Seeded::DeadlineFromReply) {
+/// The part of a lease that is over when the answer is read.
+pub(crate) fn count_from(age: Ticks, rules: &ClientRules) -> Ticks {
+    if rules.seeded == Some(Seeded::DeadlineFromReply) {
         0
     } else {
         age

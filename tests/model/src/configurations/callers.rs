@@ -1,4 +1,4 @@
-//! Callers that come, wait, give up and are slow, and nothing that fails.
+//! Callers that come, wait, give up and are slow, without any failure.
 
 use super::configuration;
 use crate::configuration::Configuration;
@@ -19,11 +19,11 @@ pub(super) fn all() -> Vec<Configuration> {
         Configuration {
             about: "one local waiter gives up while another stays; hand-off inside a client against \
                     a waiter elsewhere",
-            ..configuration("a line", &[2, 1], &[(GiveUp, 1)])
+            ..configuration("local queue", &[2, 1], &[(GiveUp, 1)])
         },
         Configuration {
-            about: "two lines compete",
-            ..configuration("two lines", &[2, 2], &[])
+            about: "two local queues compete",
+            ..configuration("two local queues", &[2, 2], &[])
         },
         Configuration {
             about: "attempts without a place in the queue",

@@ -1,5 +1,5 @@
-//! What is explored, by where the trouble comes from. Each configuration names the scenarios that
-//! it contains.
+//! The configurations that are explored, one file for each source of trouble. Each configuration
+//! names the scenarios that it contains.
 
 mod callers;
 mod network;
@@ -32,11 +32,11 @@ pub fn all() -> Vec<Configuration> {
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If no configuration has that name.
 pub fn named(name: &str) -> Configuration {
     let mut all = all().into_iter();
     let found = all.find(|configuration| configuration.name == name);
-    found.unwrap_or_else(|| panic!("no configuration is called {name}"))
+    found.unwrap_or_else(|| panic!("no configuration has the name {name}"))
 }
 
 /// Clients that make so many calls each, under so many faults of each kind. Times are small numbers

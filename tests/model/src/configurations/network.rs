@@ -11,10 +11,10 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("lost", &[1, 1], &[(Lose, 2)])
         },
         Configuration {
-            about: "an end that names the next one, lost or unanswered",
+            about: "an end that names a successor, lost or unanswered",
             ttl: 2,
             live: 2,
-            ..configuration("lost in line", &[2, 1], &[(Lose, 1)])
+            ..configuration("lost with a successor", &[2, 1], &[(Lose, 1)])
         },
         Configuration {
             about: "renewals lost, late, and after the release",
@@ -25,9 +25,9 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("doubled", &[1, 1, 1], &[(Double, 1)])
         },
         Configuration {
-            about: "an end that names the next one doubled, and its first answer lost",
+            about: "an end that names a successor doubled, and its first answer lost",
             live: 2,
-            ..configuration("doubled in line", &[2, 1], &[(Double, 1)])
+            ..configuration("doubled with a successor", &[2, 1], &[(Double, 1)])
         },
         Configuration {
             about: "answers later than the command's timeout; a late acquire before its own end",
@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Configuration> {
         unknown("unknown announcements", false),
         unknown("unknown announcements, forgotten", true),
         Configuration {
-            about: "each command delayed past a teardown or gone with it; a late acquire after its \
+            about: "each command delayed past a teardown or lost with it; a late acquire after its \
                     own confirmed release",
             ..configuration("torn", &[1, 1], &[(Tear, 2)])
         },
@@ -45,17 +45,17 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("torn, giving up", &[1, 1], &[(Tear, 1), (GiveUp, 1)])
         },
         Configuration {
-            about: "the same with a next one named",
+            about: "the same with a successor named",
             ttl: 2,
             claim: 1,
             live: 2,
             late: 1,
             window: 2,
             delay: 0,
-            ..configuration("torn in line", &[2, 1], &[(Tear, 1)])
+            ..configuration("torn with a successor", &[2, 1], &[(Tear, 1)])
         },
         Configuration {
-            about: "the same with a next one in line that asks for a longer ttl",
+            about: "the same with a next caller that asks for a longer ttl",
             ttl: 4,
             mixed: -1,
             claim: 1,

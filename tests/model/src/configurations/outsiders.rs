@@ -1,4 +1,4 @@
-//! Others who use the same key.
+//! Other programs that use the same key.
 
 use super::configuration;
 use crate::configuration::{Class, Configuration};

@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("uncounted", &[1, 1, 1], &[])
         },
         Configuration {
-            about: "shutdown of callers, holders and lines",
+            about: "shutdown of callers, holders and local queues",
             ..configuration("shutdown", &[2, 1], &[(Shutdown, 1)])
         },
         Configuration {

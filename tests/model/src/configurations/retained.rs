@@ -5,8 +5,8 @@ use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Shutdown, Tear, Try};
 use crate::server::Ticks;
 
-/// For how long after a grant a lease is passed on while others queue.
-const SPELL: Ticks = 2;
+/// How long after a grant a lease is handed over while waiters queue in Redis.
+const MAX_LOCAL_TIME: Ticks = 2;
 
 pub(super) fn all() -> Vec<Configuration> {
     vec![
@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Configuration> {
             ..retained("retained, attempts", &[2, 1], &[(Try, 1)])
         },
         Configuration {
-            about: "callers give up, before and after they have what was retained",
+            about: "callers give up, before and after they have the retained lease",
             ..retained("retained, giving up", &[2, 1], &[(GiveUp, 1)])
         },
         Configuration {
@@ -63,7 +63,7 @@ pub(super) fn all() -> Vec<Configuration> {
 
 fn retained(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
-        local_turns: Some(SPELL),
+        local_turns: Some(MAX_LOCAL_TIME),
         retain: 1,
         turns: 3,
         claim: 1,

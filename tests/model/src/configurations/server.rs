@@ -1,4 +1,4 @@
-//! A server that restarts, is short of memory, moves keys, loses some, or whose clock is wrong.
+//! A server that restarts, lacks memory, migrates or loses keys, or has a wrong clock.
 
 use super::configuration;
 use crate::configuration::{Class, Configuration};
@@ -52,17 +52,17 @@ pub(super) fn all() -> Vec<Configuration> {
             ..configuration("migration", &[1, 1], &[(Impair, 1), (Renew, 1)])
         },
         Configuration {
-            about: "the same with a next one named",
+            about: "the same with a successor named",
             modes: vec![Mode::Migrating],
-            ..configuration("migration in line", &[2, 1], &[(Impair, 1)])
+            ..configuration("migration with a successor", &[2, 1], &[(Impair, 1)])
         },
         Configuration {
-            about: "the fence of a wrong type, with a next one named",
+            about: "the fence of a wrong type, with a successor named",
             modes: vec![Mode::FenceWrong],
             ..configuration("wrong fence", &[2, 1], &[(Impair, 1)])
         },
         Configuration {
-            about: "the queue of a wrong type, with a next one named",
+            about: "the queue of a wrong type, with a successor named",
             modes: vec![Mode::QueueWrong],
             ..configuration("wrong queue", &[2, 1], &[(Impair, 1)])
         },

@@ -5,14 +5,14 @@ use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Tear};
 use crate::server::Ticks;
 
-/// For how long after a grant a lease is passed on while others queue.
-const SPELL: Ticks = 2;
+/// How long after a grant a lease is handed over while waiters queue in Redis.
+const MAX_LOCAL_TIME: Ticks = 2;
 
 pub(super) fn all() -> Vec<Configuration> {
     vec![
         Configuration {
             about: "a lease goes round inside a client while another client waits; the range of \
-                    tokens is exhausted; pauses and expiry in mid-chain",
+                    tokens is exhausted; pauses and expiry between two turns",
             delay: 1,
             ..turns("turns", &[3, 1], &[])
         },
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Configuration> {
             ..turns("turns of mixed ttls", &[3, 1], &[])
         },
         Configuration {
-            about: "the caller whose turn is next gives up, before and after it is handed over",
+            about: "the caller whose turn is next gives up, before and after the hand-over",
             ..turns("turns, giving up", &[3, 1], &[(GiveUp, 1)])
         },
         Configuration {
@@ -36,23 +36,23 @@ pub(super) fn all() -> Vec<Configuration> {
             ..turns("turns, renewal", &[3, 1], &[(Renew, 1)])
         },
         Configuration {
-            about: "a process ends in mid-chain",
+            about: "a process ends between two turns",
             ..turns("turns, crash", &[3, 1], &[(Crash, 1)])
         },
         Configuration {
-            about: "commands and answers are lost in mid-chain",
+            about: "commands and answers are lost between two turns",
             ..turns("turns, lost", &[2, 1], &[(Lose, 1)])
         },
         Configuration {
-            about: "the connection breaks in mid-chain",
+            about: "the connection breaks between two turns",
             ..turns("turns, torn", &[3], &[(Tear, 1)])
         },
         Configuration {
-            about: "two clients pass leases on inside, and to each other",
+            about: "two clients hand leases over inside, and to each other",
             ..turns("turns against turns", &[2, 2], &[])
         },
         Configuration {
-            about: "the lock is deleted in mid-chain",
+            about: "the lock is deleted between two turns",
             class: Class::Fenced,
             ..turns("turns, deleted", &[2, 1], &[(Delete, 1)])
         },
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Configuration> {
 
 fn turns(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
-        local_turns: Some(SPELL),
+        local_turns: Some(MAX_LOCAL_TIME),
         claim: 1,
         live: 2,
         delay: 0,

@@ -3,12 +3,12 @@
 macro_rules! branches {
     ($($branch:ident)*) => {
         /// A branch of a script.
-        #[allow(missing_docs, reason = "the names say it")]
+        #[allow(missing_docs, reason = "the names describe them")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Branch { $($branch),* }
 
         impl Branch {
-            /// All of them.
+            /// Every branch.
             pub const ALL: &[Branch] = &[$(Branch::$branch),*];
         }
     };
@@ -46,11 +46,11 @@ branches! {
     DeleteOfAnotherRecord
     DeleteOfASpoiledLock
     EndFrees
-    EndHandsOn
-    EndQueuesNext
-    EndKeepsNextInTheQueue
-    EndPassesToNext
-    EndPassesToNextAsHead
+    EndHandsOff
+    EndQueuesSuccessor
+    EndKeepsSuccessorInTheQueue
+    EndGrantsSuccessor
+    EndGrantsSuccessorAsHead
     EndAgainConfirms
     EndAgainLengthens
     EndLeaves
@@ -60,7 +60,7 @@ branches! {
     EndWithASpoiledRecord
     EndInASpoiledQueue
     WalkDropsTheDead
-    WalkDropsWhoHasNoHeart
+    WalkDropsWithoutHeartbeat
     WalkDropsTheEnded
     WalkSkipsTheUnreachable
     TokenIsTheTime
@@ -76,7 +76,7 @@ impl Taken {
         self.0 |= 1 << branch as u64;
     }
 
-    /// Them.
+    /// The branches.
     pub fn iter(self) -> impl Iterator<Item = Branch> {
         let all = Branch::ALL.iter().copied();
         all.filter(move |&branch| self.0 & (1 << branch as u64) != 0)

@@ -1,11 +1,11 @@
-//! How a lock without a holder finds its next one, as `grant.lua` has it.
+//! The choice of the next holder and the grant, as in `grant.lua`.
 
 use super::script::Script;
-use super::{Answer, Branch, Entry, Fence, Lock, Owner, Queue, Ticks, Token, Value};
+use super::{Answer, Branch, Fence, Lock, OwnerId, Queue, QueueEntry, Ticks, Token, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
-    /// The record says that somebody queues, and its holder is told.
+    /// Sets the flag of the record and announces it to the holder: a waiter queues.
     pub(super) fn set_flag(&mut self) {
         if let Some(Lock {
             value: Value::Ours { owner, flagged, .. },
@@ -14,46 +14,46 @@ impl Script<'_> {
             && !std::mem::replace(flagged, true)
         {
             self.taken.insert(Branch::AcquireSetsTheFlag);
-            if self.site.hears(*owner) {
-                self.told.push(*owner);
+            if self.site.has_receiver(*owner) {
+                self.announced.push(*owner);
             }
         }
     }
 
-    /// Who is to be served (`me` needs no announcement), and which entries are to go.
+    /// The entry to be granted the lock (`me` needs no announcement), and the entries to be removed.
     pub(super) fn choose(
         &mut self,
-        me: Option<Owner>,
-        ended: Option<Owner>,
-    ) -> (Option<Owner>, Vec<Owner>) {
-        let mut gone = Vec::new();
+        me: Option<OwnerId>,
+        ended: Option<OwnerId>,
+    ) -> (Option<OwnerId>, Vec<OwnerId>) {
+        let mut removed = Vec::new();
         for entry in self.records.queue.entries() {
             if Some(entry.owner) == me {
-                return (me, gone);
+                return (me, removed);
             }
             let dropped = if Some(entry.owner) == ended {
                 Branch::WalkDropsTheEnded
             } else if entry.live.is_none() {
-                Branch::WalkDropsWhoHasNoHeart
+                Branch::WalkDropsWithoutHeartbeat
             } else if !entry.is_live() {
                 Branch::WalkDropsTheDead
-            } else if self.site.hears(entry.owner) {
-                self.told.push(entry.owner);
-                return (Some(entry.owner), gone);
+            } else if self.site.has_receiver(entry.owner) {
+                self.announced.push(entry.owner);
+                return (Some(entry.owner), removed);
             } else {
                 self.taken.insert(Branch::WalkSkipsTheUnreachable);
-                if self.rules.seeded == Some(Seeded::UnheardDropped) {
-                    gone.push(entry.owner);
+                if self.rules.seeded == Some(Seeded::UnreachableDropped) {
+                    removed.push(entry.owner);
                 }
                 continue;
             };
             self.taken.insert(dropped);
-            gone.push(entry.owner);
+            removed.push(entry.owner);
         }
-        (None, gone)
+        (None, removed)
     }
 
-    pub(super) fn give(&mut self, owner: Owner, rest: Ticks) -> Answer {
+    pub(super) fn grant(&mut self, owner: OwnerId, rest: Ticks) -> Answer {
         let mut token = self.token() + self.rules.turns;
         if !self.is_seeded(Seeded::TokenFromFence) {
             token = token.max(self.site.now);
@@ -92,7 +92,7 @@ impl Script<'_> {
         }
     }
 
-    pub(super) fn write(&mut self, owner: Owner, rest: Ticks, token: Token) -> Answer {
+    pub(super) fn write(&mut self, owner: OwnerId, rest: Ticks, token: Token) -> Answer {
         let flagged = !self.records.queue.entries().is_empty();
         self.records.lock = Some(Lock {
             value: Value::Ours {
@@ -106,7 +106,7 @@ impl Script<'_> {
         self.held()
     }
 
-    pub(super) fn enqueue(&mut self, owner: Owner) {
+    pub(super) fn enqueue(&mut self, owner: OwnerId) {
         let live = Some(self.rules.live);
         let place = self.place(owner);
         let Queue::Waiters { entries, rest } = &mut self.records.queue else {
@@ -115,11 +115,11 @@ impl Script<'_> {
         *rest = self.rules.queue;
         match place {
             Some(place) => entries[place].live = live,
-            None => entries.push(Entry { owner, live }),
+            None => entries.push(QueueEntry { owner, live }),
         }
     }
 
-    pub(super) fn drop_entries(&mut self, owners: &[Owner]) {
+    pub(super) fn drop_entries(&mut self, owners: &[OwnerId]) {
         for &owner in owners {
             if let Some(place) = self.place(owner)
                 && let Queue::Waiters { entries, .. } = &mut self.records.queue
@@ -132,7 +132,7 @@ impl Script<'_> {
         }
     }
 
-    pub(super) fn place(&self, owner: Owner) -> Option<usize> {
+    pub(super) fn place(&self, owner: OwnerId) -> Option<usize> {
         let keyed_by_process = self.rules.seeded == Some(Seeded::ProcessKeyed);
         let mut entries = self.records.queue.entries().iter();
         entries.position(|entry| {

@@ -1,9 +1,9 @@
-//! The four scripts as pure functions of what is in Redis: line by line what
-//! `lock-runtime/src/backend/redis/lua` does. The test `scripts/random` of `lock-tests` compares the two on a
+//! The four scripts as pure functions of the records: line by line those of
+//! `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
 //! real server, to the millisecond and branch by branch.
 //!
-//! Times are what is left, not points in time, so that two histories which differ only in when they
-//! happened are one state. For the same reason a ticket is a place in a list.
+//! Times are durations that are left, not points in time. Two histories that differ only in when they
+//! happened are thus one state. For the same reason a ticket is a place in a list.
 
 mod branch;
 mod grant;
@@ -19,45 +19,45 @@ pub type Ticks = i32;
 /// A fencing token.
 pub type Token = i64;
 
-/// Who holds or queues: the `number`th owner of a client.
+/// The id of an owner: the `number`th of its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Owner {
+pub struct OwnerId {
     /// The client, which is a process of its own.
     pub client: u8,
-    /// Never used twice.
+    /// The number of the owner, never used twice.
     pub number: u8,
 }
 
 /// The constants that the scripts carry.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// How long a waiter has to confirm that it was served.
+    /// How long a waiter has to confirm its grant.
     pub claim: Ticks,
     /// How long a waiter counts as alive after its last poll.
     pub live: Ticks,
     /// How long the queue outlives its last heartbeat.
     pub queue: Ticks,
     /// How long the fence outlives its token, which is a time in µs while a tick is a millisecond; `None` is
-    /// for ever.
+    /// without end.
     pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
-    /// The mistake that is made.
+    /// The seeded mistake.
     pub seeded: Option<Seeded>,
 }
 
 /// The value of the lock's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
-    /// Written by somebody who knows nothing of this protocol.
+    /// Written by a program that does not know this protocol.
     Foreign,
     /// No string.
     WrongType,
     /// Written by a script.
     Ours {
-        /// Who holds the lock.
-        owner: Owner,
-        /// Somebody queues.
+        /// The holder.
+        owner: OwnerId,
+        /// A waiter queues.
         flagged: bool,
         /// The token of the grant.
         token: Token,
@@ -69,34 +69,34 @@ pub enum Value {
 /// The lock's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock {
-    /// Its value.
+    /// The value.
     pub value: Value,
-    /// When it expires; `None` is never.
+    /// When the key expires; `None` is never.
     pub rest: Option<Ticks>,
 }
 
 /// A waiter in the queue, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Entry {
-    /// Whose it is.
-    pub owner: Owner,
-    /// How long it still counts as alive; not above 0 is dead, and `None` a heartbeat that is lost.
+pub struct QueueEntry {
+    /// Its owner.
+    pub owner: OwnerId,
+    /// How long it still counts as alive; 0 or less is dead, and `None` is a lost heartbeat.
     pub live: Option<Ticks>,
 }
 
-impl Entry {
+impl QueueEntry {
     /// Whether it counts as alive.
     pub fn is_live(&self) -> bool {
         self.live.is_some_and(|live| live > 0)
     }
 }
 
-/// What is at the fence's key.
+/// The value of the fence's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fence {
     /// The last token.
     Token {
-        /// Its number.
+        /// The token.
         token: Token,
         /// When it expires; `None` is never.
         rest: Option<Ticks>,
@@ -107,14 +107,14 @@ pub enum Fence {
     WrongType,
 }
 
-/// What is at the queue's key.
+/// The value of the queue's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Queue {
-    /// Waiters, the head first. Without any there is no such key.
+    /// Waiters, the head first. Without any the key is absent.
     Waiters {
-        /// They.
-        entries: Vec<Entry>,
-        /// When all of it expires.
+        /// The entries.
+        entries: Vec<QueueEntry>,
+        /// When the queue expires.
         rest: Ticks,
     },
     /// No sorted set.
@@ -132,15 +132,15 @@ impl Default for Queue {
 
 impl Queue {
     /// The waiters, the head first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
             Queue::WrongType => &[],
         }
     }
 
-    /// The same, to be changed.
-    pub fn entries_mut(&mut self) -> &mut [Entry] {
+    /// The waiters, mutable.
+    pub fn entries_mut(&mut self) -> &mut [QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
             Queue::WrongType => &mut [],
@@ -164,62 +164,62 @@ pub struct Records {
 pub enum Command {
     /// Takes the lock, confirms a grant, or polls.
     Acquire {
-        /// For whom.
-        owner: Owner,
-        /// For how long.
+        /// The owner that asks.
+        owner: OwnerId,
+        /// The lease's length.
         ttl: Ticks,
-        /// Whether to queue if it is taken.
+        /// Whether to queue if the lock is taken.
         queue: bool,
     },
     /// Lengthens a lease.
     Renew {
-        /// Whose.
-        owner: Owner,
-        /// To how much.
+        /// The holder.
+        owner: OwnerId,
+        /// The new length.
         ttl: Ticks,
     },
-    /// Frees a lock that nobody waits for.
+    /// Frees an uncontended lock.
     Release {
-        /// Whose.
-        owner: Owner,
+        /// The holder.
+        owner: OwnerId,
     },
-    /// The same without a script: deletes the lock if its record is just what the owner was granted.
+    /// Frees an uncontended lock without a script: deletes the record if it is the one of the grant.
     Delete {
-        /// Whose.
-        owner: Owner,
+        /// The holder.
+        owner: OwnerId,
         /// The token of the grant.
         token: Token,
     },
     /// Ends an owner.
     End {
-        /// Which.
-        owner: Owner,
-        /// Who is next in its process, and for how long.
-        next: Option<(Owner, Ticks)>,
+        /// The owner to end.
+        owner: OwnerId,
+        /// The next owner of its process, and the ttl that it asks for.
+        successor: Option<(OwnerId, Ticks)>,
     },
 }
 
 /// What a script answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Answer {
-    /// Flag and token: the caller has the lock, or from `end` the next one has.
+    /// Flag and token: the caller holds the lock, or the successor that its `end` names.
     Held {
         /// The flag.
         flagged: bool,
         /// The token.
         token: Token,
     },
-    /// Another has it.
+    /// Another owner holds the lock.
     Waiting {
-        /// How long that one still has it; `None` is for ever.
+        /// How long the lease of that owner lasts; `None` is without end.
         remaining: Option<Ticks>,
-        /// Place in the queue; 0 is outside.
+        /// The place in the queue, from 1; 0 is none.
         position: u8,
     },
-    /// `renew`: not the owner's.
+    /// From `renew`: the lock is not the owner's.
     Nil,
-    /// One of the numbers of `release` and `end`; what compares and deletes answers as `release` does,
-    /// 2 whenever it did not delete.
+    /// One of the numbers of `release` and `end`. `Delete` answers as `release` does, with 2 whenever it did
+    /// not delete.
     Code(i8),
     /// An error that a repetition would not change.
     Refused(Refusal),
@@ -234,11 +234,11 @@ pub enum Refusal {
     WrongType,
     /// The fence is no number.
     BadFence,
-    /// What needs memory is not done.
+    /// The server refuses commands that need memory.
     OutOfMemory,
 }
 
-/// What keeps the server from doing all it is asked to.
+/// An impairment of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Nothing.
@@ -246,14 +246,14 @@ pub enum Mode {
     Normal,
     /// Commands that need memory are refused.
     OutOfMemory,
-    /// The slot is being moved: a script is to be tried again if one of its keys is missing, and fails
+    /// The slot is being migrated. A script has to be tried again if one of its keys is missing, and fails
     /// half-way at a key that it removed itself.
     Migrating,
     /// K holds another type, as the records say.
     LockWrong,
-    /// F does.
+    /// F holds another type.
     FenceWrong,
-    /// Q does.
+    /// Q holds another type.
     QueueWrong,
 }
 
@@ -264,25 +264,25 @@ pub struct Site {
     pub now: Token,
     /// One bit for each client that `PUBLISH` counts as a receiver.
     pub receivers: u8,
-    /// What is wrong.
+    /// The impairment.
     pub mode: Mode,
 }
 
 impl Site {
-    /// Whether what is published for `owner` has a receiver.
-    fn hears(&self, owner: Owner) -> bool {
+    /// Whether an announcement for `owner` has a receiver.
+    fn has_receiver(&self, owner: OwnerId) -> bool {
         self.receivers & (1 << owner.client) != 0
     }
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The answer.
     pub answer: Answer,
-    /// Who was told, of a grant or of the first that queues behind it, in order.
-    pub told: Vec<Owner>,
-    /// The branches that it took.
+    /// The owners that were announced, in order: of a grant, or of the first waiter behind a holder.
+    pub announced: Vec<OwnerId>,
+    /// The branches that the run took.
     pub taken: Taken,
 }
 
@@ -291,7 +291,7 @@ impl Records {
     pub fn run(&mut self, command: Command, rules: &Rules, site: &Site) -> Run {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
-            // A script runs only where all of its keys are.
+            // A script runs only on a node that has all of its keys.
             (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating)
                 if !script.has_all_keys() =>
             {
@@ -301,12 +301,12 @@ impl Records {
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
-            (Command::End { owner, next }, _) => script.end(owner, next),
+            (Command::End { owner, successor }, _) => script.end(owner, successor),
         };
-        let (told, taken) = script.traces();
+        let (announced, taken) = script.traces();
         Run {
             answer,
-            told,
+            announced,
             taken,
         }
     }
@@ -350,8 +350,8 @@ impl Records {
         }
     }
 
-    /// Who holds the lock, if it is one of ours.
-    pub fn holder(&self) -> Option<Owner> {
+    /// The holder, if a script wrote the record.
+    pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),
             Value::Foreign | Value::WrongType => None,
@@ -359,7 +359,7 @@ impl Records {
     }
 
     /// Whether `owner` holds or queues.
-    pub fn names(&self, owner: Owner) -> bool {
+    pub fn names(&self, owner: OwnerId) -> bool {
         let mut entries = self.queue.entries().iter();
         self.holder() == Some(owner) || entries.any(|entry| entry.owner == owner)
     }

@@ -1,7 +1,7 @@
 //! One run of one script.
 
 use super::{
-    Answer, Branch, Fence, Lock, Mode, Owner, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
+    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
     Token, Value,
 };
 use crate::seeded::Seeded;
@@ -11,7 +11,7 @@ pub(super) struct Script<'a> {
     pub(super) records: &'a mut Records,
     pub(super) rules: &'a Rules,
     pub(super) site: &'a Site,
-    pub(super) told: Vec<Owner>,
+    pub(super) announced: Vec<OwnerId>,
     pub(super) taken: Taken,
 }
 
@@ -21,14 +21,14 @@ impl<'a> Script<'a> {
             records,
             rules,
             site,
-            told: Vec::new(),
+            announced: Vec::new(),
             taken: Taken::default(),
         }
     }
 
-    /// Who was told of something, and the branches that were taken.
-    pub(super) fn traces(self) -> (Vec<Owner>, Taken) {
-        (self.told, self.taken)
+    /// The owners that were announced, and the branches that were taken.
+    pub(super) fn traces(self) -> (Vec<OwnerId>, Taken) {
+        (self.announced, self.taken)
     }
 
     pub(super) fn has_all_keys(&self) -> bool {
@@ -36,7 +36,7 @@ impl<'a> Script<'a> {
         records.lock.is_some() && records.fence.is_some() && !records.queue.entries().is_empty()
     }
 
-    pub(super) fn acquire(&mut self, me: Owner, ttl: Ticks, queues: bool) -> Answer {
+    pub(super) fn acquire(&mut self, me: OwnerId, ttl: Ticks, queues: bool) -> Answer {
         if self.is_lock_wrong() {
             return self.refuse(Branch::AcquireOfASpoiledLock, Refusal::WrongType);
         }
@@ -69,7 +69,7 @@ impl<'a> Script<'a> {
             .entries()
             .first()
             .map(|entry| entry.owner);
-        let (head, gone) = if is_free {
+        let (head, removed) = if is_free {
             self.choose(Some(me), None)
         } else {
             (None, Vec::new())
@@ -77,7 +77,7 @@ impl<'a> Script<'a> {
         if self.site.mode == Mode::OutOfMemory && (is_free || queues) {
             return self.refuse(Branch::AcquireWithoutMemory, Refusal::OutOfMemory);
         }
-        self.drop_entries(&gone);
+        self.drop_entries(&removed);
         let served = head.filter(|&head| head != me);
         if is_free && served.is_none() {
             self.taken.insert(match first {
@@ -88,7 +88,7 @@ impl<'a> Script<'a> {
                 Some(first) if first == me => Branch::AcquireTakesAsHead,
                 Some(_) => Branch::AcquireTakesPastOthers,
             });
-            return self.give(me, ttl);
+            return self.grant(me, ttl);
         }
         self.taken.insert(match (queues, self.place(me)) {
             (false, None) => Branch::AcquireStaysOutside,
@@ -96,14 +96,14 @@ impl<'a> Script<'a> {
             (true, None) => Branch::AcquireJoins,
             (true, Some(_)) => Branch::AcquirePolls,
         });
-        // First, so that the record of a lock that is given says from the beginning that somebody queues.
+        // First, so that the record of a lock that is granted now has the flag from the beginning.
         if queues {
             self.enqueue(me);
             self.set_flag();
         }
         if let Some(head) = served {
             self.taken.insert(Branch::AcquireServesTheHead);
-            self.give(head, self.rules.claim);
+            self.grant(head, self.rules.claim);
         }
         let lock = self.records.lock.expect("another holds it");
         if lock.value == Value::Foreign {
@@ -115,7 +115,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    pub(super) fn renew(&mut self, me: Owner, ttl: Ticks) -> Answer {
+    pub(super) fn renew(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
         if self.is_lock_wrong() {
             return self.refuse(Branch::RenewOfASpoiledLock, Refusal::WrongType);
         }
@@ -135,7 +135,7 @@ impl<'a> Script<'a> {
         self.answer(branch, Answer::Nil)
     }
 
-    pub(super) fn release(&mut self, me: Owner) -> Answer {
+    pub(super) fn release(&mut self, me: OwnerId) -> Answer {
         let anyone = self.is_seeded(Seeded::NoOwnerCompare);
         let (branch, code) = match self.records.lock.map(|lock| lock.value) {
             Some(Value::WrongType) => {
@@ -158,7 +158,7 @@ impl<'a> Script<'a> {
         self.answer(branch, Answer::Code(code))
     }
 
-    pub(super) fn delete(&mut self, me: Owner, granted: Token) -> Answer {
+    pub(super) fn delete(&mut self, me: OwnerId, granted: Token) -> Answer {
         match self.records.lock.map(|lock| lock.value) {
             Some(Value::WrongType) => self.refuse(Branch::DeleteOfASpoiledLock, Refusal::WrongType),
             Some(Value::Ours {
@@ -174,14 +174,14 @@ impl<'a> Script<'a> {
         }
     }
 
-    pub(super) fn end(&mut self, me: Owner, next: Option<(Owner, Ticks)>) -> Answer {
+    pub(super) fn end(&mut self, me: OwnerId, successor: Option<(OwnerId, Ticks)>) -> Answer {
         if self.is_lock_wrong() {
             return self.refuse(Branch::EndOfASpoiledLock, Refusal::WrongType);
         }
         let holder = self.records.holder();
         let anyone = self.is_seeded(Seeded::NoOwnerCompare) && holder.is_some();
         if holder != Some(me) && !anyone {
-            return self.leave(me, next);
+            return self.end_waiter(me, successor);
         }
         if self.counts_down() {
             return Answer::Code(1);
@@ -192,42 +192,42 @@ impl<'a> Script<'a> {
             self.records.lock = None;
             return self.answer(Branch::EndWithASpoiledRecord, Answer::Code(1));
         }
-        let heir = next.map(|(next, _)| next);
-        let (head, gone) = self.choose(heir, Some(me));
-        let handed_on = head.filter(|&head| Some(head) != heir);
+        let successor_id = successor.map(|(id, _)| id);
+        let (head, removed) = self.choose(successor_id, Some(me));
+        let handed_off = head.filter(|&head| Some(head) != successor_id);
         if self.is_seeded(Seeded::NamesRemoved) {
             self.drop_entries(&[me]);
-            self.drop_entries(&gone);
+            self.drop_entries(&removed);
             self.drop_entries(head.as_slice());
             if self.site.mode == Mode::Migrating && self.records.queue.entries().is_empty() {
                 return Answer::Unavailable;
             }
         }
-        if let (Some(_), Some(heir)) = (handed_on, heir) {
-            let stays = self.place(heir).is_some() && !gone.contains(&heir);
+        if let (Some(_), Some(successor)) = (handed_off, successor_id) {
+            let stays = self.place(successor).is_some() && !removed.contains(&successor);
             self.taken.insert(if stays {
-                Branch::EndKeepsNextInTheQueue
+                Branch::EndKeepsSuccessorInTheQueue
             } else {
-                Branch::EndQueuesNext
+                Branch::EndQueuesSuccessor
             });
-            self.enqueue(heir);
+            self.enqueue(successor);
         }
         if self.place(me).is_some() {
             self.taken.insert(Branch::WalkDropsTheEnded);
         }
         self.drop_entries(&[me]);
-        self.drop_entries(&gone);
-        match (handed_on, next) {
+        self.drop_entries(&removed);
+        match (handed_off, successor) {
             (Some(head), _) => {
-                self.give(head, self.rules.claim);
-                self.answer(Branch::EndHandsOn, Answer::Code(2))
+                self.grant(head, self.rules.claim);
+                self.answer(Branch::EndHandsOff, Answer::Code(2))
             }
-            (_, Some((next, ttl))) => {
+            (_, Some((successor, ttl))) => {
                 self.taken.insert(match head {
-                    None => Branch::EndPassesToNext,
-                    Some(_) => Branch::EndPassesToNextAsHead,
+                    None => Branch::EndGrantsSuccessor,
+                    Some(_) => Branch::EndGrantsSuccessorAsHead,
                 });
-                self.give(next, ttl)
+                self.grant(successor, ttl)
             }
             _ => {
                 self.records.lock = None;
@@ -237,17 +237,17 @@ impl<'a> Script<'a> {
     }
 
     /// The end of an owner that does not hold the lock.
-    fn leave(&mut self, me: Owner, next: Option<(Owner, Ticks)>) -> Answer {
+    fn end_waiter(&mut self, me: OwnerId, successor: Option<(OwnerId, Ticks)>) -> Answer {
         if self.records.queue == Queue::WrongType {
             return self.refuse(Branch::EndInASpoiledQueue, Refusal::WrongType);
         }
-        let has_left = self.place(me).is_some();
+        let has_queued = self.place(me).is_some();
         self.drop_entries(&[me]);
-        match next {
-            Some((next, ttl)) if self.records.holder() == Some(next) => {
+        match successor {
+            Some((successor, ttl)) if self.records.holder() == Some(successor) => {
                 self.raise(ttl, Branch::EndAgainLengthens, Branch::EndAgainConfirms)
             }
-            _ if has_left => self.answer(Branch::EndLeaves, Answer::Code(3)),
+            _ if has_queued => self.answer(Branch::EndLeaves, Answer::Code(3)),
             _ if self.records.lock.is_some() => {
                 self.answer(Branch::EndOfAnothers, Answer::Code(-1))
             }
@@ -255,7 +255,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Notes the branch that ends a script.
+    /// Records the branch that ends a script.
     fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
         self.taken.insert(branch);
         answer
@@ -280,7 +280,7 @@ impl<'a> Script<'a> {
         self.held()
     }
 
-    /// Lengthens the lease, or leaves it as long as it is; gives back an expiry that was taken away.
+    /// Lengthens the lease, or leaves it as it is; restores an expiry that was removed.
     fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
         if lock.rest.is_none_or(|rest| rest < ttl) {

@@ -1,5 +1,5 @@
-//! One client of the whole process, installed once, and a runtime for every `#[tokio::test]`: each
-//! begins, uses locks, leaves some of them held, and is gone.
+//! One client of the whole process, installed once, and a runtime for every `#[tokio::test]`. Each
+//! runtime begins, uses locks, leaves some of them held, and ends.
 
 mod stage;
 
@@ -11,7 +11,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use stage::Left;
 
-/// Whether somebody is in the body that all tests want.
+/// Whether a caller is in the body that all tests want.
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
 #[distributed_lock(key = "of-all", ttl = "5s", wait = "60s")]
@@ -35,7 +35,7 @@ fn alone_without_async() -> Result<(), LockError> {
     Ok(())
 }
 
-/// What each test does. What is held or waited for at its end goes down with its runtime.
+/// The steps of each test. Locks that it holds or waits for at its end are dropped with its runtime.
 async fn use_locks(name: &str) {
     let _visit = stage::enter();
     let client = LockClient::installed().expect("the first visit installs one");

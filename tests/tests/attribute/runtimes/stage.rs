@@ -1,5 +1,5 @@
-//! The server behind the installed client. Nothing static is dropped when a process ends, so whoever
-//! leaves last takes the server down, and whoever comes then brings a new one.
+//! The server behind the installed client. Statics are not dropped when a process ends. So the last
+//! test stops the server, and a test that comes later starts a new one.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,17 +14,17 @@ static STAGE: Mutex<State> = Mutex::new(State {
 
 struct State {
     server: Option<RedisServer>,
-    /// Where the client finds the server of the day.
+    /// The address of the current server.
     address: Option<Proxy>,
     visitors: usize,
-    /// What was held by runtimes that have ended.
+    /// The keys that ended runtimes have held.
     gone: Vec<String>,
 }
 
-/// A test under way.
+/// A running test.
 pub(crate) struct Visit(());
 
-/// Dropped with a runtime, it tells that its key is to be free now.
+/// Dropped with a runtime, it records that its key must be free now.
 pub(crate) struct Left(String);
 
 /// Begins a test. The first one installs the client.
@@ -50,7 +50,7 @@ pub(crate) fn enter() -> Visit {
     Visit(())
 }
 
-/// The keys that dead runtimes have held and that nobody has looked at since.
+/// The keys that ended runtimes have held and that were not checked since.
 pub(crate) fn gone() -> Vec<String> {
     std::mem::take(&mut state().gone)
 }
@@ -78,6 +78,6 @@ impl Drop for Left {
 }
 
 fn state() -> MutexGuard<'static, State> {
-    // A test that fails must not make all others fail.
+    // A failed test must not fail all others.
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }

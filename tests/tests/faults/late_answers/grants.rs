@@ -10,7 +10,7 @@ use harness::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
 
 const TTL: Duration = ms(60);
 
-/// What the body would do.
+/// The effect of a body that runs.
 static RAN: AtomicBool = AtomicBool::new(false);
 
 fn body() {
@@ -35,8 +35,8 @@ fn synchronous(locks: &LockClient) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The answer to an acquire took longer than the lease that it granted. Bodies that are not
-/// dropped on a loss, the synchronous ones for example, ran without the lock.
+/// The answer to an acquire took longer than the lease that it granted. Bodies that are not dropped on
+/// a loss, such as synchronous ones, ran without the lock.
 #[tokio::test]
 async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -65,7 +65,7 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
     .await;
 }
 
-/// A lock that came too late ended the call, though there was time to ask again.
+/// A grant that arrived after its lease ended the call, although its wait was not over.
 #[tokio::test]
 async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
     let (server, proxy, client) = behind_a_proxy().await;

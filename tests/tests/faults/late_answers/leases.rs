@@ -1,4 +1,4 @@
-//! Leases that are over, or are another's, before their caller gets to look.
+//! Leases that expire, or belong to another caller, before their caller is polled.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -11,8 +11,8 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockError, LockGuard, testing};
 
-/// A server, a proxy, and a client of it that waits for an answer for as long as a test takes, and
-/// whose scripts are known.
+/// A server, a proxy, and a client that waits for answers as long as a test takes. The server knows the
+/// client's scripts.
 async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
@@ -33,8 +33,8 @@ fn owner(server: &RedisServer) -> Option<String> {
     value.map(|value| value[..22].to_owned())
 }
 
-/// Begins a release that names the first in line, and waits until the server has handed the lock
-/// over and nobody here knows: no answer comes through.
+/// Begins a release that names the head of the local queue as successor. Waits until the server has
+/// handed the lock over; the proxy holds the answer back, so the client does not know.
 async fn hand_over_unheard(
     server: &RedisServer,
     proxy: &Proxy,
@@ -47,12 +47,12 @@ async fn hand_over_unheard(
     release
 }
 
-/// The first in line is named in the `end` of the holder, with its own ttl, and is gone before the
-/// answer comes. Whoever follows it must not take that lease for one of its own length: it would
-/// believe in it for longer than the server does.
+/// The holder's `end` names the head of the local queue, with the head's ttl, and the head is dropped
+/// before the answer. The next caller must not take that lease for one of its own ttl: it would rely on
+/// the lease for longer than the server keeps it.
 #[tokio::test]
-async fn a_lease_that_was_granted_to_another_caller_of_the_line_has_that_ones_length() {
-    // Not the ttl of the holder: that lease would pass to it without a command.
+async fn a_lease_granted_to_another_local_caller_has_that_callers_ttl() {
+    // Not the holder's ttl, since a lease of that ttl would pass without a command.
     const FIRST: Duration = Duration::from_secs(20);
     const SECOND: Duration = Duration::from_secs(3_600);
     let (server, proxy, client) = behind_a_proxy().await;
@@ -75,10 +75,10 @@ async fn a_lease_that_was_granted_to_another_caller_of_the_line_has_that_ones_le
     release.await.unwrap();
 }
 
-/// The answer that hands the lock on comes when that lease is over: it is asked for again.
+/// The answer to the hand-off comes after the lease has expired: the caller asks for the lock again.
 #[tokio::test]
-async fn a_lease_that_is_over_when_the_next_in_line_hears_of_it_is_asked_for_again() {
-    // Long enough that a busy machine gets from a grant to its caller within it.
+async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
+    // Long enough for a busy machine to get from the grant to its caller.
     const TTL: Duration = ms(4_000);
     let (server, proxy, client) = behind_a_proxy().await;
     let guard = hold(&client).await;
@@ -93,14 +93,14 @@ async fn a_lease_that_is_over_when_the_next_in_line_hears_of_it_is_asked_for_aga
     release.await.unwrap();
 }
 
-/// A lease is granted while nobody polls its caller, and is over by the time that somebody does. A
-/// body must not begin with it: one that cannot be stopped would run to its end.
+/// A lease is granted while its caller is not polled, and expires before the next poll. A body must not
+/// begin with it, since a synchronous one would run to its end.
 #[tokio::test]
 async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
     const TTL: Duration = ms(500);
     let server = RedisServer::start();
     let client = harness::client(server.url());
-    // Passed on as it is, and named in an `end`.
+    // Once by a local turn, and once named in an `end`.
     for first in [TTL, LONG] {
         let guard = client.lock(KEY).ttl(first).wait(LONG).await.unwrap();
         let mut late = pin!(client.lock(KEY).ttl(TTL).renew(false).wait(LONG).acquire());
@@ -108,7 +108,7 @@ async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
         let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
         tokio::task::yield_now().await;
         guard.release().await.unwrap();
-        // It is behind: its turn comes when the other one's lease is over.
+        // `next` is second in the queue: its turn comes after the lease of the first.
         let next = soon(next).await.unwrap().expect("its turn comes");
         let error = late.await.expect_err("its lease is over");
         assert!(error.is_lost(), "{error}");
@@ -117,8 +117,8 @@ async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
     }
 }
 
-/// A body loses its lock in its first poll, before anything is there to wake it for that, and goes to
-/// sleep. Nothing else would wake it.
+/// A body loses its lock in its first poll, before its waker is registered for the loss, and then
+/// sleeps. Nothing else would wake it.
 #[tokio::test]
 async fn a_body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
     let server = RedisServer::start();
@@ -127,7 +127,7 @@ async fn a_body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
     let guard = lease.acquire().await.unwrap();
     is_stopped(async move {
         let body = async {
-            // By the clock, while its thread is not there.
+            // The loss is by the clock, while the thread blocks.
             wait_until("end of the lease", LONG, || !guard.is_valid());
             pending().await
         };
@@ -144,7 +144,7 @@ async fn a_body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
     .await;
 }
 
-/// The call fails, and does so without being polled by anybody whose own time is over.
+/// The call fails without another poll of the body after the deadline.
 async fn is_stopped(call: impl Future<Output = Result<(), LockError>> + Send + 'static) {
     let call = soon(tokio::spawn(call)).await.expect("it does not panic");
     let error = call.expect_err("it lost its lock");

@@ -1,5 +1,5 @@
-//! Answers and commands that arrive after their caller has stopped waiting, and leases that are over before
-//! their caller looks.
+//! Answers and commands that arrive after their caller has stopped waiting, and leases that expire
+//! before their caller is polled.
 //!
 //! | what is late | file |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Replies that come after the client has stopped waiting for them.
+//! Replies that arrive after the client has stopped waiting for them.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,14 @@ async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
     drop(soon(hold(&client)).await);
     nothing_is_left(&mut connection, ms(5_000)).await;
 
-    // Writes stand still for longer than a command may take; the acquire is carried out after.
+    // Writes are paused for longer than the command timeout; the acquire is carried out afterwards.
     let started = Instant::now();
     let _: () = ask(&mut connection, &["CLIENT", "PAUSE", "10000", "WRITE"]);
     let attempt = client.lock(KEY).wait(Duration::ZERO).acquire().await;
     assert!(attempt.unwrap_err().is_unavailable());
     assert!(started.elapsed() < ms(1_000) + SLACK);
     let _: () = ask(&mut connection, &["CLIENT", "UNPAUSE"]);
-    // Within half a second of its late arrival.
+    // Within half a second of the late reply.
     nothing_is_left(&mut connection, ms(500) + SLACK).await;
 }
 
@@ -30,7 +30,7 @@ async fn an_attempt_that_is_answered_too_late_leaves_no_orphan() {
 async fn a_waiter_gets_the_lock_that_was_granted_by_an_unanswered_command() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut connection = server.connection();
-    // Longer than a command may take, so that the first answer is given up.
+    // Longer than the command timeout, so that the first answer is given up.
     proxy.replies(Mode::Delay(ms(1_200)));
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     eventually("unanswered hold", LONG, async || {

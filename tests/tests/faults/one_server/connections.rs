@@ -26,11 +26,11 @@ async fn a_storm_of_client_kills_is_weathered() {
         let client = clients[caller % 2].clone();
         let (inside, killed) = (inside.clone(), killed.clone());
         callers.spawn(async move {
-            // Fewer are no storm.
+            // Fewer kills are no storm.
             while started.elapsed() < ms(1_500) || killed.load(Ordering::SeqCst) <= 10 {
-                // A release that is cut off may leave it to the ttl: keep that short.
+                // A release that is cut off may leave the lock to its ttl, so the ttl is short.
                 let guard = client.lock(KEY).ttl(ms(2_000)).wait(LONG);
-                let guard = guard.acquire().await.expect("everybody gets in");
+                let guard = guard.acquire().await.expect("each caller gets the lock");
                 assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
                 tokio::time::sleep(ms(3)).await;
                 inside.store(false, Ordering::SeqCst);

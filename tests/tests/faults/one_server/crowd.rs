@@ -46,7 +46,7 @@ async fn callers_that_leave_wake_and_strand_no_other_caller() {
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
         let client = clients[caller % 3].clone();
-        // Every other one leaves at some time, by its own wish or by force.
+        // Every second caller leaves, by a timeout or by an abort.
         let patience = match caller % 4 {
             0 => ms(5 + caller as u64),
             _ => LONG * 2,

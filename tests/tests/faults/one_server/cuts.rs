@@ -1,8 +1,9 @@
-//! A connection that breaks in mid-command: was it carried out or not?
+//! A connection that breaks in mid-command: the client does not know whether the command was carried
+//! out.
 
 use super::{LOCK, ask, behind_a_proxy, hold, ms, nothing_is_left, served, soon};
 
-/// The proxy recognises a command of ours by the lock's name in it.
+/// The proxy recognizes a lock's command by the lock's name.
 const COMMAND: &str = LOCK;
 
 #[tokio::test]
@@ -20,7 +21,7 @@ async fn an_acquire_whose_reply_is_cut_finds_itself_the_holder() {
         let value: String = ask(&mut connection, &["GET", LOCK]);
         let token = guard.fencing_token().get();
         assert_eq!(value[23..39].parse::<u64>().unwrap(), token);
-        // Asked again it was the same owner: no second token was minted.
+        // The repeated acquire had the same owner, so no second token was made.
         assert_eq!(minted(&mut connection), token);
         guard.release().await.unwrap();
         assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
@@ -74,7 +75,7 @@ async fn a_release_that_is_cut_is_sent_again() {
 #[tokio::test]
 async fn a_renewal_that_is_cut_is_sent_again() {
     let (server, proxy, client) = behind_a_proxy().await;
-    // A lease that a machine which stalls does not lose.
+    // A lease that a stalled machine does not lose.
     let lease = client.lock(super::KEY).ttl(ms(6_000));
     let guard = lease.acquire().await.unwrap();
     let mut connection = server.connection();
@@ -87,7 +88,7 @@ async fn a_renewal_that_is_cut_is_sent_again() {
         }
         harness::eventually("cut renewal", super::LONG, async || proxy.cuts() == round).await;
         let mut before = rest();
-        // By one that was not cut.
+        // By a renewal that was not cut.
         harness::eventually("renewal", super::LONG, async || {
             let now = rest();
             std::mem::replace(&mut before, now) < now
@@ -116,7 +117,7 @@ async fn a_waiter_whose_connection_breaks_keeps_its_place() {
     for _ in 0..3 {
         let accepted = proxy.accepted();
         proxy.kill_connections();
-        // Breaking rings the bell: it asks again at once.
+        // The broken connection wakes the waiter, which polls at once.
         harness::eventually("new connection", super::LONG, async || {
             proxy.accepted() > accepted
         })

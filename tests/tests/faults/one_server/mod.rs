@@ -1,7 +1,7 @@
 //! One server and everything that can happen to it and on the way to it.
 //!
-//! Each file is a kind of fault. Exclusion must hold in all of them; where a lease cannot hold (a
-//! server that forgets), the loss must be told and the tokens must still rise.
+//! Each file is a kind of fault. Exclusion must hold in all of them. Where a lease cannot hold (a
+//! server that forgets), the loss must be reported and the tokens must still rise.
 
 mod blocking;
 mod connections;

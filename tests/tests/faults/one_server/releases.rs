@@ -1,4 +1,4 @@
-//! Releases that race with what came before them.
+//! Releases that race with the command before them.
 
 use harness::RedisServer;
 
@@ -11,16 +11,16 @@ async fn a_release_right_at_the_acquires_reply_frees_the_key_each_time() {
     let client = client(server.url());
     let mut lost = 0;
     for _ in 0..1_000 {
-        // So short a ttl that its first renewal falls due at once.
+        // So short a ttl that the first renewal is due at once.
         let guard = client.lock(KEY).ttl(ms(40)).wait(LONG).acquire();
-        // A machine that stalls may lose so short a lease even before it has it.
+        // A machine that stalls may lose so short a lease before the caller has it.
         let Ok(guard) = guard.await else {
             lost += 1;
             continue;
         };
-        // Or now; the key must be gone all the same.
+        // The lease may be lost now; the record must be gone all the same.
         drop(guard.release().await);
-        // At once, but for a release whose answer did not come within what was left of the lease.
+        // At once, unless the release's answer did not come within the rest of the lease.
         nothing_is_left(&mut connection, ms(1_000)).await;
     }
     assert!(lost < 100, "{lost} leases ended before they began");
@@ -45,7 +45,7 @@ async fn a_renewal_by_hand_does_not_outlive_a_release() {
     for _ in 0..100 {
         let guard = soon(hold(&client)).await;
         {
-            // Sent, and not waited for.
+            // The release is sent and not awaited.
             let mut renewal = Box::pin(guard.renew());
             let polled = tokio::time::timeout(ms(0), &mut renewal).await;
             drop(polled);

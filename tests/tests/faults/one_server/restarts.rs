@@ -1,4 +1,4 @@
-//! Servers that die and come back.
+//! Servers that stop and start again.
 
 use std::future::pending;
 use std::time::Duration;
@@ -50,7 +50,7 @@ async fn a_waiter_outlasts_a_restart() {
     let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
     tokio::time::sleep(ms(50)).await;
     server.restart_empty();
-    // The server forgot the holder as well: the waiter may have the lock, with a later token.
+    // The server has forgotten the holder as well, so the waiter may have the lock, with a later token.
     let next = served(waiting).await;
     assert!(next.fencing_token() > guard.fencing_token());
     assert!(soon(guard.release()).await.unwrap_err().is_lost());
@@ -62,7 +62,7 @@ async fn a_waiter_outlasts_a_restart() {
 async fn a_server_that_loads_its_data_is_waited_for() {
     let mut server = RedisServer::builder()
         .config("loading-process-events-interval-bytes", "1024")
-        // In µs a key.
+        // µs per key.
         .config("key-load-delay", "500")
         .start();
     let client = client(server.url());

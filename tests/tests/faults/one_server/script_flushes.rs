@@ -1,4 +1,4 @@
-//! A server that forgets its scripts, or cannot run them now.
+//! A server that forgets its scripts, or cannot run them for a while.
 
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ async fn a_server_that_is_busy_with_a_script_is_asked_again() {
     cycle(&client).await;
     let mut looping = server.connection();
     let busy = std::thread::spawn(move || {
-        // Killed by the test, so it ends with an error.
+        // The test kills the script, so its command ends with an error.
         redis::cmd("EVAL")
             .arg("while true do end")
             .arg(0)

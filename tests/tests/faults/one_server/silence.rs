@@ -24,7 +24,7 @@ async fn a_black_hole_is_noticed_after_two_timeouts_and_left() {
         "one silence is not enough: {elapsed:?}"
     );
     assert!(elapsed < ms(2_000) + SLACK, "it took {elapsed:?}");
-    // The old connection's silence lasts; the new one is a way out of it.
+    // The old connection stays silent; the new one works.
     proxy.kill_connections();
     proxy.heal();
     served(waiting).await.release().await.unwrap();

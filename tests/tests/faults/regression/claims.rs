@@ -1,4 +1,4 @@
-//! Locks that were handed over, and how long a holder that dies keeps them.
+//! Locks that were handed over, and how long a holder that is killed keeps them.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use redis::Connection;
 
 use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 
-/// Shorter than a claim, by more than a busy machine takes to look.
+/// Shorter than a claim, by more than a busy machine takes to read it.
 const SHORT: Duration = ms(700);
 
 async fn queued(connection: &mut Connection) {
     eventually("queue", LONG, async || exists(connection, QUEUE)).await;
 }
 
-/// What is left of the lock is no more than a lease.
+/// The rest of the lock's time is at most a lease.
 async fn holds_for_no_more_than_its_ttl(connection: &mut Connection, guard: LockGuard) {
     let rest: i64 = ask(connection, &["PTTL", LOCK]);
     assert!(rest <= SHORT.as_millis() as i64, "{rest} ms");
@@ -26,7 +26,7 @@ fn short(client: &LockClient) -> lock_runtime::Acquire {
     client.lock(KEY).ttl(SHORT).renew(false).wait(LONG)
 }
 
-/// A claim is a second and a half, and a confirmation only lengthened it.
+/// A claim lasts 1.5 s, and a confirmation could only lengthen it.
 #[tokio::test]
 async fn a_lock_that_was_handed_over_lasts_no_longer_than_its_ttl() {
     let server = RedisServer::start();
@@ -39,8 +39,8 @@ async fn a_lock_that_was_handed_over_lasts_no_longer_than_its_ttl() {
     holds_for_no_more_than_its_ttl(&mut connection, guard).await;
 }
 
-/// The place in the queue is the next one's only if it asks for the same ttl: an acquire that arrives
-/// late would give it the other's.
+/// The next caller takes over the queue entry only if it asks for the same ttl: a late acquire of that
+/// owner would set the first caller's ttl.
 #[tokio::test]
 async fn a_place_in_the_queue_is_not_left_to_a_caller_that_asks_for_another_ttl() {
     let server = RedisServer::start();

@@ -8,10 +8,10 @@ use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms};
 
 const CALLERS: usize = 500;
 
-/// Each asked by itself at the end, and so many at once that a healthy server could not answer in
-/// time: contention looked like an outage.
+/// Each caller made an attempt of its own at its end, and a healthy server could not answer so many in
+/// time. Contention looked like an outage.
 #[tokio::test]
-async fn a_caller_that_leaves_a_line_knows_what_its_head_knows() {
+async fn a_caller_that_leaves_a_local_queue_knows_the_last_state_of_its_head() {
     let server = RedisServer::start();
     let guard = hold(&client(server.url())).await;
     let ours = client(server.url());
@@ -36,11 +36,14 @@ async fn a_caller_that_leaves_a_line_knows_what_its_head_knows() {
     guard.release().await.unwrap();
 }
 
-/// Nothing is known when the wait of all is over: they wait for the one answer that is on its way.
+/// No answer has arrived when the wait of all callers is over: they wait for the one that is under way.
 #[tokio::test]
 async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
     let (server, proxy, ours) = behind_a_proxy().await;
-    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    ask::<()>(
+        &mut server.connection(),
+        &["SET", LOCK, "another program's"],
+    );
     let mut monitor = server.monitor();
     proxy.replies(harness::Mode::Delay(ms(400)));
     let mut callers = JoinSet::new();
@@ -58,7 +61,7 @@ async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
     );
 }
 
-/// While the holder's release is not answered, nobody says that it holds the lock.
+/// While the holder's release is unanswered, no error reports it as the holder.
 #[tokio::test]
 async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
     let (_server, proxy, ours) = behind_a_proxy().await;
@@ -71,7 +74,7 @@ async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
     waiting.abort();
 }
 
-/// The head is a caller of this client that has the lock.
+/// The head is a caller of this client, and has the lock.
 #[tokio::test]
 async fn a_waiter_behind_a_holder_of_its_own_client_sends_no_command() {
     let server = RedisServer::start();
@@ -88,11 +91,14 @@ async fn a_waiter_behind_a_holder_of_its_own_client_sends_no_command() {
     guard.release().await.unwrap();
 }
 
-/// And what it knows is an outage if it is one.
+/// A caller behind the head reports an outage if the head meets one.
 #[tokio::test]
-async fn a_line_whose_head_is_not_answered_is_told_so() {
+async fn a_waiter_whose_head_is_not_answered_reports_an_outage() {
     let (server, proxy, ours) = behind_a_proxy().await;
-    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    ask::<()>(
+        &mut server.connection(),
+        &["SET", LOCK, "another program's"],
+    );
     let head = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
     proxy.black_hole();
     let error = ours.lock(KEY).wait(ms(2_500)).acquire().await.unwrap_err();

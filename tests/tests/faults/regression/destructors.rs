@@ -1,8 +1,8 @@
-//! A body's destructors run inside its call tree, however the body ends: a locked function that
-//! they call enters the lock, and does not wait for it.
+//! A body's destructors run inside its call tree, however the body ends. A locked function that they
+//! call enters the lock, and does not wait for it.
 //!
-//! They used to run outside of it when the body was dropped. Such a call then waited, blocking its
-//! thread, for a lock that only its own return could have freed.
+//! When the body was dropped, its destructors ran outside of the tree. Such a call then blocked its
+//! thread for a lock that only its own return could have freed.
 
 use std::future::pending;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use harness::{KEY, LONG, ms};
 
-/// How a body ends before its time.
+/// How a body ends early.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Cancelled,
@@ -31,7 +31,7 @@ impl End {
         }
     }
 
-    /// What a locked function says that the body's destructor calls.
+    /// The answer of a locked function that the body's destructor calls.
     fn told(self) -> Result<(), LockErrorKind> {
         match self {
             End::Cancelled => Ok(()),
@@ -40,7 +40,7 @@ impl End {
     }
 }
 
-/// Waits for its own lock if it is called outside of the call tree: it is busy then.
+/// Waits for its own lock, which is busy, if it is called outside of the call tree.
 #[distributed_lock(key = "order:42", wait = "1s", client = locks)]
 fn write_down(locks: &LockClient) -> Result<(), LockError> {
     Ok(())
@@ -54,10 +54,10 @@ struct Local {
 }
 
 impl Local {
-    /// A body that has this as a local, and does not end by itself.
+    /// A body that has this value as a local and does not end.
     async fn stay(mut self) {
         let entered = self.entered.take().expect("it is called once");
-        entered.send(()).expect("somebody waits for it");
+        entered.send(()).expect("the test waits for it");
         pending().await
     }
 }
@@ -65,11 +65,11 @@ impl Local {
 impl Drop for Local {
     fn drop(&mut self) {
         let told = write_down(&self.locks).map_err(|error| error.kind());
-        self.told.send(told).expect("somebody waits for it");
+        self.told.send(told).expect("the test waits for it");
     }
 }
 
-/// What the test has of a [`Local`].
+/// The test's half of a [`Local`].
 struct Remote {
     told: mpsc::Receiver<Result<(), LockErrorKind>>,
     entered: oneshot::Receiver<()>,
@@ -87,7 +87,7 @@ impl Remote {
         (local, Remote { told, entered })
     }
 
-    /// Ends the body, once it has begun, and asserts what its destructor was told.
+    /// Ends the body once it has begun, and asserts the answer that its destructor got.
     async fn end<T>(self, end: End, lost: impl Future<Output = ()>, body: JoinHandle<T>) {
         self.entered.await.expect("the body begins");
         match end {
@@ -108,7 +108,7 @@ async fn attributed(local: Local, ttl: Duration) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn of_a_function_with_the_attribute() {
+async fn destructor_of_a_locked_function_runs_inside_the_call_tree() {
     for end in [End::Cancelled, End::Lost] {
         let (local, remote) = Remote::new(&LockClient::memory());
         let call = tokio::spawn(attributed(local, end.ttl()));
@@ -117,7 +117,7 @@ async fn of_a_function_with_the_attribute() {
 }
 
 #[tokio::test]
-async fn of_a_body_that_is_run() {
+async fn destructor_of_a_body_runs_inside_the_call_tree() {
     for end in [End::Cancelled, End::Lost] {
         let locks = LockClient::memory();
         let (local, remote) = Remote::new(&locks);
@@ -128,7 +128,7 @@ async fn of_a_body_that_is_run() {
 }
 
 #[tokio::test]
-async fn of_a_future_that_a_guard_runs() {
+async fn destructor_of_a_future_that_a_guard_runs_runs_inside_the_call_tree() {
     for end in [End::Cancelled, End::Lost] {
         let locks = LockClient::memory();
         let (local, remote) = Remote::new(&locks);
@@ -139,9 +139,9 @@ async fn of_a_future_that_a_guard_runs() {
     }
 }
 
-/// A carried future is not dropped by a loss: it is here after one.
+/// A loss does not drop a carried future: the test drops it afterwards.
 #[tokio::test]
-async fn of_a_future_that_is_carried() {
+async fn destructor_of_a_carried_future_runs_inside_the_call_tree() {
     for end in [End::Cancelled, End::Lost] {
         let locks = LockClient::memory();
         let (local, remote) = Remote::new(&locks);

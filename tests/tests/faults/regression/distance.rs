@@ -1,7 +1,7 @@
 //! A server far away.
 //!
-//! Making the connection takes several round trips, so those who waited for it had too little of
-//! their time left for an answer. Two of them were enough to have it torn down again, and so on.
+//! A connection takes several round trips, so its waiters had too little time left for an answer. Two
+//! timeouts tore the connection down again, and so on.
 
 use harness::{LONG, Proxy, RedisServer, ms};
 use lock_runtime::LockClient;
@@ -13,7 +13,7 @@ const CALLERS: usize = 8;
 async fn several_callers_reach_a_server_that_is_far_away() {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
-    // Two round trips make a connection, and the time of a command is up before the third.
+    // Two round trips make a connection, and the command timeout ends before the third.
     proxy.replies(harness::Mode::Delay(ms(420)));
     let client = LockClient::builder().url(proxy.url()).build().unwrap();
     let mut callers = JoinSet::new();

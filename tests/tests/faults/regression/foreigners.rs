@@ -1,4 +1,4 @@
-//! Locks of other clients that try again and again.
+//! Locks of other clients that poll.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use redis::aio::MultiplexedConnection;
 
 use harness::{KEY, LOCK, LONG, client, ms};
 
-/// Four of another kind take the lock in turns, each asking every two milliseconds. Ours asked every
-/// 200, and had one turn in eighty.
+/// Four foreign clients take the lock in turns and poll every 2 ms. The crate's client polled every 200
+/// ms and had one turn in eighty.
 #[tokio::test]
-async fn beside_clients_that_poll_ours_has_a_share() {
+async fn client_beside_polling_clients_has_a_fair_share() {
     const TURNS: usize = 400;
     let server = RedisServer::start();
     let ours = client(server.url());
@@ -32,7 +32,7 @@ async fn beside_clients_that_poll_ours_has_a_share() {
     over.store(true, Ordering::Relaxed);
     others.join_all().await;
     let all = turns + theirs.load(Ordering::Relaxed);
-    // A fifth would be its share. It sleeps between its polls, as they do.
+    // A fifth would be its fair share. It sleeps between its polls, as the others do.
     assert!(turns * 20 > all, "{turns} of {all} turns");
 }
 

@@ -1,4 +1,4 @@
-//! The memory backend: grants that nobody fetches, and what `max_hold` does to a lease.
+//! The memory backend: grants that no caller fetches, and the effect of `max_hold` on a lease.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use lock_runtime::LockClient;
 
 use harness::{KEY, LONG, ms};
 
-/// Says whether a future wants to be polled again.
+/// Records whether a future has asked to be polled again.
 #[derive(Default)]
 struct Bell(AtomicBool);
 
@@ -21,8 +21,8 @@ impl Wake for Bell {
     }
 }
 
-/// Without a runtime a call borrows the keeper's. Dropped before it had looked at the lock that it
-/// was given there, it left it held for ever.
+/// A call without a runtime borrows the background's. Dropped before it had seen its grant, it left the
+/// lock held for ever.
 #[test]
 fn an_acquire_that_is_dropped_outside_of_a_runtime_leaves_nothing_held() {
     let client = LockClient::memory();
@@ -42,8 +42,8 @@ fn an_acquire_that_is_dropped_outside_of_a_runtime_leaves_nothing_held() {
     });
 }
 
-/// A lock that was handed to a waiter whose runtime was busy until the lease had ended arrived
-/// with that lease, lost already.
+/// A lock was handed to a waiter whose runtime was busy until the lease had expired. The waiter got
+/// that lease, which was lost already.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
     let client = LockClient::memory();
@@ -59,7 +59,7 @@ async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
     guard.release().await.unwrap();
 }
 
-/// A renewal by hand left the lease as it was where a `max_hold` was given.
+/// A renewal by hand left the lease unchanged where a `max_hold` was given.
 #[tokio::test(start_paused = true)]
 async fn a_renewal_by_hand_extends_a_lease_below_its_max_hold() {
     let client = LockClient::memory();

@@ -1,4 +1,4 @@
-//! Messages on a client's channel that are not what they seem.
+//! Messages on a client's channel that do not come from a grant, or come late.
 
 use harness::{RedisServer, eventually};
 use lock_runtime::LockClient;
@@ -10,14 +10,14 @@ fn channels(connection: &mut Connection) -> Vec<String> {
     ask(connection, &["PUBSUB", "CHANNELS", "lock:*"])
 }
 
-/// The channel of the only client that is connected.
+/// The channel of the only connected client.
 fn channel(connection: &mut Connection) -> String {
     let channels = channels(connection);
     assert_eq!(channels.len(), 1, "{channels:?}");
     channels[0].clone()
 }
 
-/// What is sent by `client` after everything before.
+/// Makes three cycles, after which `client` has handled every earlier message.
 async fn go_round(client: &LockClient) {
     for number in 0..3 {
         let lock = client.lock(format!("round:{number}")).acquire().await;
@@ -25,8 +25,8 @@ async fn go_round(client: &LockClient) {
     }
 }
 
-/// Anybody who may publish and read a lock, or a copy of this machine, had the lock of a third client
-/// released by it.
+/// A process with the right to publish and to read a lock, or a copy of this machine, could make the
+/// client release another client's lock.
 #[tokio::test]
 async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     let server = RedisServer::start();
@@ -38,7 +38,8 @@ async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     let holder = client(server.url());
     let guard = hold(&holder).await;
     let record: String = ask(&mut connection, &["GET", LOCK]);
-    // That of another client, and one by the same name, as a copy of its machine would make.
+    // The entry of another client, and one with this client's name, as a copy of its machine would
+    // make.
     let mut copy = record[..22].to_owned();
     copy.replace_range(..8, &channel["lock:".len()..]);
     let mut monitor = server.monitor();
@@ -57,12 +58,12 @@ async fn a_message_ends_no_owner_that_the_client_did_not_make() {
     let by_others = ended.filter(|it| it.name == "EVALSHA" || it.name == "EVAL");
     assert_eq!(by_others.count(), 0, "{asked:?}");
     assert!(exists(&mut connection, "lock:copied"));
-    guard.renew().await.expect("nobody has taken it away");
+    guard.renew().await.expect("the lock is still held");
     guard.release().await.unwrap();
 }
 
-/// What it ended a moment ago it does end again: an acquire that arrived after its end would keep the
-/// lock for a claim, or for all of its ttl.
+/// An owner that ended a moment ago is ended again: an acquire that arrived after its `end` would keep
+/// the lock for a claim or its whole ttl.
 #[tokio::test]
 async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock() {
     let server = RedisServer::start();
@@ -70,7 +71,7 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     let waiter = client(server.url());
     go_round(&waiter).await;
     let channel = channel(&mut connection);
-    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    ask::<()>(&mut connection, &["SET", LOCK, "another program's"]);
     let waiting = tokio::spawn(waiter.lock(KEY).wait(ms(500)).acquire());
     let mut entry = String::new();
     eventually("entry", LONG, async || {
@@ -82,7 +83,7 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     waiting.await.unwrap().expect_err("it is held");
     eventually("end", LONG, async || !exists(&mut connection, QUEUE)).await;
 
-    // However many come and go meanwhile that nobody waited for.
+    // Any number of owners without a waiter begin and end meanwhile.
     for number in 0..1_100 {
         let lock = waiter.lock(format!("free:{number}")).acquire().await;
         lock.unwrap().release().await.unwrap();
@@ -97,7 +98,7 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     eventually("end", LONG, async || !exists(&mut connection, LOCK)).await;
 }
 
-/// Copies of a machine had one channel: each heard what was meant for the other, and was counted as a
+/// Copies of a machine shared one channel: each received the other's messages, and counted as a
 /// receiver in its place.
 #[tokio::test]
 async fn each_connection_listens_to_a_channel_of_its_own() {
@@ -105,7 +106,7 @@ async fn each_connection_listens_to_a_channel_of_its_own() {
     let mut connection = server.connection();
     let before = channel(&mut connection);
     proxy.kill_connections();
-    // The first to come may not have noticed yet, and goes by the old name.
+    // The first connection may not have noticed its end yet, and then has the old name.
     go_round(&client).await;
     let guard = hold(&client).await;
     let record: String = ask(&mut connection, &["GET", LOCK]);
@@ -115,12 +116,12 @@ async fn each_connection_listens_to_a_channel_of_its_own() {
     guard.release().await.unwrap();
 }
 
-/// Those who wait by an older name are told as well.
+/// Waiters with an older channel name are notified as well.
 #[tokio::test]
-async fn a_waiter_is_told_on_a_connection_that_is_newer_than_it() {
+async fn a_waiter_is_notified_on_a_newer_connection() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut connection = server.connection();
-    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    ask::<()>(&mut connection, &["SET", LOCK, "another program's"]);
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     eventually("queue", LONG, async || exists(&mut connection, QUEUE)).await;
     let before = channel(&mut connection);

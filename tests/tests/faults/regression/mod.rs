@@ -1,4 +1,4 @@
-//! Promises that were broken once. Each test says in a line what went wrong then.
+//! Promises that were broken once. The comment of each test says in a line what went wrong.
 
 mod claims;
 mod crowds;
@@ -20,7 +20,7 @@ mod values;
 use harness::{LONG, wait_until};
 use lock_runtime::LockGuard;
 
-/// Blocks the thread until the lock is lost, as a body does that computes for too long.
+/// Blocks the thread until the lock is lost, like a body that computes for too long.
 fn outlast(guard: &LockGuard) {
     wait_until("end of the lease", LONG, || !guard.is_valid());
 }

@@ -9,8 +9,8 @@ use harness::{KEY, LONG, ms};
 
 use super::outlast;
 
-/// A nested call under a lost hold waits to be dropped with the outer body. Where that body blocks
-/// its thread for the nested call, nobody could drop it, and it waited for ever.
+/// A nested call under a lost hold waits to be dropped with the outer body. A body that blocks its
+/// thread for the nested call cannot be dropped, so the call waited for ever.
 #[test]
 fn a_nested_call_that_its_body_blocks_for_ends_when_the_hold_is_lost() {
     let (tell, told) = mpsc::channel();

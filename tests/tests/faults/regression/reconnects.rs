@@ -1,4 +1,4 @@
-//! What was confirmed on a connection that is gone.
+//! Leases that were confirmed on a connection that is gone.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tokio::task::JoinSet;
 
 use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
 
-/// So long that no renewal is due by itself while a test runs.
+/// So long that no renewal is due while a test runs.
 const TTL: Duration = Duration::from_secs(3_600);
 
-/// Another server takes over, with this left of the lock.
+/// Another server takes over, with this much left of the lock.
 fn fail_over(server: &RedisServer, proxy: &Proxy, rest: Option<Duration>) -> RedisServer {
     let next = RedisServer::start();
     if let Some(rest) = rest {
@@ -34,8 +34,8 @@ async fn lease(client: &LockClient, renew: bool) -> LockGuard {
     lock.acquire().await.unwrap()
 }
 
-/// A name moved to a server that had missed a renewal, and the next one was a third of the ttl away:
-/// the holder relied on a lease that was over long before.
+/// A name moved to a server that had missed a renewal, and the next renewal was a third of the ttl
+/// away. The holder relied on a lease that had expired long before.
 #[tokio::test]
 async fn a_lease_is_restored_as_soon_as_there_is_another_connection() {
     for renew in [true, false] {
@@ -59,7 +59,7 @@ async fn a_lock_that_the_next_server_does_not_have_is_lost_at_once() {
     }
 }
 
-/// While there is no server at all it is asked for again, and answered when there is one.
+/// Without a server, the confirmation is repeated until a server answers.
 #[tokio::test]
 async fn a_lock_is_found_lost_as_soon_as_a_server_answers_again() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -72,7 +72,7 @@ async fn a_lock_is_found_lost_as_soon_as_a_server_answers_again() {
     soon(guard.lost()).await;
 }
 
-/// A lease that is not renewed was asked for once, and not again when that failed.
+/// A lease without renewal was confirmed once, and not again after a failure.
 #[tokio::test]
 async fn a_lease_that_is_not_renewed_is_restored_after_an_outage() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -82,31 +82,31 @@ async fn a_lease_that_is_not_renewed_is_restored_after_an_outage() {
     eventually("attempts", LONG, async || proxy.refused() > 2).await;
     proxy.refuse(false);
     eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
-    // With the margin that each lease has: the server ends it later than its holder.
+    // With the margin of each lease: the server ends it after its holder.
     assert!(rest(&next) > guard.remaining() + Duration::from_secs(1));
     guard.release().await.unwrap();
 }
 
-/// What its caller had not fetched yet was not confirmed, then or ever.
+/// A grant that its caller had not fetched yet was never confirmed.
 #[tokio::test]
 async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut connection = server.connection();
-    ask::<()>(&mut connection, &["SET", LOCK, "somebody else's"]);
+    ask::<()>(&mut connection, &["SET", LOCK, "another program's"]);
     let mut late = Box::pin(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
     let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(late.as_mut().poll(cx)));
     assert!(polled.await.is_pending(), "it is held");
     ask::<i64>(&mut connection, &["DEL", LOCK]);
     eventually("grant", LONG, async || rest(&server) > TTL / 2).await;
     let next = fail_over(&server, &proxy, Some(LONG * 2));
-    // Long enough to notice, and without a reason to connect again.
+    // Long enough to notice the broken connection, and without a reason to connect again.
     tokio::time::sleep(ms(100)).await;
     let guard = late.await.expect("it was granted");
     eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
     guard.release().await.unwrap();
 }
 
-/// Each once, however many there are.
+/// Each lease is confirmed once, however many there are.
 #[tokio::test]
 async fn all_that_was_held_is_confirmed_once() {
     const HOLDS: usize = 1_000;

@@ -1,11 +1,11 @@
-//! Ends that a server did not want to hear of while its password, or its certificate, was changed.
+//! Ends that a server refused while its password or its certificate was changed.
 
 use harness::{RedisServer, cycle, eventually};
 use lock_runtime::LockErrorKind;
 
 use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, ms};
 
-/// The release counted as answered, and the lock stayed for the whole of its ttl.
+/// The refused release counted as answered, and the lock stayed for its whole ttl.
 #[tokio::test]
 async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -15,7 +15,7 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     guard.release().await.expect("it was held until then");
     let mut connection = server.connection();
     assert!(exists(&mut connection, LOCK));
-    // Refused once more it is still wanted.
+    // After another refusal the release is still repeated.
     let attempts = proxy.accepted();
     eventually("attempts", LONG, async || proxy.accepted() >= attempts + 2).await;
     server.config_set("requirepass", "");
@@ -23,7 +23,7 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     cycle(&client).await;
 }
 
-/// A grant whose answer was lost was not given back by the caller that was then refused.
+/// A caller that was refused did not give back a grant whose answer was lost.
 #[tokio::test]
 async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -38,7 +38,7 @@ async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
     eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
 }
 
-/// Its end was repeated for twice its ttl, though there was nothing to end.
+/// The `end` was repeated for twice the ttl, although there was nothing to end.
 #[tokio::test]
 async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
     let server = RedisServer::start();
@@ -50,13 +50,13 @@ async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
     let error = client.lock(KEY).wait(LONG).acquire().await;
     assert_eq!(error.unwrap_err().kind(), LockErrorKind::Rejected);
     assert!(!monitor.take().is_empty());
-    // Three times as long as between two ends.
+    // Three times the pause between two ends.
     tokio::time::sleep(ms(1_500)).await;
     assert_eq!(monitor.take().len(), 0);
 }
 
-/// A release that nobody heard, since there was no connection, counted as one that may have freed the
-/// lock: when it came through and was answered "not yours", the call succeeded.
+/// A release that was never sent, for want of a connection, counted as one that may have freed the
+/// lock. When it was sent and answered "not yours", the call succeeded.
 #[tokio::test]
 async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -67,10 +67,13 @@ async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent(
         .acquire()
         .await
         .unwrap();
-    ask::<()>(&mut server.connection(), &["SET", LOCK, "somebody else's"]);
+    ask::<()>(
+        &mut server.connection(),
+        &["SET", LOCK, "another program's"],
+    );
     proxy.refuse(true);
     proxy.kill_connections();
-    // The client has noticed, and nothing is said of the lock.
+    // The client has noticed the outage, and no answer about the lock has come.
     eventually("attempt", LONG, async || proxy.refused() > 0).await;
     let attempts = proxy.refused();
     let release = tokio::spawn(guard.release());

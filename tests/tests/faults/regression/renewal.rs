@@ -1,4 +1,4 @@
-//! Renewals that are slow, that fail, and that the server has forgotten how to do.
+//! Renewals that are slow, that fail, and whose script the server has forgotten.
 
 use harness::Mode;
 use lock_runtime::LockGuard;
@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
 
-/// A renewal was given up after a sixth of the ttl: where a round trip took longer than that, none
-/// ever succeeded, and the connection was thrown away over and over.
+/// A renewal was given up after a sixth of the ttl. Where a round trip took longer, no renewal ever
+/// succeeded, and the connection was replaced over and over.
 #[tokio::test]
 async fn a_lease_is_renewed_over_a_network_that_takes_a_quarter_of_its_ttl() {
     let (_server, proxy, client) = behind_a_proxy().await;
@@ -22,8 +22,7 @@ async fn a_lease_is_renewed_over_a_network_that_takes_a_quarter_of_its_ttl() {
     guard.release().await.unwrap();
 }
 
-/// A renewal by hand that failed made the watchdog renew a lease that was not to be renewed, for
-/// ever.
+/// After a failed renewal by hand, the watchdog renewed a lease without renewal for ever.
 #[tokio::test]
 async fn a_renewal_by_hand_that_failed_is_not_repeated_by_the_watchdog() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -41,15 +40,15 @@ async fn a_renewal_by_hand_that_failed_is_not_repeated_by_the_watchdog() {
     lost.expect("the lease ends");
     let commands = monitor.take();
     let about = |lock: &str| commands.iter().filter(|it| it.text.contains(lock)).count();
-    // The connection broke, so it is confirmed on the next one: because of that, and maybe once more
-    // because of the renewal that failed with it.
+    // The connection broke, so the lease is confirmed on the next one: once for that, and maybe once
+    // more for the renewal that failed.
     assert!(about(LOCK) <= 2, "{commands:?}");
     assert!(about("lock:renewed") > 0, "the neighbour is renewed");
     assert!(neighbour.is_valid());
 }
 
-/// After a SCRIPT FLUSH renewals were sent again one by one, each after the answer to the one
-/// before: with many holds the last ones came too late.
+/// After a SCRIPT FLUSH, renewals were repeated one by one, each after the answer to the last: with
+/// many leases the last ones came too late.
 #[tokio::test]
 async fn no_hold_of_many_is_lost_to_a_script_flush() {
     const HOLDS: usize = 300;
@@ -66,7 +65,7 @@ async fn no_hold_of_many_is_lost_to_a_script_flush() {
         .into_iter()
         .map(Result::unwrap)
         .collect();
-    // One after the other, a renewal of each would take three times the ttl.
+    // One after the other, the renewals would take three times the ttl.
     proxy.replies(Mode::Delay(ttl * 3 / HOLDS as u32));
     let () = ask(&mut server.connection(), &["SCRIPT", "FLUSH"]);
     let lost = async {

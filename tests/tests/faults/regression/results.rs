@@ -26,8 +26,7 @@ async fn ship(locks: &LockClient, in_stock: bool) -> Result<(), ShipError> {
     }
 }
 
-/// A body that blocked beyond its lease and then failed by itself was reported as lost: its own
-/// error was gone.
+/// A body that blocked beyond its lease and then failed was reported as lost, without its own error.
 #[tokio::test]
 async fn an_async_body_that_outlasts_its_lease_keeps_its_own_error() {
     let locks = LockClient::memory();

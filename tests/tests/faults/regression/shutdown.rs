@@ -1,4 +1,4 @@
-//! What is left behind when `shutdown` returns: nothing.
+//! When `shutdown` returns, nothing is left behind.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use lock_runtime::{LockClient, LockErrorKind};
 
 use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
 
-/// Enough to meet a race that is won now and then.
+/// Enough rounds to hit a race that is rarely lost.
 const ROUNDS: usize = 40;
 
-/// A shutdown did not wait for a release that was asked for a moment before: it was counted as
-/// under way only when its task first ran.
+/// A shutdown did not wait for a release that was requested a moment before. Such a release counted as
+/// in flight only from its task's first poll.
 #[tokio::test]
 async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
     let server = RedisServer::start();
@@ -24,8 +24,8 @@ async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
     }
 }
 
-/// Nor did it wait for those who were told to stop waiting: their places in the queue were still
-/// there, and would have been served.
+/// A shutdown did not wait for the waiters that it stopped. Their queue entries remained, and could be
+/// granted the lock.
 #[tokio::test]
 async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
     let server = RedisServer::start();
@@ -47,8 +47,8 @@ async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
     }
 }
 
-/// A guard that was kept through a shutdown was renewed for ever: nobody could have the lock, and
-/// its holder was told that it was lost.
+/// A guard that was kept through a shutdown was renewed for ever. No other caller could have the lock,
+/// while its holder saw it as lost.
 #[tokio::test]
 async fn a_hold_that_a_shutdown_ended_is_not_renewed() {
     let server = RedisServer::start();
@@ -65,7 +65,8 @@ async fn a_hold_that_a_shutdown_ended_is_not_renewed() {
     drop(guard);
 }
 
-/// A timeout that no clock reaches was added to one: the panic came back as `Shutdown`, or as a panic.
+/// A time was computed from a timeout that no clock can represent. The panic came back as `Shutdown`,
+/// or as a panic.
 #[tokio::test]
 async fn a_command_timeout_may_be_as_long_as_a_duration() {
     let server = RedisServer::start();

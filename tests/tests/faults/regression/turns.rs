@@ -1,5 +1,5 @@
-//! The callers of one client that want the same lock: how many commands they cost, and what
-//! becomes of a turn that nobody takes.
+//! Callers of one client that want the same lock: how many commands they cost, and the turns of callers
+//! that leave.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
-/// An attempt at a held lock was followed by an `end`, which had nothing to end.
+/// An attempt at a held lock was followed by an `end`, although there was nothing to end.
 #[tokio::test]
 async fn an_attempt_at_a_held_lock_is_one_command() {
     const ATTEMPTS: usize = 10;
@@ -26,11 +26,11 @@ async fn an_attempt_at_a_held_lock_is_one_command() {
     assert_eq!(monitor.take().len(), ATTEMPTS);
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
-    /// A time of less than `most` µs.
+    /// A time below `most` µs.
     fn micros(&mut self, most: u64) -> Duration {
         // Marsaglia's xorshift.
         self.0 ^= self.0 << 13;
@@ -40,8 +40,8 @@ impl Random {
     }
 }
 
-/// Callers that want the lock for a moment and have hardly more patience than that: most of them
-/// give up, or are dropped, at about the time when it is their turn.
+/// Callers that hold the lock for a moment and wait hardly longer. Most of them give up, or are
+/// dropped, at about the time of their turn.
 async fn crowd(clients: &[LockClient]) {
     const CALLERS: usize = 32;
     const CALLS: usize = 60;
@@ -55,7 +55,7 @@ async fn crowd(clients: &[LockClient]) {
                 let lock = client.lock(KEY).wait(wait);
                 let visit = lock.run(async |_| sleep(stay).await);
                 tokio::select! {
-                    // Dropped even if its turn has come at this very moment.
+                    // The caller is dropped even if its turn has come at this moment.
                     biased;
                     () = sleep(leave) => {}
                     Err(error) = visit => assert!(error.is_busy(), "{error}"),
@@ -65,7 +65,7 @@ async fn crowd(clients: &[LockClient]) {
         });
     }
     callers.join_all().await;
-    // Behind a turn that was lost nobody is called: they wait as long as they may, and then try.
+    // After a lost turn no waiter is woken: each waits for its whole time, and then makes an attempt.
     for client in clients {
         let after = client.lock(KEY).wait(LONG).acquire();
         let after = timeout(LONG / 4, after).await;
@@ -74,25 +74,25 @@ async fn crowd(clients: &[LockClient]) {
     }
 }
 
-/// A turn that was called for a caller which gave up at that moment could be lost, and with it the
-/// line: nobody in this process would have had the lock again.
+/// The turn of a caller that gave up at that moment could be lost, and the local queue with it: no
+/// caller of this process would have had the lock again.
 #[tokio::test]
 async fn a_turn_is_never_lost_on_a_server() {
     let server = RedisServer::start();
-    // With one client all turns are handed on by holders; with two, by those who queue as well.
+    // With one client, holders hand all turns over; with two, waiters in Redis do so as well.
     for clients in 1..=2 {
         let clients: Vec<LockClient> = (0..clients).map(|_| client(server.url())).collect();
         crowd(&clients).await;
     }
     let mut connection = server.connection();
-    // Sooner than an entry that is forgotten would expire.
+    // Sooner than an abandoned queue entry would expire.
     eventually("empty queue", ms(5_000), async || {
         !exists(&mut connection, QUEUE) && !exists(&mut connection, LOCK)
     })
     .await;
 }
 
-/// The same with the lock in this process.
+/// The same in the memory backend.
 #[tokio::test]
 async fn a_turn_is_never_lost_in_memory() {
     let client = LockClient::memory();
@@ -100,9 +100,8 @@ async fn a_turn_is_never_lost_in_memory() {
     cycle(&client).await;
 }
 
-/// The next caller of a line is named in the end of the one before it. If the lock turned out to be
-/// lost, the owner that was named was forgotten and not ended: sent twice, the end may have put it
-/// in the queue.
+/// The `end` of a holder names the next caller as successor. If the lock turned out to be lost, the
+/// successor was forgotten and not ended. The `end`, sent twice, may have put it in the queue.
 #[tokio::test]
 async fn an_owner_that_was_named_as_the_next_one_is_ended() {
     let server = RedisServer::start();
@@ -110,7 +109,7 @@ async fn an_owner_that_was_named_as_the_next_one_is_ended() {
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
-    // Carried out on the same thread after the other has begun to wait in line.
+    // The `end` is carried out on the same thread after the other caller has begun to wait.
     guard.renew().await.unwrap();
     let mut connection = server.connection();
     let mut monitor = server.monitor();
@@ -134,7 +133,7 @@ async fn an_owner_that_was_named_as_the_next_one_is_ended() {
     next.await.unwrap().unwrap().release().await.unwrap();
 }
 
-/// A hand-over whose connection broke was sent again after half a second, though somebody waited.
+/// A hand-off whose connection broke was repeated only after half a second, although a waiter queued.
 #[tokio::test]
 async fn a_hand_over_that_is_not_answered_is_sent_again_at_once() {
     const ROUNDS: u32 = 5;
@@ -145,7 +144,7 @@ async fn a_hand_over_that_is_not_answered_is_sent_again_at_once() {
         let first = client.lock(KEY).wait(LONG).acquire().await.unwrap();
         let second = client.lock(KEY).wait(LONG).acquire();
         let second = tokio::spawn(async move { (second.await, Instant::now()) });
-        // It stands in line, which costs no command.
+        // The caller is in the local queue, which costs no command.
         tokio::task::yield_now().await;
         proxy.cut_next_request("");
         let released = Instant::now();

@@ -1,4 +1,4 @@
-//! Grants that their caller does not come for.
+//! Grants that their caller does not fetch.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use harness::{KEY, LONG, client, hold, ms};
 
 const TTL: Duration = ms(400);
 
-/// Polls something once, where nobody polls it again.
+/// Polls a future once; it is not polled again.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> bool {
     future
         .poll(&mut Context::from_waker(Waker::noop()))
         .is_ready()
 }
 
-/// A future that waits in a `select!` loop, in a buffer or in a forgotten box was granted the lock, and
-/// had it renewed for as long as it lived.
+/// A future that is not polled, in a `select!` loop, a buffer or a leaked box, was granted the lock.
+/// The lock was renewed for as long as the future lived.
 async fn is_not_kept(ours: LockClient, others: LockClient) {
     let guard = hold(&ours).await;
     let lock = ours.lock(KEY).ttl(TTL).wait(LONG);
@@ -29,7 +29,7 @@ async fn is_not_kept(ours: LockClient, others: LockClient) {
     guard.release().await.unwrap();
     let waiting = others.lock(KEY).wait(LONG).acquire().await;
     let next = waiting.expect("the lease of the one that does not come ends");
-    // In memory it is in the line again.
+    // The memory backend has put the caller back into the queue.
     next.release().await.unwrap();
     match unpolled.await {
         Ok(guard) => drop(guard),
@@ -56,7 +56,7 @@ async fn an_unclaimed_grant_ends_with_its_ttl_in_memory() {
     is_not_kept(ours.clone(), ours).await;
 }
 
-/// A caller that comes late, but in time, has its lease renewed from then on.
+/// The lease of a caller that is polled late, but in time, is renewed from then on.
 #[tokio::test]
 async fn a_grant_that_is_fetched_late_is_renewed() {
     let server = RedisServer::start();

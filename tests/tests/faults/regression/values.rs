@@ -1,12 +1,12 @@
-//! Locks of others with values of any size.
+//! Foreign locks with values of any size.
 
 use harness::RedisServer;
 use lock_runtime::LockErrorKind;
 
 use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, hold, ms};
 
-/// Each poll brought all of it, until the server closed the connection for having to send too much, with
-/// everything that other locks needed it for.
+/// Each poll read the whole value, until the server closed the connection for its output. All other
+/// locks on the connection suffered.
 #[tokio::test]
 async fn a_large_foreign_value_costs_no_connection() {
     const LARGE: usize = 4 << 20;
@@ -23,7 +23,7 @@ async fn a_large_foreign_value_costs_no_connection() {
     assert_eq!(proxy.accepted(), 1, "the connection is good");
 }
 
-/// A record looks like ours, and its label is as long as a forger likes.
+/// A record looks like the crate's own, and its label has any length.
 #[tokio::test]
 async fn the_holder_in_an_error_is_bounded() {
     let server = RedisServer::start();

@@ -1,4 +1,4 @@
-//! What is logged names the template of a key, and never the key.
+//! Log lines name the template of a key, and never the key.
 
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockError, distributed_lock};

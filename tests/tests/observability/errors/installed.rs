@@ -1,4 +1,4 @@
-//! The one client of a process. It is global, so one test walks through it from its beginning.
+//! The installed client of a process. It is global, so a single test covers it from its beginning.
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
 

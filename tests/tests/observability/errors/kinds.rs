@@ -1,4 +1,4 @@
-//! Each kind once.
+//! Each kind of error once.
 
 use std::time::Duration;
 

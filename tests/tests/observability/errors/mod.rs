@@ -1,4 +1,4 @@
-//! Every kind of failure, reached by a user's means, and what it says.
+//! Every kind of failure, reached through the public interface, and its message.
 
 mod events;
 mod installed;
@@ -13,13 +13,13 @@ use std::time::Duration;
 use harness::{KEY, LOCK, LONG, RedisServer, SLACK, ms};
 use lock_runtime::{LockClient, LockError};
 
-/// A client that tells its name.
+/// A client with a label.
 fn client(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url).label("api-7");
     builder.build().expect("the settings are valid")
 }
 
-/// What comes of asking for the lock.
+/// The error of an attempt to lock.
 async fn refusal(client: &LockClient, wait: Duration) -> LockError {
     let acquire = client.lock(KEY).wait(wait).acquire();
     acquire.await.expect_err("the lock cannot be had")

@@ -1,4 +1,4 @@
-//! A server that answers and refuses: told at once, and not asked again.
+//! A server that answers and refuses: the error is reported at once, and the command is not repeated.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ fn scripts_run(server: &RedisServer) -> u64 {
     calls(server, "eval") + calls(server, "evalsha")
 }
 
-/// Asks with all the patience in the world, and is refused at once with the server's own word.
+/// Asks with a long wait, and is refused at once with the server's own error code.
 async fn refused_at_once(server: &RedisServer, client: &LockClient, code: &str) {
     let before = scripts_run(server);
     let started = Instant::now();
@@ -43,7 +43,7 @@ async fn refused_at_once(server: &RedisServer, client: &LockClient, code: &str) 
         assert_reads(&error);
     }
     assert!(started.elapsed() < SLACK * 2, "{:?}", started.elapsed());
-    // Each of them asks once, at worst with the whole script after its digest, and ends its owner.
+    // Each attempt sends one command, at worst followed by the whole script, and ends its owner.
     let commands = scripts_run(server) - before;
     assert!(commands <= 3 * 4, "{commands} commands");
 }
@@ -71,7 +71,7 @@ async fn a_server_out_of_memory() {
     let held = client.lock("order:41").acquire().await.unwrap();
     server.config_set("maxmemory", "1");
     refused_at_once(&server, &client, "OOM").await;
-    // What is held already can be kept and given back.
+    // A held lock can still be renewed and released.
     held.renew().await.unwrap();
     held.release().await.unwrap();
     server.config_set("maxmemory", "0");

@@ -1,7 +1,7 @@
-//! No password and no whole owner is ever shown, and no key is logged.
+//! No password and no whole owner id is ever shown, and no key is logged.
 //!
-//! A client with a password goes through good times and bad; whatever it prints, returns and logs
-//! meanwhile is collected, and so is every owner that it sent to Redis.
+//! A client with a password meets successes and failures. The test collects all that it prints, returns
+//! and logs, and every owner id that it sends to Redis.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -16,10 +16,10 @@ use crate::{log, record};
 
 const PASSWORD: &str = "s3cret/pa55word";
 
-/// As it stands in a URL.
+/// In the form of a URL.
 const ENCODED: &str = "s3cret%2Fpa55word";
 
-/// What was shown, and what must not have been.
+/// The output, and the secrets that it must not contain.
 #[derive(Default)]
 struct Evidence {
     shown: String,
@@ -42,7 +42,8 @@ impl Evidence {
         }
     }
 
-    /// Neither this nor the log has a password or an owner. Errors name keys; the log does not.
+    /// Neither errors nor the log contain a password or an owner id. Errors name keys; the log does
+    /// not.
     #[track_caller]
     fn shows_no_secret(&self) {
         let logged = log::text();
@@ -52,7 +53,7 @@ impl Evidence {
             }
             for owner in &self.owners {
                 assert!(!text.contains(owner.as_str()), "an owner is shown");
-                // Nor the part of it that is secret.
+                // Nor the secret part of it.
                 assert!(!text.contains(&owner[8..]), "half an owner is shown");
             }
         }
@@ -60,8 +61,8 @@ impl Evidence {
         assert!(!logged.contains(KEY), "a key is logged");
     }
 
-    /// Takes the owners from whatever was sent: the arguments that begin with 22 characters of
-    /// base64. (A script's digest looks like one, too, and has no reason to be shown either.)
+    /// Collects the owner ids from the commands that were sent: arguments that begin with 22 characters
+    /// of base64. A script's digest matches as well, and need not be shown either.
     fn look(&mut self, monitor: &mut Monitor) {
         let is_owner = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         for command in monitor.take() {
@@ -93,7 +94,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     let other = LockClient::connect(&url(ENCODED)).await.unwrap();
     evidence.show(&client);
 
-    // Held, renewed, waited for.
+    // The lock is held, renewed and waited for.
     let acquire = client.lock(KEY).ttl(ms(3_000));
     evidence.show(&acquire);
     let guard = acquire.acquire().await.unwrap();
@@ -110,7 +111,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     let guard = waiting.await.unwrap().unwrap();
     evidence.show(&guard);
 
-    // Stolen.
+    // The lock is taken by another owner.
     redis::cmd("DEL")
         .arg("lock:order:42")
         .exec(&mut raw)
@@ -118,7 +119,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.fails(&guard.renew().await.unwrap_err());
     drop(guard);
 
-    // Cut off while held, with renewals and a release that fail.
+    // The connection is cut while the lock is held; renewals and a release fail.
     let body = async |guard: &lock_runtime::LockGuard| {
         evidence.show(guard);
         proxy.black_hole();
@@ -134,7 +135,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.fails(&outage);
     proxy.heal();
 
-    // A release that is not answered, and an acquisition whose answer is lost.
+    // A release without an answer, and an acquisition whose answer is lost.
     let guard = client.lock("order:43").wait(LONG).acquire().await.unwrap();
     proxy.black_hole();
     evidence.fails_maybe(guard.release().await);
@@ -145,11 +146,11 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.show(&guard);
     guard.release().await.unwrap();
 
-    // Killed and forgotten by the server, and shut down.
+    // The connection is killed, the server restarts empty, and the client shuts down.
     let guard = other.lock(KEY).wait(LONG).acquire().await.unwrap();
     let _: i64 = harness::ask(&mut raw, &["CLIENT", "KILL", "USER", "app"]);
     let _: () = harness::ask(&mut raw, &["SCRIPT", "FLUSH"]);
-    // It may be sent before the connection is known to be dead.
+    // The command may be sent before the client has noticed the end of the connection.
     evidence.fails_maybe(guard.renew().await);
     eventually("renewal", LONG, async || guard.renew().await.is_ok()).await;
     drop(guard);
@@ -157,7 +158,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     let over = other.lock(KEY).acquire().await.unwrap_err();
     evidence.fails(&over);
 
-    // Wrong in every way.
+    // Every wrong setting.
     let wrong = format!("{ENCODED}-wrong");
     evidence.fails(&LockClient::connect(&url(&wrong)).await.unwrap_err());
     for broken in [
@@ -205,9 +206,9 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     evidence.shows_no_secret();
 }
 
-/// Such a server repeats the arguments of what it does not know, an owner among them, in its error.
+/// Such a server repeats the arguments of an unknown command in its error, an owner id among them.
 #[tokio::test]
-async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
+async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
     record();
     let server = RedisServer::start();
     let ignorant = RedisServer::builder().without("EVALSHA").start();
@@ -222,7 +223,7 @@ async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
     // And the digests of two scripts.
     assert_eq!(evidence.owners.len(), 2 + 2);
 
-    // Another server in its place: a proxy that takes no scripts, or a Sentinel.
+    // Another server in its place: a proxy without scripts, or a Sentinel.
     proxy.redirect(ignorant.port());
     proxy.kill_connections();
     eventually("refusal", LONG, async || {
@@ -231,7 +232,7 @@ async fn owners_stay_out_of_what_a_server_says_that_knows_no_scripts() {
         error.to_string().contains("unknown command")
     })
     .await;
-    // The background renews as well, and tells the log.
+    // The background renews as well, and logs it.
     eventually("loss", LONG, async || !guard.is_valid()).await;
     evidence.fails_maybe(guard.release().await);
     evidence.fails_maybe(kept.release().await);

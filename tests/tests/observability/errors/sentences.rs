@@ -1,9 +1,9 @@
-//! What an error says is a sentence: it begins with what it is about, in lower case, and ends
-//! without a full stop, so that it fits into another one.
+//! The message of an error is a phrase: it begins with its subject, in lower case, and ends without a
+//! full stop, so that it fits into a sentence.
 
 use lock_runtime::LockError;
 
-/// Whatever an error says, it says in this form.
+/// Asserts this form for every error.
 #[track_caller]
 pub(crate) fn assert_reads(error: &LockError) {
     let text = error.to_string();

@@ -55,7 +55,7 @@ async fn something_that_is_no_server_at_all() {
     std::thread::spawn(move || {
         use std::io::Write;
         for mut caller in listener.incoming().map_while(Result::ok) {
-            // Closing is as good an answer as any to a caller that is gone.
+            // The server may close the connection of a caller that is gone.
             let _ = caller.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
         }
     });

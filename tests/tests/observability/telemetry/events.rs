@@ -1,4 +1,4 @@
-//! What goes wrong with a hold is told inside its span, also from the background thread.
+//! Failures of a hold are reported inside its span, also from the background thread.
 
 use harness::{Proxy, RedisServer};
 use lock_runtime::{LockGuard, distributed_lock};
@@ -17,7 +17,7 @@ async fn unrenewed(
 }
 
 #[tokio::test]
-async fn a_renewal_that_fails_is_told_and_the_hold_goes_on() {
+async fn a_failed_renewal_is_reported_and_the_hold_goes_on() {
     crate::record();
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
@@ -36,7 +36,8 @@ async fn a_renewal_that_fails_is_told_and_the_hold_goes_on() {
     let failed = told("renewal_failed", "fails:<id>").remove(0);
     assert_eq!(failed.parent, Some("lock_hold"));
     assert!(!failed.field("fault").is_empty());
-    // Those before are no news: the connection was told of, and no regular renewal was due.
+    // Earlier failures are not logged: the broken connection was reported, and no regular renewal was
+    // due.
     let failures = u64::try_from(failed.number("failures")).unwrap();
     assert!(failures.is_power_of_two(), "{failures}");
     let hold = only("lock_hold", "fails:<id>");
@@ -50,7 +51,7 @@ async fn deleted(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result
 }
 
 #[tokio::test]
-async fn a_loss_is_told_with_its_reason_and_ends_the_hold() {
+async fn a_loss_is_reported_with_its_reason_and_ends_the_hold() {
     crate::record();
     let server = RedisServer::start();
     let locks = client(server.url());
@@ -76,7 +77,7 @@ async fn unanswered(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Res
 }
 
 #[tokio::test]
-async fn a_release_without_an_answer_is_told() {
+async fn a_release_without_an_answer_is_reported() {
     crate::record();
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
@@ -90,7 +91,7 @@ async fn a_release_without_an_answer_is_told() {
     let hold = only("lock_hold", "unanswered:<id>");
     assert_eq!(hold.field("outcome"), "unconfirmed");
     assert_eq!(hold.number("token"), told.number("token"));
-    // Not even when the ttl ended before an answer came.
+    // Not even if the ttl ended before an answer came.
     let lost = journal::told("lock_lost", "unanswered:<id>");
     assert!(lost.is_empty(), "it was held until the end: {lost:?}");
 }

@@ -1,5 +1,5 @@
-//! Every metric of this process. Unlike the recorders that come with the facade it can be read
-//! without being reset, so tests do not disturb each other.
+//! Every metric of this process. Unlike the facade's own recorders, this one can be read without a
+//! reset, so tests do not disturb each other.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,7 +9,7 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// What was recorded under each name and labels, written `name{label=value,…}`.
+/// The values recorded under each name and its labels, written `name{label=value,…}`.
 static VALUES: Mutex<BTreeMap<String, Vec<f64>>> = Mutex::new(BTreeMap::new());
 
 fn values() -> MutexGuard<'static, BTreeMap<String, Vec<f64>>> {
@@ -22,7 +22,7 @@ pub(crate) fn record() {
     RECORDING.get_or_init(|| metrics::set_global_recorder(Meter).expect("it is the only one"));
 }
 
-/// Everything that was recorded under this name and these labels, oldest first.
+/// All values recorded under this name and these labels, oldest first.
 pub(crate) fn recorded(series: &str) -> Vec<f64> {
     values().get(series).cloned().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! What operators see: spans, events and metrics, all by template and none by key.
+//! The telemetry for operators: spans, events and metrics, all by template and none by key.
 //!
-//! Each test locks under a template of its own: the recorders are the process's, since much of what
-//! is told comes from the background thread.
+//! Each test locks under a template of its own. The recorders are the process's, since the background
+//! thread reports much of it.
 
 mod events;
 

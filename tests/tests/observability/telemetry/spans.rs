@@ -15,7 +15,7 @@ async fn work(locks: &LockClient, id: &str) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The same key by another template, `again`, so that its lines can be told apart.
+/// The same key under another template, `again`, so that its records can be distinguished.
 #[distributed_lock(key = format!("spans-of:{id}"), client = locks)]
 async fn again(locks: &LockClient, id: &str) -> Result<(), LockError> {
     Ok(())
@@ -80,7 +80,7 @@ async fn a_call_that_does_not_get_the_lock_says_why() {
     assert_eq!(told_busy.number("waited_ms"), busy.number("waited_ms"));
     assert!(told("lock_hold", "refused").is_empty());
 
-    // Dropped while it waits.
+    // The acquisition is dropped while it waits.
     let waiting = tokio::time::timeout(ms(20), refused(&locks, 60_000));
     waiting.await.unwrap_err();
     let dropped = told("lock_acquire", "refused").pop().unwrap();

@@ -21,9 +21,9 @@ pub(crate) enum Case {
     Granted,
     /// Another call of its own client holds the lock.
     InLine,
-    /// It waits in its client's line, and the lease was just passed to it.
+    /// It waits in its client's local queue, and the lease was just passed to it.
     NextInLine,
-    /// The same where leases are not passed on: the server is asked to hand the lock over.
+    /// The same without local turns: the server is asked to hand the lock over.
     Named,
     /// Its own call tree holds the lock.
     Nested,
@@ -37,7 +37,7 @@ pub(crate) enum Case {
     QueuedAndCut,
 }
 
-/// Whether an acquisition was dropped, or ended before, after this time.
+/// Whether an acquisition was dropped, or ended before that after a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
     Dropped,
@@ -59,7 +59,7 @@ impl Case {
         Case::QueuedAndCut,
     ];
 
-    /// Whether the lock is to be had, so that an acquisition ends if it is not dropped.
+    /// Whether the acquisition gets the lock unless it is dropped.
     pub(crate) fn ends(self) -> bool {
         !matches!(
             self,
@@ -67,27 +67,28 @@ impl Case {
         )
     }
 
-    /// Whether an acquisition ends and has to wait before: it is woken.
+    /// Whether the acquisition has to wait and is woken with the lock.
     pub(crate) fn is_woken(self) -> bool {
         self.ends() && !matches!(self, Case::NextInLine | Case::Nested | Case::AfterSibling)
     }
 
-    /// Whether nobody has had the lock before.
+    /// Whether the lock has had no holder before.
     pub(crate) fn is_first(self) -> bool {
         matches!(self, Case::Free | Case::Cut)
     }
 
-    /// Whose acquisition is dropped.
+    /// The client whose acquisition is dropped.
     pub(crate) fn client(self, world: &World) -> &LockClient {
         match self {
-            // A cut hits everybody who shares the connection, and many play at once: a storm.
+            // A cut concerns all callers that share the connection, and many cases run at once: a
+            // storm.
             Case::Cut | Case::QueuedAndCut => &world.far,
             Case::Named => &world.strict,
             _ => &world.one,
         }
     }
 
-    /// Plays it with each of `moments`, all at once, each on a key of its own. Answers keys and
+    /// Plays the case with each of `moments`, all at once, each on a key of its own. Returns keys and
     /// outcomes in the order of the moments.
     pub(crate) async fn play_all(
         self,
@@ -187,7 +188,7 @@ impl Case {
 }
 
 impl Outcome {
-    /// The time it took to end.
+    /// The time until it ended.
     pub(crate) fn time(&self) -> Option<Duration> {
         match self {
             Outcome::Dropped => None,
@@ -202,7 +203,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Whoever is in the way; nobody is in theirs.
+/// Acquires the lock for the caller that stands in the way, on a free key.
 async fn hold(client: &LockClient, key: &str) -> LockGuard {
     acquire(client, key).await.expect("the lock is free")
 }

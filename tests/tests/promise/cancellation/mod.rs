@@ -1,8 +1,8 @@
-//! The future of an acquisition, dropped at every poll and at thousands of random moments: nothing
-//! of it may be left.
+//! The future of an acquisition, dropped at every poll and at thousands of random moments: no trace of
+//! it may be left.
 //!
 //! Each drop has a key of its own. The server's clock stands still, so that no lease, claim or queue
-//! entry ends by itself: what is gone was taken back.
+//! entry expires: a record that is gone was removed by the client.
 
 mod case;
 mod moment;

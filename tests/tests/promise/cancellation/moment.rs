@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 /// When a future is dropped, unless it has ended by then.
 #[derive(Debug, Clone)]
 pub(crate) enum Moment {
-    /// After so many polls: it is polled whenever it asks for it, and every millisecond.
+    /// After this many polls: the future is polled whenever it is woken, and every millisecond.
     Polls(usize),
-    /// When it asks to be polled again after so many polls, with what it was woken for on its way.
+    /// When the future is woken after this many polls, while the value that woke it is on its way.
     Woken(usize),
     /// After this time.
     After(Duration, Arc<Alarm>),
@@ -26,7 +26,7 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
-    /// Drives `future` and drops it; what it came to if it was quicker.
+    /// Drives `future` and drops it; returns its output if it ends first.
     pub(crate) async fn cut<F: Future>(self, future: F) -> Option<F::Output> {
         match self {
             Moment::Polls(polls) => after_polls(future, polls).await,
@@ -74,8 +74,8 @@ async fn when_woken<F: Future>(future: F, polls: usize) -> Option<F::Output> {
     .await
 }
 
-/// A clock that rings to the microsecond, or as near to it as the machine allows: the timers of the
-/// runtime count milliseconds.
+/// A timer with microsecond resolution, as far as the machine allows: the runtime's timers count
+/// milliseconds.
 #[derive(Debug)]
 pub(crate) struct Alarm(mpsc::Sender<(Instant, oneshot::Sender<()>)>);
 
@@ -97,8 +97,8 @@ impl Alarm {
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => {
-                        let Reverse((_, number)) = due.pop().expect("somebody was waited for");
-                        // Whoever does not listen any more was quicker.
+                        let Reverse((_, number)) = due.pop().expect("a timeout implies an order");
+                        // The future may have ended, and then the receiver is gone.
                         let _ = rings.remove(&number).expect("it rings once").send(());
                     }
                 }

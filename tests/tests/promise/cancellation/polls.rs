@@ -9,13 +9,13 @@ use super::world::World;
 /// Drops after each number of polls.
 const TIMES: usize = 8;
 
-/// Numbers of polls that are tried side by side.
+/// Numbers of polls that are tried at the same time.
 const TOGETHER: usize = 16;
 
-/// Enough for an acquisition that will not end: it queues, and asks again and again.
+/// Enough for an acquisition that does not end: it queues, and polls again and again.
 const ENOUGH: usize = 3 * TOGETHER;
 
-/// More than any acquisition needs that is to be had.
+/// More than any acquisition of a free lock needs.
 const ENDLESS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,7 +52,7 @@ async fn dropped_at_every_poll() {
             }
         }
         if case.is_woken() {
-            // The first poll of one that was kept from running for long may be its last.
+            // A task that was not run for long may end at its first poll.
             let (mut woken, mut played) = (0, 0);
             while woken < TIMES {
                 assert!(played < ENDLESS, "{case}: none is dropped when it is woken");

@@ -11,7 +11,7 @@ use super::case::Case;
 use super::moment::{Alarm, Moment};
 use super::world::World;
 
-/// The cases that take time. The others end with their first poll.
+/// The cases that take time. The others end at their first poll.
 const CASES: [Case; 8] = [
     Case::Free,
     Case::Held,
@@ -23,13 +23,13 @@ const CASES: [Case; 8] = [
     Case::QueuedAndCut,
 ];
 
-/// Of all cases together.
+/// Drops of all cases together.
 const DROPS: usize = 10_000;
 
-/// Acquisitions that are under way at the same time.
+/// Acquisitions that run at the same time.
 const TOGETHER: usize = 100;
 
-/// How long an acquisition is left alone at most that is not to be had.
+/// The longest time until an acquisition of a held lock is dropped.
 const WHILE: Duration = ms(100);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,8 +66,8 @@ async fn dropped_at_random_moments() {
         if case.is_first() {
             print!(", {granted:>4} after the grant");
             assert!(0 < granted, "{case}: {granted} of {drops}");
-            // The first poll writes the command, where there is a connection: hardly a moment is
-            // before it, and `polls` sees to those.
+            // The first poll writes the command if there is a connection. Hardly a moment is before it;
+            // `polls` covers those.
             assert!(case == Case::Free || granted < drops, "{case}: {drops}");
         }
         println!(", settled after {settled:.0?}");
@@ -75,7 +75,7 @@ async fn dropped_at_random_moments() {
     }
 }
 
-/// The time that the moments come from, such that about one in four is too late.
+/// The range of the moments, such that about a quarter of them are too late.
 async fn span(case: Case, world: &Arc<World>) -> Duration {
     if !case.ends() {
         return WHILE;
@@ -90,8 +90,8 @@ async fn span(case: Case, world: &Arc<World>) -> Duration {
     2 * times[times.len() / 2]
 }
 
-/// A span that fits to how fast the machine is by now, of which so many of the last ones show
-/// something.
+/// Adapts the range to the current speed of the machine, by the number of moments that were too late in
+/// the last round.
 fn adapted(span: Duration, too_late: usize) -> Duration {
     match too_late {
         late if late < TOGETHER / 10 => span * 2,
@@ -100,7 +100,7 @@ fn adapted(span: Duration, too_late: usize) -> Duration {
     }
 }
 
-/// A reproducible source of chances: splitmix64.
+/// A reproducible source of random numbers: splitmix64.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! What all cases happen in.
+//! The servers and clients of all cases.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use harness::{LONG, Proxy, RedisServer, ask, ms, soon};
 use lock_runtime::LockClient;
 use redis::aio::MultiplexedConnection;
 
-/// What is yet to come of what was dropped is there after this time.
+/// The commands of a dropped acquisition have arrived after this time.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// Visits that are made side by side, to see that all is well.
+/// Concurrent visits in the final check.
 const TOGETHER: usize = 100;
 
 /// A server whose clock stands still, and clients of it.
 pub(crate) struct World {
     server: RedisServer,
-    /// Whose acquisitions are dropped.
+    /// The client whose acquisitions are dropped.
     pub(crate) one: LockClient,
-    /// Who is in their way.
+    /// The client that holds the lock in their way.
     pub(crate) other: LockClient,
-    /// Whose acquisitions are dropped after a cut.
+    /// The client whose acquisitions are dropped after a cut.
     pub(crate) far: LockClient,
-    /// Passes no lease from one caller to the next.
+    /// A client without local turns.
     pub(crate) strict: LockClient,
-    /// Between it and the server.
+    /// The proxy between `far` and the server.
     pub(crate) proxy: Proxy,
-    /// To look at the server.
+    /// A connection that inspects the server.
     connection: MultiplexedConnection,
     keys: AtomicUsize,
 }
@@ -36,7 +36,7 @@ impl World {
         let server = RedisServer::builder().own_clock().start();
         server.stop_clock();
         let proxy = Proxy::start(server.port());
-        // What is cut off is cut off by the test: a machine that is slow to answer cuts nothing off.
+        // Only the test cuts connections: a slow machine must not cut one.
         let builder = |url| LockClient::builder().url(url).command_timeout(LONG);
         let client = |url| builder(url).build().expect("the settings are valid");
         let strict = builder(server.url()).local_turns(1).build();
@@ -52,19 +52,19 @@ impl World {
         }
     }
 
-    /// A key that nobody has used.
+    /// A key that was never used.
     pub(crate) fn key(&self) -> String {
         format!("key:{}", self.keys.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Waits until somebody queues for `key`.
+    /// Waits until a waiter queues for `key`.
     pub(crate) async fn queued(&self, key: &str) {
         let mut connection = self.connection.clone();
         let exists = redis::cmd("EXISTS")
             .arg(format!("{{lock:{key}}}:w"))
             .to_owned();
         soon(async {
-            // Hundreds ask at once: not all the time.
+            // Hundreds of tasks ask at once, so each pauses between two queries.
             while exists.query_async(&mut connection).await != Ok(1) {
                 tokio::time::sleep(ms(20)).await;
             }
@@ -80,10 +80,9 @@ impl World {
         ask(&mut self.server.connection(), &words)
     }
 
-    /// Waits until nothing is left but fences. Answers how long that took.
-    ///
-    /// However long the machine takes, as long as they become fewer: the server's clock stands still,
-    /// so what nobody takes back is there for ever.
+    /// Waits until only fences are left, and returns how long that took. It waits however long the
+    /// machine takes, as long as the records become fewer. The server's clock stands still, so a record
+    /// that the client does not remove stays for ever.
     pub(crate) async fn settles(&self) -> Duration {
         let start = Instant::now();
         let (mut least, mut since) = (usize::MAX, start);
@@ -102,7 +101,7 @@ impl World {
         }
     }
 
-    /// Sees that nothing comes back, and that every line of callers is open.
+    /// Asserts that no record comes back, and that every local queue still works.
     pub(crate) async fn is_settled(&self, client: &LockClient, keys: &[String]) {
         tokio::time::sleep(SETTLED).await;
         assert_eq!(self.left().await, [""; 0], "records that came late");
@@ -120,7 +119,7 @@ impl World {
         }
     }
 
-    /// The names of all records that are no fences, of which there are thousands.
+    /// The names of all records except the fences, of which there are thousands.
     async fn left(&self) -> Vec<String> {
         let script = "local left = {}
             for _, key in ipairs(redis.call('KEYS', '*')) do

@@ -8,7 +8,7 @@ use lock_runtime::{LockClient, LockErrorKind};
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, ms, on_a_thread};
 
-/// Everything that a synchronous caller can do, once.
+/// Everything that a synchronous caller can do, once each.
 fn once_around(client: &LockClient) {
     let free = || client.lock(KEY).wait(Duration::ZERO);
     let guard = free().acquire_blocking().unwrap();
@@ -86,7 +86,7 @@ pub(crate) async fn a_thread_waits_for_its_turn(store: impl Store) {
 pub(crate) async fn a_thread_that_waits_in_vain_is_busy(store: impl Store) {
     let client = store.client();
     let guard = hold(&client).await;
-    // In the very thread that the holder's runtime lives on.
+    // In the thread on which the holder's runtime runs.
     let started = Instant::now();
     let error = client
         .lock(KEY)

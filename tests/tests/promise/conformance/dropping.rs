@@ -1,4 +1,4 @@
-//! What is dropped leaves nothing behind.
+//! A dropped future or guard leaves nothing behind.
 
 use harness::eventually;
 
@@ -16,7 +16,7 @@ pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: 
             let dropped = poll_and_drop(waiter.lock(KEY).wait(LONG).acquire(), polls).await;
             assert!(dropped.is_none(), "the lock is held");
             guard.release().await.unwrap();
-            // A waiter that was forgotten in the queue would be handed the lock.
+            // A waiter that stayed in the queue would be handed the lock.
             becomes_free(&other, SLACK).await;
             eventually("empty store", SLACK, async || store.is_empty().await).await;
         }
@@ -31,7 +31,7 @@ pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(st
             drop(poll_and_drop(client.lock(KEY).acquire(), polls).await);
             becomes_free(&one, SLACK).await;
 
-            // The lock is handed to it while it is dropped.
+            // The lock is handed to the future while it is dropped.
             let guard = hold(&one).await;
             let mut waiting = Box::pin(client.lock(KEY).wait(LONG).acquire());
             let first = tokio::time::timeout(ms(5), &mut waiting).await;
@@ -51,7 +51,7 @@ pub(crate) async fn a_release_that_is_dropped_still_releases(store: impl Store) 
         drop(poll_and_drop(guard.release(), polls).await);
         becomes_free(&client, SLACK).await;
     }
-    // Never polled, it still drops the guard.
+    // The future was never polled, and still drops the guard.
     let guard = hold(&client).await;
     drop(guard.release());
     becomes_free(&client, SLACK).await;

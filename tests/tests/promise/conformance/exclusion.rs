@@ -1,4 +1,4 @@
-//! One at a time, and what the others are told.
+//! One holder at a time, and the errors of the other callers.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) async fn two_are_never_inside_at_once(store: impl Store) {
                     inside.store(false, Ordering::SeqCst);
                 };
                 let run = client.lock(KEY).wait(LONG).run(visit);
-                run.await.expect("everybody gets in");
+                run.await.expect("each caller gets the lock");
             }
         });
     }

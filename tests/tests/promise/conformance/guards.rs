@@ -1,4 +1,4 @@
-//! What a guard knows, alone and nested.
+//! The properties of a guard, alone and nested.
 
 use std::time::Duration;
 

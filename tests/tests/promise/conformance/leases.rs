@@ -1,4 +1,4 @@
-//! How long a hold lasts.
+//! How long a lease lasts.
 
 use std::future::pending;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, is_held, ms, until};
 
-/// How much earlier than the ttl says a holder gives up: 1 % and 2 ms.
+/// The margin by which a holder gives up before the ttl: 1 % and 2 ms.
 fn margin(ttl: Duration) -> Duration {
     ttl / 100 + ms(2)
 }
@@ -32,7 +32,9 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Stor
     let guard = lease.acquire().await.unwrap();
     let held_since = Instant::now();
     assert!(guard.is_valid());
-    timeout(LONG, guard.lost()).await.expect("the loss is told");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("the loss is reported");
     // tokio's timers count whole milliseconds.
     assert!(held_since.elapsed() + (held_since - started) + ms(2) >= ttl - margin(ttl));
     assert!(held_since.elapsed() < ttl + SLACK);
@@ -49,7 +51,9 @@ pub(crate) async fn max_hold_ends_a_hold_that_is_renewed(store: impl Store) {
     let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);
     let guard = lease.acquire().await.unwrap();
     let held_since = Instant::now();
-    timeout(LONG, guard.lost()).await.expect("the loss is told");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("the loss is reported");
     let (least, most) = (held_since.elapsed(), started.elapsed());
     assert!(
         most + ms(2) >= max_hold - margin(ttl),
@@ -68,7 +72,7 @@ pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
     let guard = lease.acquire().await.unwrap();
     timeout(LONG / 2, guard.lost())
         .await
-        .expect("the loss is told");
+        .expect("the loss is reported");
     assert!(started.elapsed() + ms(2) >= ms(200) - margin(ms(200)));
     let error = guard.release().await.unwrap_err();
     assert!(error.to_string().contains("max_hold"), "{error}");

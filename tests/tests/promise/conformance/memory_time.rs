@@ -1,5 +1,5 @@
-//! A memory client goes by its runtime's clock: in paused time everything is exact. Its synchronous
-//! callers go by the real one.
+//! A memory client uses its runtime's clock, so paused time makes everything exact. Its synchronous
+//! callers use the real clock.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::tools::{KEY, LONG, hold, ms};
 
-/// What passes on the paused clock while `work` runs.
+/// The time that passes on the paused clock while `work` runs.
 async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
     let started = Instant::now();
     let output = work.await;
@@ -110,7 +110,7 @@ async fn a_synchronous_caller_goes_by_the_real_clock() {
     guard.renew().await.unwrap();
     guard.release_blocking().unwrap();
 
-    // Paused time would never end these.
+    // With paused time these calls would never end.
     let guard = lock().ttl(ms(100)).renew(false).acquire_blocking().unwrap();
     let next = lock().acquire_blocking().unwrap();
     assert!(!guard.is_valid());

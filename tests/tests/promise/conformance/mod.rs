@@ -1,7 +1,8 @@
-//! One suite, run on every backend: what a user may rely on wherever the locks are kept.
+//! One suite that runs on every backend: the behaviour that a user may rely on wherever the locks are
+//! kept.
 //!
-//! A case is a function that takes a [`Store`]. Each backend is one line at the end of this file,
-//! each case one word. What only one kind of store can show has a file of its own.
+//! A case is a function that takes a [`Store`]. Each backend is one line at the end of this file, and
+//! each case one word. Behaviour of a single kind of store has a file of its own.
 
 mod blocking;
 mod dropping;

@@ -1,4 +1,4 @@
-//! What is refused, and when.
+//! Options that are refused, and when.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::tools::{KEY, hold, is_held, ms};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Every way to acquire refuses it, each with a sentence that contains `words`.
+/// Every way to acquire refuses the options, with a sentence that contains `words`.
 async fn refused(acquire: Acquire, kind: LockErrorKind, words: &str) {
     let run = acquire.clone().run(async |_| unreachable!("no lock"));
     let errors = [
@@ -36,7 +36,7 @@ pub(crate) async fn a_ttl_must_be_in_range(store: impl Store) {
     for ttl in [ms(20), DAY] {
         match lock().ttl(ttl).acquire().await {
             Ok(guard) => drop(guard.release().await),
-            // The shortest may be over before its answer is here.
+            // The shortest lease may expire before its answer arrives.
             Err(error) => assert!(error.is_lost() && ttl < DAY, "{error}"),
         }
     }

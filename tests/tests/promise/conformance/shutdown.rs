@@ -1,4 +1,4 @@
-//! A client that ends in good order.
+//! A client that shuts down in an orderly way.
 
 use std::future::pending;
 use std::time::{Duration, Instant};
@@ -106,15 +106,15 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: impl Store
 }
 
 pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: impl Store) {
-    // After the grace it waits for what a command may take, and no longer.
+    // After the grace, the shutdown waits at most for the command timeout.
     let builder = store.builder().shutdown_grace(ms(60));
     let client = builder.command_timeout(ms(500)).build().unwrap();
-    // However many attempts that takes.
+    // However many attempts the server needs.
     let guard = harness::hold(&client).await;
     soon(client.shutdown()).await;
     assert!(!guard.is_valid());
     let told = poll_and_drop(guard.lost(), 1).await;
-    assert!(told.is_some(), "the holder is told");
+    assert!(told.is_some(), "the holder is notified");
     assert!(guard.release().await.unwrap_err().is_lost());
     eventually("free lock", LONG, async || store.is_empty().await).await;
 }

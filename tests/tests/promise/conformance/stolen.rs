@@ -1,4 +1,4 @@
-//! Locks that somebody took away on the server.
+//! Locks that are deleted or overwritten on the server.
 
 use std::future::pending;
 use std::time::Duration;
@@ -31,7 +31,7 @@ async fn a_deleted_lock_is_found_lost_by_its_release() {
     let (_server, client, mut connection) = start().await;
     let guard = hold(&client).await;
     let _: i64 = command(&mut connection, &["DEL", LOCK]).await;
-    assert!(guard.is_valid(), "nobody was asked yet");
+    assert!(guard.is_valid(), "the server was not asked yet");
     let error = guard.release().await.unwrap_err();
     assert!(error.is_lost(), "{error}");
 }
@@ -47,7 +47,7 @@ async fn a_lock_taken_by_another_client_is_not_released() {
             1 => assert!(guard.renew().await.unwrap_err().is_lost()),
             _ => drop(guard),
         }
-        // Answered after whatever was sent before it.
+        // This command is answered after all earlier ones.
         assert!(client.lock(KEY).try_acquire().await.unwrap().is_none());
         let value: String = command(&mut connection, &["GET", LOCK]).await;
         assert_eq!(value, "theirs");

@@ -1,20 +1,20 @@
-//! What a case needs to know of a backend.
+//! The interface of a backend for the cases.
 
 use harness::{Authority, LONG, RIGHTS, RedisServer, TlsServer};
 use lock_runtime::{LockClient, LockClientBuilder};
 
 /// Where locks are kept during one test.
 pub(crate) trait Store: Send + Sync + 'static {
-    /// A new one, empty.
+    /// Creates an empty store.
     fn open() -> Self;
 
-    /// Another client of it: as different from the others as the backend allows.
+    /// Another client of the store: as different from the first as the backend allows.
     fn client(&self) -> LockClient;
 
-    /// A builder of clients for this kind of store, maybe each with a store of its own.
+    /// A builder of clients for this kind of store; each client may have a store of its own.
     fn builder(&self) -> LockClientBuilder;
 
-    /// Whether nothing is left of the locks but their fences.
+    /// Whether nothing but fences is left of the locks.
     async fn is_empty(&self) -> bool;
 }
 
@@ -35,7 +35,7 @@ impl Store for Memory {
     }
 
     async fn is_empty(&self) -> bool {
-        // Nothing can be looked at from outside; that the key is free is asserted by the cases.
+        // The store cannot be inspected from outside; the cases assert that the key is free.
         true
     }
 }
@@ -61,7 +61,7 @@ impl Store for Redis {
     }
 }
 
-/// On one server, under a user who may do what the locks need and nothing else.
+/// On one server, as a user with minimal permissions.
 pub(crate) struct LeastPrivileged(RedisServer);
 
 impl Store for LeastPrivileged {
@@ -154,8 +154,7 @@ impl Store for OverUnix {
     }
 }
 
-/// A client that waits for an answer for as long as a busy machine takes: no case is about a server that
-/// is silent.
+/// A client that waits for answers as long as a busy machine takes: no case is about a silent server.
 fn patient(url: impl Into<String>) -> LockClientBuilder {
     LockClient::builder().url(url).command_timeout(LONG)
 }

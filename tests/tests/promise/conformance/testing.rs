@@ -1,4 +1,4 @@
-//! What a memory client offers to tests: locks that are busy or lost on purpose.
+//! The test support of a memory client: locks that are busy or lost on purpose.
 
 use lock_runtime::testing::{lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
@@ -40,7 +40,7 @@ async fn a_waiter_is_served_when_the_stranger_goes_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lock_that_is_lost_goes_to_the_next_in_line() {
+async fn a_lost_lock_goes_to_the_next_waiter() {
     let client = LockClient::memory();
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).acquire());
@@ -49,7 +49,7 @@ async fn a_lock_that_is_lost_goes_to_the_next_in_line() {
     lose(&client, KEY).unwrap();
     tokio::time::timeout(ms(60_000), guard.lost())
         .await
-        .expect("it is told");
+        .expect("the loss is reported");
     let next = next.await.unwrap().unwrap();
     assert_eq!(started.elapsed(), ms(0));
     assert!(next.fencing_token() > guard.fencing_token());

@@ -1,4 +1,4 @@
-//! What many cases do.
+//! Steps that many cases share.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,17 +11,17 @@ use harness::eventually;
 pub(crate) use harness::{KEY, LONG, SLACK, ms};
 use lock_runtime::{LockClient, LockGuard};
 
-/// The lock, which must be free.
+/// Acquires the lock, which must be free.
 #[track_caller]
 pub(crate) fn hold(client: &LockClient) -> impl Future<Output = LockGuard> {
     let acquire = client.lock(KEY).wait(Duration::ZERO).acquire();
     async move { acquire.await.expect("the lock is free") }
 }
 
-/// Whether the lock is held by somebody, also by a body that this is called in.
+/// Whether the lock is held, also by a body that calls this function.
 pub(crate) async fn is_held(client: &LockClient) -> bool {
     let attempt = client.lock(KEY).try_acquire();
-    // A task of its own is in no call tree.
+    // A spawned task belongs to no call tree.
     let look = tokio::spawn(async {
         match attempt.await.expect("the store answers") {
             None => true,
@@ -39,13 +39,13 @@ pub(crate) async fn becomes_free(client: &LockClient, limit: Duration) {
     eventually("free lock", limit, async || !is_held(client).await).await;
 }
 
-/// Waits until the clock says so; not for anything to happen meanwhile.
+/// Waits for a time to pass, not for an event.
 pub(crate) async fn until(moment: Instant) {
     tokio::time::sleep_until(moment.into()).await;
 }
 
-/// Polls `future` up to `times` times, with time in between for others, then drops it. Says
-/// whether it had ended.
+/// Polls `future` up to `times` times, with pauses for other tasks, and then drops it. Returns whether
+/// it had ended.
 pub(crate) async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future: Pin<Box<F>> = Box::pin(future);
     for _ in 0..times {
@@ -58,7 +58,7 @@ pub(crate) async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<
     None
 }
 
-/// Says whether it was dropped.
+/// Records whether it was dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Flag(Arc<AtomicBool>);
 
@@ -83,7 +83,7 @@ impl Flag {
     }
 }
 
-/// Runs `work` on a thread that has nothing to do with any runtime.
+/// Runs `work` on a thread without a runtime.
 pub(crate) async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || done.send(work()));

@@ -1,4 +1,4 @@
-//! How long one waits, and in what order.
+//! How long callers wait, and in which order they are served.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -46,15 +46,15 @@ pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: impl Store)
             let time = hand_over(&one, waiter).await;
             quickest = quickest.min(time);
         }
-        // Told, and not found out by a poll, of which there is none for half a second. A machine that
-        // takes long for this takes long for other things as well.
+        // Notified, and not found by a poll, which is half a second away. A machine that takes long for
+        // this takes long for other things as well.
         let most = ms(200) + 4 * cycle;
         assert!(quickest < most, "it took {quickest:?} of {most:?}");
     }
     assert!(store.is_empty().await);
 }
 
-/// How long it takes from a release to the waiter that it serves.
+/// The time from a release to the grant of the waiter.
 async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
     let guard = hold(one).await;
     let token = guard.fencing_token();
@@ -99,7 +99,7 @@ pub(crate) async fn callers_are_served_in_order(store: impl Store) {
             served.lock().unwrap().push(caller);
             guard.release().await.unwrap();
         });
-        // Each has asked before the next one does.
+        // Each caller queues before the next one starts.
         tokio::task::yield_now().await;
     }
     guard.release().await.unwrap();

@@ -7,7 +7,7 @@ use lock_runtime::{Acquire, LockClient, LockErrorKind};
 
 use super::{KEY, ask, client, hold, ms};
 
-/// Neither kind of body starts; the call fails with `kind`.
+/// Neither a sync nor an async body starts; the call fails with `kind`.
 async fn never_starts(lock: impl Fn() -> Acquire, kind: LockErrorKind) {
     let in_async = lock().run(async |_| panic!("the body started")).await;
     assert_eq!(in_async.unwrap_err().kind(), kind);

@@ -17,7 +17,7 @@ impl From<LockError> for ShipError {
     }
 }
 
-/// A body during which somebody deletes the lock.
+/// A body during which the lock is deleted.
 #[distributed_lock(key = "order:42", client = locks)]
 async fn robbed(
     locks: &LockClient,
@@ -28,7 +28,7 @@ async fn robbed(
     own
 }
 
-/// The same without any await.
+/// The same without an await.
 #[distributed_lock(key = "order:42", client = locks)]
 fn robbed_blocking(
     locks: &LockClient,
@@ -76,7 +76,7 @@ async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
     let left: i64 = ask(&mut connection, &["EXISTS", LOCK]);
     assert_eq!(left, 0);
 
-    // With the requests held back too, the keeper goes on releasing until it is through.
+    // The requests are held back as well, and the background repeats the release until it arrives.
     proxy.heal();
     let run = client.lock(KEY).wait(LONG).ttl(ttl);
     let run = run.run(async |_| proxy.black_hole()).await;
@@ -94,7 +94,7 @@ async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
 async fn line_2_a_body_that_overruns_its_deadline_is_lost_whatever_it_returns() {
     let server = RedisServer::start();
     let client = client(server.url());
-    // It blocks the thread past the deadline, in one poll.
+    // The body blocks the thread past the deadline, in one poll.
     let overrun = async |guard: &lock_runtime::LockGuard| {
         wait_until("deadline", LONG, || !guard.is_valid());
         "the result"
@@ -110,17 +110,17 @@ async fn line_2_a_body_that_overruns_its_deadline_does_not_go_on() {
     let overrun = async |guard: &lock_runtime::LockGuard| {
         wait_until("deadline", LONG, || !guard.is_valid());
     };
-    // Neither if it sleeps next,
+    // It does not go on if it sleeps next,
     let sleeping = async |guard: &lock_runtime::LockGuard| {
         overrun(guard).await;
         std::future::pending::<()>().await;
     };
     let lease = || client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
     assert!(soon(lease().run(sleeping)).await.unwrap_err().is_lost());
-    // nor if it has ended and its guard goes on.
+    // nor if it has ended and its guard is used again.
     let guard = lease().acquire().await.unwrap();
     assert!(guard.run(overrun(&guard)).await.unwrap_err().is_lost());
-    // And nothing begins under a guard that is over.
+    // No body begins under an expired guard.
     let began = guard.run(async { panic!("the body started") }).await;
     assert!(began.unwrap_err().is_lost());
 }

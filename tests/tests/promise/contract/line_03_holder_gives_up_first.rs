@@ -18,7 +18,8 @@ async fn line_3_no_holder_relies_on_a_lease_that_the_server_has_ended() {
         let guard = soon(hold_for(&client, ttl)).await;
         proxy.black_hole();
         wait_until("loss", LONG, || {
-            // Asked in this order: a holder that believes in it after the server did not is wrong.
+            // In this order: a holder that is still valid after the server has ended its lease is
+            // wrong.
             let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
             let believes = guard.is_valid();
             assert!(left >= 0 || !believes, "the server was first");
@@ -29,7 +30,7 @@ async fn line_3_no_holder_relies_on_a_lease_that_the_server_has_ended() {
     }
 }
 
-/// Asks again where so short a lease is over before its answer is here.
+/// Repeats the acquire if so short a lease expires before its answer arrives.
 async fn hold_for(client: &LockClient, ttl: Duration) -> LockGuard {
     loop {
         match client.lock(KEY).wait(LONG).ttl(ttl).acquire().await {
@@ -95,7 +96,7 @@ async fn line_3_a_frozen_server_does_not_keep_a_body_alive() {
     };
     let run = client.lock(KEY).wait(LONG).ttl(ttl).run(body);
     assert!(soon(run).await.unwrap_err().is_lost());
-    // Its last confirmation came before the freeze, which came at once.
+    // Its last confirmation came before the freeze, which followed at once.
     assert!(started.elapsed() < ttl + SLACK, "{:?}", started.elapsed());
     server.resume();
 }
@@ -116,7 +117,7 @@ async fn line_3_a_sync_body_runs_to_its_end_and_then_fails() {
     drop(server);
 }
 
-/// Runs something when it is dropped.
+/// Runs a closure when it is dropped.
 struct Report<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Report<F> {

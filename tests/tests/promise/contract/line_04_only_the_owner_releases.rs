@@ -18,7 +18,7 @@ async fn line_4_an_owner_is_new_for_every_acquisition() {
         let (owner, rest) = value.split_at(22);
         let base64url = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         assert!(owner.chars().all(base64url), "{owner}");
-        assert_eq!(&rest[..1], " ", "nobody queues");
+        assert_eq!(&rest[..1], " ", "no waiter queues");
         assert_eq!(rest[1..17], format!("{:016}", guard.fencing_token().get()));
         assert_eq!(&rest[17..18], " ", "a label follows");
         assert!(owners.insert(owner.to_owned()), "an owner came again");
@@ -43,7 +43,7 @@ async fn line_4_a_lock_that_passed_to_another_is_left_alone() {
             1 => assert!(soon(stale.renew()).await.unwrap_err().is_lost()),
             _ => drop(stale),
         }
-        // A command of the same client, answered after whatever the stale guard sent.
+        // A command of the same client, which is answered after the stale guard's commands.
         let busy = one.lock(KEY).try_acquire().await.unwrap();
         assert!(busy.is_none());
         let after: String = ask(&mut connection, &["GET", LOCK]);

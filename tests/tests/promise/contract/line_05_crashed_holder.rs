@@ -1,5 +1,5 @@
-//! A crashed holder frees the lock when its ttl ends. Real crashes are in the scenarios with
-//! processes; here a holder that never sends anything again stands for one.
+//! A crashed holder frees the lock when its ttl ends. Real crashes are in the tests with processes;
+//! here, a holder stands for one that never sends a command again.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ async fn line_5_the_next_waiter_has_the_lock_within_a_poll_of_the_ttl() {
     let (crashing, waiting) = (client(proxy.url()), client(server.url()));
     let ttl = ms(700);
     let dead = crashing.lock(KEY).ttl(ttl).acquire().await.unwrap();
-    // From here on nothing of it gets out, as if it had been killed.
+    // From here on none of its commands gets through, as if it had been killed.
     proxy.black_hole();
     let started = Instant::now();
     let guard = waiting.lock(KEY).wait(LONG).acquire().await.unwrap();

@@ -7,7 +7,7 @@ use lock_runtime::LockGuard;
 
 use super::{KEY, LOCK, LONG, ask, client, ms, soon};
 
-/// Waits for `count` renewals to have been carried out.
+/// Waits until `count` renewals are carried out.
 async fn renewals(server: &RedisServer, count: usize) {
     let mut monitor = server.monitor();
     let mut seen = 0;
@@ -36,16 +36,16 @@ async fn line_6_a_lock_of_another_is_not_extended() {
     let server = RedisServer::start();
     let client = client(server.url());
     let mut connection = server.connection();
-    // The first renewal finds theirs with less time left than it asks for.
+    // The first renewal finds the other owner's lock, with less time left than it asks for.
     let guard = client.lock(KEY).ttl(ms(900)).acquire().await.unwrap();
     let _: () = ask(&mut connection, &["SET", LOCK, "theirs", "PX", "600"]);
     let set = Instant::now();
     soon(guard.lost()).await;
-    // Looked at in this order: the time until the answer would be missing from the rest.
+    // In this order, since the time until the answer would be missing from the rest.
     let passed = set.elapsed().as_millis();
     let left: i64 = ask(&mut connection, &["PTTL", LOCK]);
     let due = i64::try_from(600_u128.saturating_sub(passed)).unwrap();
-    // A server may count its milliseconds on from its last look at the clock.
+    // A server may use the time of its last look at the clock.
     assert!(left <= due + 1, "{left} ms are left and {due} ms are due");
 }
 

@@ -1,4 +1,4 @@
-//! Busy is not broken: each kind of failure has its own name.
+//! Contention is not an outage: each kind of failure has a name of its own.
 
 use harness::RedisServer;
 use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
@@ -6,7 +6,7 @@ use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
 use super::{KEY, LOCK, LONG, QUEUE, ask, client, hold, ms};
 
 #[tokio::test]
-async fn line_8_contention_refusal_loss_and_outage_are_told_apart() {
+async fn line_8_contention_refusal_loss_and_outage_have_distinct_kinds() {
     let mut server = RedisServer::start();
     let (one, other) = (client(server.url()), client(server.url()));
     let mut connection = server.connection();
@@ -26,7 +26,7 @@ async fn line_8_contention_refusal_loss_and_outage_are_told_apart() {
 
     server.kill9();
     assert_eq!(attempt().await, Unavailable);
-    // An attempt is no way to hide an outage.
+    // A single attempt does not hide an outage.
     let tried = other.lock(KEY).try_acquire().await;
     assert_eq!(tried.unwrap_err().kind(), Unavailable);
 }

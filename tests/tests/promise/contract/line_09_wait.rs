@@ -1,4 +1,4 @@
-//! `wait` bounds everything: elapsed ≤ wait + one attempt.
+//! `wait` bounds every call: elapsed ≤ wait + one attempt.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use lock_runtime::{LockClient, LockErrorKind};
 
 use super::{KEY, LONG, SLACK, behind_a_proxy, client, hold, ms};
 
-/// The command timeout of a client that was told of none.
+/// The default command timeout.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
-/// Fails with `kind` within its bound, waiting or not, async or not.
+/// A call fails with `kind` within its bound, waiting or not, async or not.
 async fn ends_in_time(client: &LockClient, attempt: Duration, kind: LockErrorKind) {
     for wait in [Duration::ZERO, ms(300)] {
         let started = Instant::now();
@@ -41,8 +41,8 @@ fn in_time(
 #[tokio::test]
 async fn line_9_when_the_lock_is_held() {
     let server = RedisServer::start();
-    // The server answers, however busy the machine is; and who did not look at `wait` would wait for
-    // longer than an attempt may take.
+    // The server answers, however busy the machine is. A call that ignored `wait` would wait for longer
+    // than an attempt may take.
     let builder = LockClient::builder().url(server.url());
     let builder = builder.command_timeout(LONG).wait(LONG * 3);
     let (one, other) = (builder.clone().build().unwrap(), builder.build().unwrap());

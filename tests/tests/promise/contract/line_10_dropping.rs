@@ -1,4 +1,4 @@
-//! Dropping is safe everywhere.
+//! Calls and guards may be dropped anywhere.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::{KEY, LOCK, LONG, QUEUE, ask, client, hold, ms};
 
-/// What a cancelled call may still need to be settled, on a busy machine.
+/// The time that a busy machine may need to settle a cancelled call.
 const SETTLED: Duration = Duration::from_secs(5);
 
 #[tokio::test]
@@ -56,14 +56,14 @@ async fn line_10_a_grant_that_crosses_a_drop_is_passed_on() {
         drop(guard);
         tokio::time::sleep(Duration::from_micros(round * 53)).await;
         leaving.abort();
-        // With the guard, if it got that far.
+        // With the guard, if the call has returned one.
         drop(leaving);
         let guard = staying.await.unwrap().unwrap();
-        // A grant that nobody confirms ends after 1.5 s.
+        // A grant without a confirmation ends after 1.5 s.
         slow += u32::from(started.elapsed() > ms(1_200));
         guard.release().await.unwrap();
     }
-    // A busy machine may be the reason once.
+    // A busy machine may explain it once.
     assert!(slow <= 2, "{slow} grants were left to end by themselves");
 }
 

@@ -1,4 +1,4 @@
-//! What no lease can promise, and the fencing token does.
+//! A guarantee that no lease gives, and the fencing token does.
 
 use harness::{Entry, History, RedisServer, Written, wait_until};
 
@@ -19,7 +19,7 @@ async fn line_12_a_stale_holder_is_betrayed_by_its_token() {
     let register = History::of(KEY);
     let mut connection = server.async_connection().await;
 
-    // A body that does not look up blocks its thread past the lease: nothing can stop it.
+    // A body that does not await blocks its thread past the lease, and cannot be stopped.
     let lease = slow.lock(KEY).ttl(ms(100)).renew(false);
     let stale = lease.acquire().await.unwrap();
     let token = stale.fencing_token().get();

@@ -1,8 +1,8 @@
-//! What the crate promises, line by line, each against a real server.
+//! The promises of the crate, line by line, each against a real server.
 //!
-//! The tests are named after the lines of the contract in the crate's documentation. Where a
-//! promise is about a server that fails, the failure is real: the server is frozen or restarted, or
-//! a proxy in front of it keeps the bytes.
+//! The tests are named after the lines of the contract in the crate's documentation. Where a promise is
+//! about a failing server, the failure is real: the server is frozen or restarted, or a proxy holds the
+//! bytes back.
 
 mod line_01_body_needs_the_lock;
 mod line_02_ok_means_held;

@@ -1,6 +1,6 @@
-//! An aspect around a method, with the key and the expiry in its annotation. The ones that are passed
-//! around take the thread's id for the owner, and take a lock that is held for longer than a
-//! "safety time" away from its holder.
+//! An aspect around a method, with the key and the expiry in its annotation. Common versions use the
+//! thread's id as the owner. They take a lock that is held for longer than a "safety time" away from
+//! its holder.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn two_calls_on_one_thread_are_two_owners() {
     assert!(first.await.unwrap().is_busy());
 }
 
-/// Somebody else's attempt is made in the body, after more time than the annotation allows it.
+/// Another caller's attempt is made in the body, later than the annotation's expiry.
 #[tokio::test]
 async fn a_body_that_takes_longer_than_its_expiry_keeps_its_lock() {
     let server = RedisServer::start();

@@ -1,4 +1,4 @@
-//! A lock that was written by hand, the right way.
+//! A hand-written lock, written correctly.
 
 use harness::RedisServer;
 use redis::Connection;

@@ -1,12 +1,12 @@
 //! A hash with the owner and a count in Redis. A release answers one of three things: not yours,
-//! released, still held. A command that is sent again, because its answer was lost, counts twice.
+//! released, still held. A command that is repeated, because its answer was lost, counts twice.
 
 use redis::Connection;
 
 use super::{KEY, LOCK, LockGuard, Proxy, RedisServer, ask, client, delete, hold, soon, value};
 
 #[tokio::test]
-async fn the_three_outcomes_of_a_release_are_told_apart() {
+async fn the_three_outcomes_of_a_release_are_distinct() {
     let server = RedisServer::start();
     let (client, mut connection) = (client(server.url()), server.connection());
     let outer = hold(&client).await;
@@ -26,7 +26,7 @@ async fn the_three_outcomes_of_a_release_are_told_apart() {
     assert!(lost.release().await.unwrap_err().is_lost(), "not yours");
 }
 
-/// What the count is when the answer to the first of two equal commands is lost.
+/// The count after the answer to the first of two equal commands was lost.
 #[test]
 fn theirs_counts_a_command_twice_that_is_sent_again() {
     let server = RedisServer::start();
@@ -35,7 +35,7 @@ fn theirs_counts_a_command_twice_that_is_sent_again() {
         ask(connection, &["HINCRBY", "reentrant", "owner", "1"])
     };
     enter(&mut connection);
-    // No answer came. Once more:
+    // No answer came, so the command is sent once more:
     assert_eq!(enter(&mut connection), 2, "one release will not free it");
 }
 

@@ -1,5 +1,5 @@
-//! Clients of other kinds that want the same key: redis-py's own lock, from the package that people
-//! install, and one that is written by hand. Nobody gets in while another is inside.
+//! Clients of other kinds that want the same key: the lock of the redis-py package, and a hand-written
+//! one. No caller gets in while another is inside.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::{KEY, LOCK, LONG, LockGuard, RedisServer, client, hold, ms};
 
 const ROUNDS: usize = 40;
 
-/// What all of them count up, reading and writing in two steps.
+/// The counter that all of them increment, by a read and a write.
 const COUNTER: &str = "counter";
 
 /// A Python with redis-py, made once in cargo's folder for tests.
@@ -34,15 +34,15 @@ fn run(command: &mut Command) -> Result<(), String> {
     output.status.success().then_some(()).ok_or_else(text)
 }
 
-/// A process with redis-py. Where it cannot be had, the run says so by the test's name, and fails if
-/// `LOCK_REQUIRE_REDIS_PY` is set.
+/// A process with redis-py. Where redis-py cannot be installed, the run prints the test's name; with
+/// `LOCK_REQUIRE_REDIS_PY` it fails.
 fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
     let python = match python() {
         Ok(python) => python,
         Err(reason) => {
             let required = std::env::var_os("LOCK_REQUIRE_REDIS_PY").is_some();
             assert!(!required, "redis-py cannot be had: {reason}");
-            // Not by a macro: what those print is not shown of tests that pass.
+            // Not by a macro, since its output is hidden in tests that pass.
             let told = writeln!(
                 std::io::stderr(),
                 "{test} DID NOT RUN, no redis-py: {reason}"
@@ -51,7 +51,7 @@ fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
             return None;
         }
     };
-    // It may use other commands than we do, and it counts at a key of its own.
+    // It may use other commands than the crate does, and its counter has a key of its own.
     server.allow(&["~*", "+@all"]);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/homemade_locks/redis_py.py");
@@ -81,7 +81,7 @@ async fn redis_py_and_we_exclude_each_other() {
     assert_eq!(theirs.ask(&acquire, LONG), "busy");
     guard.release().await.unwrap();
     assert_eq!(theirs.ask(&acquire, LONG), "held");
-    // And neither gives back what the other has.
+    // Neither kind releases the other's lock.
     super::delete(&mut server.connection());
     let guard = hold(&ours).await;
     assert_eq!(theirs.ask("release", LONG), "not ours");

@@ -1,4 +1,4 @@
-//! A lottery that must be drawn once, though every instance of the service wakes up for it.
+//! A lottery that must be drawn once, although every instance of the service starts a draw.
 
 use lock_runtime::distributed_lock;
 use tokio::sync::Barrier;
@@ -7,7 +7,7 @@ use super::{LockClient, LockError, RedisServer, client};
 
 const INSTANCES: usize = 6;
 
-/// Stays until every instance has tried, as a drum turns for longer than clocks differ.
+/// The winner holds the lock until every instance has tried, for longer than clocks differ.
 #[distributed_lock(key = "lottery:<day>", wait = "0s", on_busy = "skip", client = locks)]
 async fn draw(locks: &LockClient, day: &str, tried: &Barrier) -> Result<Option<()>, LockError> {
     tried.wait().await;

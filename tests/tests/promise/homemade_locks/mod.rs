@@ -1,5 +1,5 @@
-//! The locks that people write on Redis, one family a file: what is good about each works here, and
-//! what goes wrong with it does not happen.
+//! The locks that people write on Redis, one family per file. The strengths of each work here, and its
+//! failures do not occur.
 //!
 //! | family | what it is | file |
 //! |---|---|---|
@@ -16,8 +16,8 @@
 //! | a lottery | one of many instances draws | `lottery` |
 //! | clients of other kinds | redis-py's own lock and one written by hand, against ours | `foreign` |
 //!
-//! Several of the wrong ones are run here, as they are written everywhere, to see that the scene of
-//! a test would show the failure.
+//! Several wrong versions run here as they are commonly written, which shows that the test would reveal
+//! the failure.
 
 mod annotation;
 mod by_hand;
@@ -38,12 +38,12 @@ use harness::{
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
-/// Who holds the lock, as the server has it.
+/// The lock's value on the server.
 fn value(connection: &mut Connection) -> Option<String> {
     ask(connection, &["GET", LOCK])
 }
 
-/// What is left of the lease in ms; −1 never ends, −2 there is none.
+/// The rest of the lease in ms; −1 means no expiry, −2 no lock.
 fn pttl(connection: &mut Connection) -> i64 {
     ask(connection, &["PTTL", LOCK])
 }

@@ -1,5 +1,5 @@
-//! A script sent by its digest, tried again at an interval and for a bounded number of tries. What
-//! the others do about a server that forgot the script is, mostly, nothing.
+//! A script sent by its digest, repeated at an interval for a bounded number of tries. Most such locks
+//! do nothing about a server that forgot the script.
 
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ async fn tries_end_when_the_wait_is_over() {
 async fn an_uncontended_acquire_is_one_command_and_so_is_its_release() {
     let server = RedisServer::start();
     let client = client(server.url());
-    // Connects, and has the server learn the scripts.
+    // Connects, and loads the scripts into the server.
     hold(&client).await.release().await.unwrap();
     let mut monitor = server.monitor();
     let guard = hold(&client).await;

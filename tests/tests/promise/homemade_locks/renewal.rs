@@ -1,5 +1,5 @@
-//! A timer that compares and extends. Done in two steps, or with SET, it extends the lease of another
-//! or brings back a lock that was given up.
+//! A timer that compares and extends. In two steps, or with SET, it extends another owner's lease or
+//! restores a lock that was released.
 
 use super::{KEY, LOCK, RedisServer, ask, client, delete, eventually, hold, ms, pttl, soon, value};
 

@@ -1,5 +1,5 @@
-//! The lock of one command: a string that nobody may overwrite, that ends by itself and that only
-//! its value's author deletes. Ours is exactly this record.
+//! The lock of one command: a string that is not overwritten, that expires by itself and that only its
+//! author deletes. The crate's record is exactly this.
 
 use super::by_hand::ByHand;
 use super::{LOCK, LockClient, RedisServer, ask, client, hold, ms, pttl, value};
@@ -35,7 +35,7 @@ async fn the_record_is_new_for_each_grant() {
 async fn a_client_with_another_value_deletes_nothing() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let mut other = ByHand::new(&server, "somebody-else");
+    let mut other = ByHand::new(&server, "another-program");
     let guard = hold(&client).await;
     assert!(!other.try_lock(1_000) && !other.unlock());
     guard.release().await.unwrap();

@@ -1,5 +1,5 @@
-//! "Is it still mine?" is answered by comparing the stored value. Ours is answered from a clock
-//! without asking, by the server when asked, and by a future that completes when it is not.
+//! "Is it still mine?" by comparing the stored value. The crate answers from a clock without a command,
+//! by the server on request, and by a future that completes on a loss.
 
 use super::{KEY, LOCK, RedisServer, SLACK, ask, client, delete, hold, ms, soon};
 
@@ -10,8 +10,8 @@ async fn the_server_is_asked_by_a_renewal() {
     let guard = hold(&client).await;
     guard.renew().await.expect("it is ours");
     delete(&mut connection);
-    let _: String = ask(&mut connection, &["SET", LOCK, "somebody-else"]);
-    assert!(guard.is_valid(), "nobody has told us yet");
+    let _: String = ask(&mut connection, &["SET", LOCK, "another-program"]);
+    assert!(guard.is_valid(), "no answer has come yet");
     assert!(guard.renew().await.unwrap_err().is_lost());
     assert!(!guard.is_valid());
     soon(guard.lost()).await;
@@ -35,7 +35,7 @@ async fn the_clock_says_so_before_the_server_lets_go() {
     let guard = client.lock(KEY).ttl(hour).acquire().await.unwrap();
     let ours = guard.remaining();
     let theirs: i64 = ask(&mut server.connection(), &["PTTL", LOCK]);
-    // A hundredth of the ttl is 36 s, far more than passes between the two looks.
+    // A hundredth of the ttl is 36 s, far more than passes between the two checks.
     let theirs = ms(u64::try_from(theirs).unwrap());
     assert!(
         ours + ms(20_000) < theirs && theirs <= hour,

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::{KEY, LockClient, LockError, RedisServer, client, hold, ms};
 
-/// Enters its lock a second time on whatever thread it is woken up.
+/// Enters its lock a second time, on whichever thread it is woken.
 #[distributed_lock(key = "order:42", client = locks)]
 async fn outer(
     locks: &LockClient,

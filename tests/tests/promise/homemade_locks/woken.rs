@@ -1,12 +1,12 @@
-//! Redisson: a lease of 30 s renewed at a third, and a message on unlock that wakes who waits. A lease
-//! that was given a time is not renewed there; here it is. A message that is lost there leaves its
-//! waiter asleep until the lease ends.
+//! Redisson: a lease of 30 s renewed at a third, and a message on unlock that wakes a waiter. There, a
+//! lease with an explicit time is not renewed; here it is. There, a lost message leaves the waiter
+//! asleep until the lease ends.
 
 use std::time::Instant;
 
 use super::{KEY, LONG, LockClient, RedisServer, SLACK, ask, client, eventually, hold, ms, pttl};
 
-/// Somebody who waits in the queue, with so many before.
+/// A waiter in the queue, behind this many others.
 async fn waiter(
     server: &RedisServer,
     client: &LockClient,
@@ -61,7 +61,7 @@ async fn a_lost_message_costs_a_poll_and_not_the_lease() {
     let (one, other) = (client(server.url()), client(server.url()));
     let holder = hold(&one).await;
     let waiting = waiter(&server, &other, 0).await;
-    // The release of a holder of another kind: no message at all.
+    // The release of another program: it sends no message.
     super::delete(&mut server.connection());
     let freed = Instant::now();
     waiting.await.unwrap().release().await.unwrap();

@@ -1,4 +1,4 @@
-//! What is written instead of one command, and what comes of it.
+//! Common substitutes for the one command, and how they fail.
 
 use redis::Connection;
 
@@ -16,7 +16,7 @@ mod setnx_then_expire {
         let server = RedisServer::start();
         let mut connection = server.connection();
         assert_eq!(ask::<i64>(&mut connection, &["SETNX", LOCK, "crashed"]), 1);
-        // Here the process dies.
+        // The process dies here.
         assert_eq!(pttl(&mut connection), -1);
     }
 
@@ -27,8 +27,8 @@ mod setnx_then_expire {
         let (cut, other) = (client(proxy.url()), client(server.url()));
         hold(&cut).await.release().await.unwrap();
         let mut connection = server.connection();
-        // Carried out, and nothing that its process sends comes through any more: a crash at the
-        // worst moment.
+        // The command is carried out, and no later command of its process arrives: a crash at the worst
+        // moment.
         proxy.cut_next_reply(LOCK);
         proxy.refuse(true);
         let dying = cut.lock(KEY).ttl(ms(1_500)).acquire();
@@ -44,8 +44,8 @@ mod setnx_then_expire {
     }
 }
 
-/// The value is the time when the lock ends, by the clock of whoever took it; who finds that time
-/// past takes the lock by GETSET. A clock that is fast finds every lock past.
+/// The value is the time when the lock ends, by its holder's clock. A client that finds that time past
+/// takes the lock by GETSET. To a fast clock every lock has ended.
 mod time_stamps_of_clients {
     use super::*;
 
@@ -97,7 +97,7 @@ mod time_stamps_of_clients {
     }
 }
 
-/// DEL by whoever thinks that the lock is his: it may be another's by now.
+/// DEL by a client that believes it holds the lock: another may hold it by now.
 mod plain_del {
     use super::*;
 
@@ -114,13 +114,13 @@ mod plain_del {
         let error = slow.release().await.unwrap_err();
         assert!(error.is_lost());
         next.renew().await.expect("it is untouched");
-        // The same with their release:
+        // The same with a hand-written release:
         delete(&mut connection);
         assert!(next.renew().await.unwrap_err().is_lost());
     }
 }
 
-/// GET, compare, DEL: the lock may change hands after the look.
+/// GET, compare, DEL: the lock may change hands after the GET.
 mod get_then_del {
     use super::*;
 
@@ -130,7 +130,7 @@ mod get_then_del {
         let mut connection = server.connection();
         let _: String = ask(&mut connection, &["SET", LOCK, "slow", "PX", "50"]);
         assert_eq!(value(&mut connection).as_deref(), Some("slow"));
-        // It has seen that the lock is its own. Now it is slow, and somebody else comes.
+        // The client has seen that the lock is its own. Now it is slow, and another client comes.
         harness::wait_until("end of the lease", LONG, || {
             ask::<Option<String>>(&mut connection, &["SET", LOCK, "next", "NX"]).is_some()
         });
@@ -138,7 +138,7 @@ mod get_then_del {
         assert_eq!(value(&mut connection), None, "next has lost its lock");
     }
 
-    /// The slowest release there is: sent in time, and arriving when another has the lock.
+    /// The slowest possible release: sent in time, and arriving when another client has the lock.
     #[tokio::test]
     async fn ours_looks_and_deletes_at_once_however_late_it_comes() {
         let server = RedisServer::start();

@@ -1,11 +1,11 @@
-//! What turns cost, and the tokens that they have.
+//! The cost of local turns, and their tokens.
 
 use harness::{KEY, LONG, RedisServer, client, client_without_turns, hold};
 use lock_runtime::LockClient;
 
 use super::line::{Line, Visits};
 
-/// A client whose callers may have so many turns in a row, connected, with the scripts at the server.
+/// A connected client that allows this many turns in a row; the server knows its scripts.
 async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
     let asking = client_without_turns(server.url());
     let guard = hold(&asking).await;
@@ -22,7 +22,7 @@ async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
 #[tokio::test]
 async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     let server = RedisServer::start();
-    // Turns in a row, callers, grants: each is one command, and the last release is one more.
+    // Turns in a row, callers, grants: each grant is one command, and the last release is one more.
     for (turns, callers, grants) in [(16, 1, 1), (16, 16, 1), (16, 17, 2), (4, 9, 3), (1, 3, 3)] {
         let client = with_turns(&server, turns).await;
         let mut monitor = server.monitor();

@@ -6,7 +6,7 @@ use harness::{History, KEY, LONG, PATIENCE, RedisServer, SLACK, Worker, client, 
 
 const TTL: u64 = 1_000;
 
-/// Its lease ends as any other one does, in whichever turn it was, and no token comes twice.
+/// Its lease ends like any other, in whichever turn it was, and no token comes twice.
 #[tokio::test]
 async fn the_next_process_follows_when_the_lease_has_ended() {
     let server = RedisServer::start();
@@ -17,7 +17,7 @@ async fn the_next_process_follows_when_the_lease_has_ended() {
         let history = History::of(KEY);
         let mut connection = server.connection();
         let before = history.read(&mut connection).len();
-        // Eight callers, for longer than they will live.
+        // Eight callers that would run for longer than the process lives.
         worker.send(&format!("hammer {KEY} {TTL} 20000 8 30000"));
         wait_until("turns", PATIENCE, || {
             history.read(&mut connection).len() > before + 40

@@ -1,4 +1,4 @@
-//! Whoever is gone when its turn comes is passed over, and nothing is left behind.
+//! A waiter that is gone at its turn is skipped, and nothing is left behind.
 
 use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon};
 use lock_runtime::LockErrorKind;
@@ -32,7 +32,7 @@ async fn a_caller_that_left_is_passed_over() {
     is_free(&server).await;
 }
 
-/// The lease was passed to it, and it will never look.
+/// The lease was passed to a caller that is never polled again.
 #[tokio::test]
 async fn a_caller_dropped_with_the_lease_passes_it_on() {
     let server = RedisServer::start();
@@ -80,7 +80,7 @@ async fn a_body_that_panics_passes_the_lease_on() {
 }
 
 #[tokio::test]
-async fn a_shutdown_ends_the_line() {
+async fn a_shutdown_ends_the_local_queue() {
     let server = RedisServer::start();
     let client = client(server.url());
     let first = hold(&client).await;

@@ -1,4 +1,4 @@
-//! Turns do not make others wait for longer than they may.
+//! Local turns make other clients wait no longer than allowed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +10,10 @@ use tokio::time::sleep;
 
 use super::line::{Line, Visits};
 
-/// The grant of a turn owns so many tokens.
+/// The number of tokens that one grant owns for its turns.
 const TURNS: usize = 16;
 
-/// Two processes with eight tasks each, all of which want the lock all the time.
+/// Two processes with eight tasks each, which want the lock all the time.
 #[tokio::test]
 async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
     let server = RedisServer::start();
@@ -48,8 +48,8 @@ async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
     assert!(longest <= TURNS, "{longest} turns in a row");
 }
 
-/// How often the same one came in a row. Not the first and the last time: before both are there, and
-/// after one of them has left, the other one is alone.
+/// How often the same client came in a row. The first and the last run do not count, since one client
+/// is alone then.
 fn spells(visits: &Visits) -> Vec<usize> {
     let names = visits.names();
     let spells = names.chunk_by(|one, next| one == next).map(<[_]>::len);
@@ -58,13 +58,12 @@ fn spells(visits: &Visits) -> Vec<usize> {
     spells
 }
 
-/// Whether the next caller of the holder's own client comes before one that queues elsewhere, as the
-/// holder knows.
+/// Whether the next local caller is served before a waiter of another client that the holder knows of.
 async fn own_comes_first(held_for: Duration) -> bool {
     let server = RedisServer::start();
     let (own, other) = (client(server.url()), client(server.url()));
     let mut connection = server.connection();
-    // The grant does not grow old while they connect.
+    // The grant does not age while the clients connect.
     for client in [&own, &other] {
         let warm = client.lock("warm").wait(LONG).await.unwrap();
         warm.release().await.unwrap();
@@ -92,7 +91,7 @@ async fn own_comes_first(held_for: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn a_young_grant_passes_although_others_wait() {
+async fn a_young_grant_passes_although_another_client_waits() {
     assert!(own_comes_first(ms(0)).await);
 }
 
@@ -101,8 +100,8 @@ async fn a_grant_older_than_a_second_goes_to_another_client() {
     assert!(!own_comes_first(ms(1_001)).await);
 }
 
-/// A client of which nobody else is heard may go round for as long as it likes, with a new grant
-/// after each range of tokens.
+/// A client without competitors may take local turns without end, with a new grant after each range of
+/// tokens.
 #[tokio::test]
 async fn a_client_alone_passes_its_lease_on_without_end() {
     let server = RedisServer::start();

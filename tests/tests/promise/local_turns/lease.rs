@@ -1,20 +1,20 @@
-//! A lease that passes is the same lease: what befalls it befalls whoever has it.
+//! A lease that passes is the same lease: its events reach the current holder.
 
 use std::time::Duration;
 
 use harness::{KEY, LOCK, LONG, RedisServer, ask, client, hold, ms, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
-/// Renewed each second, with two more for a busy machine.
+/// Renewed each second, with 2 s more for a busy machine.
 const TTL: Duration = ms(3_000);
 
-/// Longer than the ttl, as it would not matter otherwise.
+/// Longer than the ttl; otherwise it would not matter.
 const MAX_HOLD: Duration = ms(4_000);
 
 /// Longer than both.
 const PAST: Duration = ms(4_500);
 
-/// A holder, and the one that has its lease after it.
+/// A holder, and the caller that has the lease after it.
 async fn passed(
     client: &LockClient,
     next: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
@@ -61,7 +61,7 @@ async fn a_passed_lease_can_be_lost() {
     tokio::task::yield_now().await;
     let deleted: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
     assert_eq!(deleted, 1);
-    // Found out by a renewal. The next in line begins anew, with an owner of its own.
+    // A renewal finds the loss. The next caller acquires anew, as another owner.
     soon(guard.lost()).await;
     let after = soon(after).await.unwrap().unwrap();
     assert!(after.fencing_token() > guard.fencing_token());
@@ -89,7 +89,7 @@ async fn a_lost_lease_is_not_passed_on() {
     next.release().await.unwrap();
 }
 
-/// A caller that asks for another ttl asks the server for it.
+/// A caller with another ttl asks the server for the lock.
 #[tokio::test]
 async fn a_lease_passes_only_to_a_caller_with_the_same_ttl() {
     let server = RedisServer::start();

@@ -1,4 +1,4 @@
-//! Callers that wait in line.
+//! Callers that wait in the local queue.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use harness::{KEY, LONG, soon};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
-/// Who had the lock, and with which token, in this order.
+/// The callers that had the lock, with their tokens, in this order.
 #[derive(Clone, Default)]
 pub(crate) struct Visits(Arc<Mutex<Vec<(String, u64)>>>);
 
@@ -26,12 +26,13 @@ impl Visits {
     }
 }
 
-/// Tasks that stand in the line of one client, in the order of their making, and note their visit.
+/// Tasks that wait in the local queue of one client, in the order of their creation, and record their
+/// visits.
 pub(crate) struct Line(JoinSet<()>);
 
 impl Line {
-    /// Must be called on a runtime of one thread, and while the lock is held: all of them stand in
-    /// line when this returns.
+    /// Must be called on a runtime of one thread, and while the lock is held: all tasks are in the
+    /// queue when this returns.
     pub(crate) async fn of(callers: usize, client: &LockClient, visits: &Visits) -> Line {
         let mut line = JoinSet::new();
         for number in 0..callers {

@@ -1,4 +1,4 @@
-//! A lease goes from one caller of a client to the next without a command, as far as it may.
+//! A lease passes from one caller of a client to the next without a command, within its limits.
 
 mod commands;
 mod crash;

@@ -1,4 +1,4 @@
-//! Callers on threads of their own, some of which are not there when their turn comes.
+//! Callers on threads of their own, some of which are not polled at their turn.
 
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
@@ -15,13 +15,13 @@ fn runtime() -> Runtime {
     builder.enable_all().build().expect("a runtime can be made")
 }
 
-/// Polls something once, where nobody will poll it again.
+/// Polls a future once; it is not polled again.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Two that come and go at the same time: one may find a line that ends at that moment, and would wait
-/// in it for a head that is not there.
+/// Two callers come and go at the same time. One may find a local queue that ends at that moment, and
+/// would wait behind a head that does not exist.
 fn come_and_go(client: &LockClient) {
     let end = Instant::now() + ms(2_500);
     thread::scope(|scope| {
@@ -60,15 +60,15 @@ fn callers_do_not_wait_behind_a_dropped_head() {
     }
 }
 
-/// The head of a line is polled once and never again, for longer than it wants to wait.
+/// The head of a local queue is polled once and never again, for longer than its wait.
 #[test]
-fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
-    // By its ttl it can be told whose turn a command is for.
+fn an_unpolled_head_blocks_its_queue_no_longer_than_its_wait() {
+    // The ttl identifies the caller that sends a command.
     const TTL: Duration = ms(12_345);
     let server = RedisServer::start();
     let client = client(server.url());
     let mut connection = server.connection();
-    let set: Option<String> = ask(&mut connection, &["SET", LOCK, "somebody else's"]);
+    let set: Option<String> = ask(&mut connection, &["SET", LOCK, "another program's"]);
     assert!(set.is_some());
     let (polled, head) = mpsc::channel();
     let (done, over) = mpsc::channel::<()>();
@@ -78,7 +78,7 @@ fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
             let mut first = pin!(ours.lock(KEY).wait(ms(300)).acquire());
             assert!(poll_once(first.as_mut()).is_pending(), "it is held");
             polled.send(()).unwrap();
-            // Another task of this runtime blocks it.
+            // Another task of this runtime blocks the head.
             let _ = over.recv();
         });
     });
@@ -86,7 +86,7 @@ fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
     let mut monitor = server.monitor();
     let acquire = client.lock(KEY).ttl(TTL).wait(LONG * 2).acquire();
     let follower = thread::spawn(|| runtime().block_on(acquire));
-    // Only the head asks.
+    // Only the head sends commands.
     wait_until("turn of the follower", LONG, || {
         let asks = |text: &str| text.contains(LOCK) && text.contains(&TTL.as_millis().to_string());
         monitor.take().iter().any(|command| asks(&command.text))
@@ -97,7 +97,8 @@ fn an_unpolled_head_keeps_its_line_no_longer_than_its_wait() {
     blocked.join().unwrap();
 }
 
-/// More callers than commands may be under way, polled once and never again: others get through.
+/// More callers than commands may be outstanding are polled once and never again: other callers are
+/// served.
 #[test]
 fn unpolled_callers_take_no_other_callers_place() {
     let server = RedisServer::start();
@@ -114,14 +115,14 @@ fn unpolled_callers_take_no_other_callers_place() {
         let mut future = Box::pin(client.lock(format!("parked:{number}")).acquire());
         match poll_once(future.as_mut()) {
             Poll::Pending => parked.push(future),
-            // Answered in the middle of its poll, where the keeper had the connection.
-            Poll::Ready(guard) => served.push(guard.expect("nobody holds it")),
+            // The answer came during the poll, while the background had the connection.
+            Poll::Ready(guard) => served.push(guard.expect("the lock is free")),
         }
     }
     drop(inside);
     let begun = Instant::now();
     let guard = runtime().block_on(async { client.lock(KEY).wait(LONG).acquire().await });
-    drop(guard.expect("nobody holds it"));
+    drop(guard.expect("the lock is free"));
     let waited = begun.elapsed();
     assert!(waited < LONG / 2, "{waited:?}");
 }

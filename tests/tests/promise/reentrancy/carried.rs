@@ -1,4 +1,4 @@
-//! Futures that take their call tree with them.
+//! Futures that keep their call tree in another task.
 
 #![expect(
     clippy::async_yields_async,
@@ -80,7 +80,7 @@ async fn a_call_under_a_carried_hold_that_is_lost_fails() {
         let client = client.clone();
         tokio::spawn(in_current_hold(async move {
             tokio::time::sleep(ms(120)).await;
-            // Nobody will drop this task, so it must be told.
+            // This task is not dropped with the body, so it must be notified of the loss.
             soon(client.lock(super::KEY).wait(super::LONG).acquire()).await
         }))
     };

@@ -1,4 +1,4 @@
-//! What nesting costs: nothing on the wire.
+//! The cost of nesting: no command.
 
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockGuard};

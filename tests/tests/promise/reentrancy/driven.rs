@@ -1,4 +1,4 @@
-//! Tasks that a body drives itself: what they call is not called by the body.
+//! Tasks that a body drives itself: their calls are not calls of the body.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -20,7 +20,7 @@ fn runtime() -> Runtime {
         .expect("it starts")
 }
 
-/// Says whether the lock can be had where it runs.
+/// Whether the lock is available where this runs.
 fn attempt(client: &LockClient) -> impl Future<Output = bool> + Send + 'static {
     let attempt = at_once(client).try_acquire();
     async { attempt.await.expect("the store answers").is_some() }
@@ -36,7 +36,7 @@ fn a_task_that_a_blocking_body_drives_stays_outside() {
 }
 
 #[test]
-fn what_a_blocking_body_blocks_on_is_inside() {
+fn a_future_that_a_blocking_body_blocks_on_is_inside() {
     let runtime = runtime();
     let client = LockClient::memory();
     let body = |_: &LockGuard| runtime.block_on(attempt(&client));
@@ -65,8 +65,8 @@ async fn a_body_that_goes_to_another_task_takes_its_tree_along() {
     let (begun, begins) = oneshot::channel();
     let (go_on, goes_on) = oneshot::channel();
     let mut body = Box::pin(at_once(&client).run(async move |_: &LockGuard| {
-        begun.send(()).expect("somebody waits");
-        goes_on.await.expect("it is told to");
+        begun.send(()).expect("the test waits");
+        goes_on.await.expect("the test sends");
         attempt(&inside).await
     }));
     tokio::select! {
@@ -78,14 +78,15 @@ async fn a_body_that_goes_to_another_task_takes_its_tree_along() {
     assert!(soon(body).await.unwrap().unwrap());
 }
 
-/// A thread's own locals are dropped one after the other, ours among them; what is dropped after
-/// that still gives its lock back, and does not panic: that would end the process.
+/// A thread's locals are dropped one after the other, the call tree's among them. A body that is
+/// dropped after that still gives its lock back, and does not panic: a panic would abort the process.
 #[test]
 fn a_body_can_be_dropped_with_the_locals_of_its_thread() {
     thread_local! {
         static LAST: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>> = const { RefCell::new(None) };
     }
-    // From now on tokio's clock looks for the runtime of its thread, in a local that is gone by then.
+    // From now on tokio's clock looks for the runtime of its thread, in a local that is dropped by
+    // then.
     runtime().block_on(async { tokio::time::pause() });
     let client = LockClient::memory();
     let lock = at_once(&client);

@@ -1,4 +1,4 @@
-//! The lock is given back when the last frame has ended, whichever that is.
+//! The lock is given back when the last frame has ended, in any order.
 
 use lock_runtime::{LockClient, LockGuard, in_current_hold};
 

@@ -1,4 +1,4 @@
-//! A hold that outlives its body is seldom meant: the log names the function.
+//! A hold that outlives its body is seldom intended: the log names the function.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! A hold that is lost while nested calls run.
+//! A lock that is lost while nested calls run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,12 +11,12 @@ fn short(client: &LockClient) -> Acquire {
     client.lock(KEY).ttl(ms(80)).renew(false)
 }
 
-/// Blocks its thread until the lease is over.
+/// Blocks its thread until the lease has expired.
 fn outlast(guard: &LockGuard) {
     wait_until("loss", LONG, || !guard.is_valid());
 }
 
-/// Its fallback would run outside the lock of its caller.
+/// The fallback of the nested call would run outside the lock of its caller.
 #[distributed_lock(key = "order:42", client = locks, or_else = |_| fallback(ran))]
 async fn with_fallback(locks: &LockClient, ran: &AtomicBool) {}
 
@@ -68,7 +68,7 @@ async fn the_outermost_call_is_the_one_that_fails() {
 }
 
 #[tokio::test]
-async fn a_sync_call_under_a_lost_hold_is_told() {
+async fn a_sync_call_under_a_lost_hold_fails() {
     let client = LockClient::memory();
     let body = |outer: &LockGuard| {
         outlast(outer);
@@ -88,7 +88,7 @@ async fn finishes(locks: &LockClient) -> Result<LockErrorKind, LockError> {
 }
 
 #[tokio::test]
-async fn a_body_that_may_finish_is_told_by_its_nested_calls() {
+async fn a_body_that_may_finish_learns_of_the_loss_by_its_nested_calls() {
     let client = LockClient::memory();
     assert_eq!(finishes(&client).await.unwrap(), LockErrorKind::Lost);
 }

@@ -1,4 +1,4 @@
-//! Call trees: who enters a lock that is held already, who queues, and who gives it back.
+//! Call trees: which calls enter a held lock, which queue, and which one releases it.
 
 mod carried;
 mod cost;
@@ -16,19 +16,19 @@ use std::time::Duration;
 use harness::{KEY, LONG, ms, soon};
 use lock_runtime::{Acquire, LockClient};
 
-/// The lock, asked for once.
+/// One call for the lock.
 fn at_once(client: &LockClient) -> Acquire {
     client.lock(KEY).wait(Duration::ZERO)
 }
 
-/// Whether somebody holds the lock, as seen from outside every call tree.
+/// Whether the lock is held, as seen from outside every call tree.
 async fn is_held(client: &LockClient) -> bool {
     let attempt = client.lock(KEY).try_acquire();
     let look = tokio::spawn(async { attempt.await.expect("the store answers").is_none() });
     look.await.expect("it does not panic")
 }
 
-/// Counts who is inside, and remembers the most.
+/// Counts the bodies inside, and remembers the maximum.
 #[derive(Clone, Default)]
 struct Crowd {
     now: Arc<AtomicUsize>,
@@ -36,7 +36,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// Goes in, stays for a few turns of the runtime, and leaves.
+    /// Enters, stays for a few turns of the runtime, and leaves.
     async fn visit(&self) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Down the call tree: what is called inside a body enters its lock.
+//! Down the call tree: a call inside a body enters its lock.
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 
@@ -24,7 +24,7 @@ fn descend_blocking(locks: &LockClient, depth: usize) -> Result<usize, LockError
     descend_blocking(locks, depth - 1)
 }
 
-/// A sync function between two async ones is no wall.
+/// A sync function between two async ones does not interrupt the call tree.
 fn in_between(locks: &LockClient) -> Result<usize, LockError> {
     descend_blocking(locks, 0)
 }
@@ -67,7 +67,7 @@ async fn the_tree_follows_its_future_from_thread_to_thread() {
                     tokio::task::yield_now().await;
                     let nested = lock().acquire().await.expect("it is ours");
                     assert_eq!(nested.fencing_token(), outer.fencing_token());
-                    // A neighbour's lock is not in our tree.
+                    // The lock of another key is not in this call tree.
                     let neighbour = format!("order:{}", (order + 1) % 8);
                     if let Some(guard) = client.lock(neighbour).try_acquire().await.unwrap() {
                         assert_ne!(guard.fencing_token(), outer.fencing_token());
@@ -118,7 +118,7 @@ async fn a_guard_alone_opens_no_tree_until_it_runs_something() {
 async fn another_client_and_another_key_are_not_nested() {
     let (client, stranger) = (LockClient::memory(), LockClient::memory());
     let body = async |outer: &LockGuard| {
-        // A client of its own has a store of its own: it gets a lock of its own.
+        // Each memory client has a store of its own, and so a lock of its own.
         let theirs = at_once(&stranger).acquire().await.unwrap();
         assert_eq!((theirs.hold_count(), outer.hold_count()), (1, 1));
         let other = client
@@ -175,7 +175,7 @@ async fn a_call_that_refuses_to_nest_fails_at_once() {
             assert_eq!(error.kind(), LockErrorKind::Reentered);
             assert!(error.to_string().contains("reentrant = false"), "{error}");
         }
-        // The nested call's own option decides, not that of the one around it.
+        // The nested call's own option decides, not that of the outer call.
         drop(at_once(&client).acquire().await.unwrap());
         outer.hold_count()
     };

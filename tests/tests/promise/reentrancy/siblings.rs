@@ -15,7 +15,7 @@ async fn the_branches_of_a_join_take_turns() {
         let lock = client.lock(KEY).wait(LONG);
         let body = async |_: &LockGuard| {
             crowd.visit().await;
-            // Each may go down further meanwhile.
+            // Each branch may nest further calls meanwhile.
             let below = async |_: &LockGuard| tokio::task::yield_now().await;
             at_once(&client).run(below).await.unwrap();
         };
@@ -85,7 +85,7 @@ async fn wait_bounds_the_waiting_for_a_sibling() {
 }
 
 #[tokio::test]
-async fn a_sibling_that_gives_up_leaves_the_line() {
+async fn a_sibling_that_gives_up_leaves_the_queue() {
     let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let sibling = at_once(&client).acquire().await.unwrap();
@@ -120,7 +120,7 @@ async fn a_sync_call_beside_a_sibling_fails_at_once() {
     };
     let body = async |_: &LockGuard| {
         tokio::join!(sibling(), sync_one());
-        // With the sibling gone it gets in.
+        // After the sibling has left, the call gets in.
         let nested = client.lock(KEY).wait(Duration::ZERO).acquire_blocking();
         nested.unwrap().release_blocking().unwrap();
     };

@@ -1,4 +1,4 @@
-//! What calls under a retained lease cost, and the tokens that they have.
+//! The cost of calls under a retained lease, and their tokens.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::tools::{RETAIN, TTL, connected, retaining, visit};
 
-/// One grant has sixteen tokens: a command takes it, and one gives it back after the last of them.
+/// One grant has sixteen tokens: one command acquires it, and one releases it after the last of them.
 #[tokio::test]
 async fn the_next_calls_cost_no_command() {
     let server = RedisServer::start();
@@ -44,7 +44,7 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     assert_eq!(token, first + 1);
     let token = retaining(&client).run(async |guard| guard.fencing_token().get());
     assert_eq!(token.await.unwrap(), first + 2);
-    // Without time to wait.
+    // With a wait of zero.
     let guard = retaining(&client).try_acquire().await.unwrap();
     let guard = guard.expect("it is this client's");
     assert_eq!(guard.fencing_token().get(), first + 3);
@@ -58,7 +58,7 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
         token
     });
     assert_eq!(blocking.join().unwrap(), first + 4);
-    // One that does not retain it gives it back.
+    // A caller that does not retain the lease releases it.
     let last = client.lock(KEY).ttl(TTL).await.unwrap();
     assert_eq!(last.fencing_token().get(), first + 5);
     assert_eq!(monitor.take().len(), 0);
@@ -98,7 +98,8 @@ async fn a_retained_lease_is_released_once_when_its_time_is_over() {
     assert!(!ask::<bool>(&mut connection, &["EXISTS", LOCK]));
 }
 
-/// It is ended, and the caller has a lease of its own: both commands are under way together.
+/// The retained lease is ended and the caller gets one of its own; both commands are outstanding
+/// together.
 #[tokio::test]
 async fn a_caller_with_another_ttl_gets_a_lease_of_its_own() {
     let server = RedisServer::start();
@@ -124,7 +125,7 @@ async fn a_client_of_one_turn_retains_nothing() {
     }
 }
 
-/// Nested calls share the hold, and what they ask for is not what counts.
+/// Nested calls share the lease of the outer call, and their `retain` has no effect.
 #[tokio::test]
 async fn a_nested_call_retains_nothing() {
     let server = RedisServer::start();
@@ -138,7 +139,7 @@ async fn a_nested_call_retains_nothing() {
     assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
 }
 
-/// They exclude each other, every token is above the one before, and a grant serves sixteen of them.
+/// The tasks exclude each other, every token is above the one before, and a grant serves sixteen calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_tasks_share_a_hot_key() {
     const TASKS: usize = 64;
@@ -180,14 +181,14 @@ async fn a_time_out_of_range_is_refused() {
         assert_eq!(error.kind(), lock_runtime::LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains("a third of the ttl"), "{error}");
     }
-    // The client's own is for leases of all lengths.
+    // The client's default applies to leases of all lengths.
     let builder = LockClient::builder().url(server.url()).retain(ms(5_000));
     let client = builder.build().unwrap();
     let shorter = client.lock(KEY).ttl(ms(3_000));
     shorter.await.unwrap().release().await.unwrap();
     let builder = LockClient::builder().url(server.url()).retain(ms(10_001));
     assert!(builder.build().is_err());
-    // Zero is not at all.
+    // Zero turns retaining off.
     let client = LockClient::builder().url(server.url()).retain(ms(5_000));
     let client = client.build().unwrap();
     let key = client.lock("other").retain(Duration::ZERO);
@@ -196,7 +197,7 @@ async fn a_time_out_of_range_is_refused() {
     assert!(!ask::<bool>(&mut connection, &["EXISTS", "lock:other"]));
 }
 
-/// There are no commands to spare in memory.
+/// The memory backend has no commands to save.
 #[tokio::test]
 async fn retain_has_no_effect_in_memory() {
     let client = LockClient::memory();

@@ -1,4 +1,4 @@
-//! What becomes of a retained lease whose client, connection or server goes.
+//! Retained leases whose client, connection or server goes away.
 
 use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually, ms};
 use redis::Connection;
@@ -9,7 +9,7 @@ fn exists(connection: &mut Connection) -> bool {
     ask(connection, &["EXISTS", LOCK])
 }
 
-/// Waits for an end that takes no time by itself: the lease would last for longer.
+/// Waits for the release of a lease that would otherwise last longer.
 async fn gone(connection: &mut Connection) {
     eventually("end of the lease", PATIENCE, async || !exists(connection)).await;
 }
@@ -25,9 +25,9 @@ async fn a_shutdown_releases_a_retained_lease() {
     assert!(!exists(&mut connection));
 }
 
-/// A body that ends while the client is shut down does not retain it.
+/// A body that ends during a shutdown does not retain its lease.
 #[tokio::test]
-async fn what_ends_during_a_shutdown_is_not_retained() {
+async fn a_body_that_ends_during_a_shutdown_retains_nothing() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     let guard = retaining(&client).await.unwrap();
@@ -75,14 +75,14 @@ async fn a_body_that_panics_retains_nothing() {
     gone(&mut server.connection()).await;
 }
 
-/// The next server may not know the lease: it is not handed out without asking.
+/// The next server may not know the lease, so it is not reused without a confirmation.
 #[tokio::test]
 async fn a_retained_lease_does_not_outlive_its_connection() {
     let mut server = RedisServer::start();
     let client = connected(&server).await;
     let token = visit(&client).await;
     server.restart_empty();
-    // By the next connection.
+    // The next connection serves this call.
     let elsewhere = client.lock("elsewhere").wait(LONG).await.unwrap();
     elsewhere.release().await.unwrap();
     let guard = retaining(&client).await.unwrap();
@@ -93,7 +93,7 @@ async fn a_retained_lease_does_not_outlive_its_connection() {
 
 /// Messages may be missed meanwhile, and the next server may not have the lease.
 #[tokio::test]
-async fn what_is_held_while_the_connection_breaks_is_not_retained() {
+async fn a_lease_held_while_the_connection_breaks_is_not_retained() {
     let server = RedisServer::start();
     let client = connected(&server).await;
     let guard = retaining(&client).await.unwrap();
@@ -106,7 +106,7 @@ async fn what_is_held_while_the_connection_breaks_is_not_retained() {
     assert!(!exists(&mut connection));
 }
 
-/// Nobody has it, so nobody is told; who comes next has a lease of its own.
+/// A retained lease has no holder, so no loss is reported; the next caller gets a lease of its own.
 #[tokio::test]
 async fn a_deleted_retained_lease_is_no_failure_when_its_time_is_over() {
     let server = RedisServer::start();
@@ -119,7 +119,10 @@ async fn a_deleted_retained_lease_is_no_failure_when_its_time_is_over() {
     other = other.wait(LONG);
     let other = other.await.unwrap();
     tokio::time::sleep(ms(500)).await;
-    assert!(other.renew().await.is_ok(), "its release touched nobody");
+    assert!(
+        other.renew().await.is_ok(),
+        "its release leaves the next lock alone"
+    );
     other.release().await.unwrap();
     assert!(RETAIN > ms(500));
     visit(&client).await;

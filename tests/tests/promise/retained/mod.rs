@@ -1,4 +1,5 @@
-//! A lease stays with its client after the body, for the next caller, as long as nobody else wants it.
+//! A lease stays with its client after the body, for the next caller, unless another client wants the
+//! lock.
 
 mod commands;
 mod endings;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use harness::{KEY, LONG, RedisServer, client};
 use lock_runtime::{Acquire, LockClient};
 
-/// The ttl of a lease that may be retained for so long.
+/// The ttl of a lease that may be retained for [`RETAIN`].
 pub(crate) const TTL: Duration = Duration::from_secs(600);
 
-/// A time that only a failing test sees the end of.
+/// A time that only a failing test waits for.
 pub(crate) const RETAIN: Duration = Duration::from_secs(200);
 
 /// A call that retains its lease.
@@ -16,7 +16,7 @@ pub(crate) fn retaining(client: &LockClient) -> Acquire {
     client.lock(KEY).ttl(TTL).retain(RETAIN).wait(LONG)
 }
 
-/// Makes one call that retains its lease, and says its token.
+/// Makes one call that retains its lease, and returns its token.
 pub(crate) async fn visit(client: &LockClient) -> u64 {
     let guard = retaining(client).await.expect("the lock can be had");
     let token = guard.fencing_token().get();
@@ -24,7 +24,7 @@ pub(crate) async fn visit(client: &LockClient) -> u64 {
     token
 }
 
-/// A client that is connected, with the scripts at the server.
+/// A connected client whose scripts the server knows.
 pub(crate) async fn connected(server: &RedisServer) -> LockClient {
     let client = client(server.url());
     let elsewhere = client.lock("elsewhere").await.expect("it is free");

@@ -1,4 +1,4 @@
-//! What a retained lease means for others.
+//! The effect of a retained lease on other clients.
 
 use std::time::Instant;
 
@@ -6,13 +6,13 @@ use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, client, eventually, ms};
 
 use super::tools::{RETAIN, connected, retaining, visit};
 
-/// It is told of the one who begins to wait, ends the lease in its favour, and that one confirms it.
+/// The client is notified of the new waiter and ends the lease in its favour; the waiter confirms it.
 #[tokio::test]
 async fn a_waiter_of_another_client_has_a_retained_lock_at_once() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
     let mut monitor = server.monitor();
-    // The first time brings the script.
+    // The first round loads the script.
     for commands in [4, 3] {
         let token = visit(&ours).await;
         monitor.take();
@@ -21,14 +21,14 @@ async fn a_waiter_of_another_client_has_a_retained_lock_at_once() {
         assert!(asked.elapsed() < RETAIN / 2);
         assert!(guard.fencing_token().get() > token);
         let mut sent = monitor.take();
-        // A waiter on a slow machine asks more than once.
+        // A waiter on a slow machine polls more than once.
         sent.dedup_by(|one, last| one.text == last.text);
         assert_eq!(sent.len(), commands, "{sent:?}");
         guard.release().await.unwrap();
     }
 }
 
-/// Nothing drives the runtime of the last caller: the message is read in the background.
+/// The runtime of the last caller is not polled: the background reads the message.
 #[test]
 fn a_waiter_of_another_client_has_a_retained_lock_from_a_blocked_runtime() {
     let server = RedisServer::start();
@@ -52,7 +52,7 @@ fn a_waiter_of_another_client_has_a_retained_lock_from_a_blocked_runtime() {
     drop((guard, ours));
 }
 
-/// The thread that had it last reads nothing any more.
+/// The thread that had the lease last reads nothing any more.
 #[test]
 fn a_waiter_of_another_client_has_a_retained_lock_from_a_thread_that_blocked() {
     let server = RedisServer::start();
@@ -74,7 +74,7 @@ fn a_waiter_of_another_client_has_a_retained_lock_from_a_thread_that_blocked() {
     drop((guard, ours));
 }
 
-/// The one who retained it last waits behind them.
+/// The client that retained the lock last queues behind the other.
 #[tokio::test]
 async fn clients_that_both_retain_a_lock_take_turns() {
     let server = RedisServer::start();
@@ -102,7 +102,7 @@ async fn a_lock_with_waiters_of_another_client_is_not_retained() {
     .await;
     guard.release().await.unwrap();
     let next = waiting.await.unwrap().unwrap();
-    // It is behind the other one, which has it.
+    // This client queues behind the other one, which has the lock.
     assert!(ours.lock(KEY).try_acquire().await.unwrap().is_none());
     next.release().await.unwrap();
 }
@@ -113,7 +113,7 @@ async fn an_attempt_of_another_client_is_busy_until_the_retained_lease_ends() {
     let (ours, other) = (connected(&server).await, connected(&server).await);
     visit(&ours).await;
     assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
-    // A caller of this client that retains it for a moment only.
+    // A caller of this client that retains the lease for 1 ms.
     let brief = retaining(&ours).retain(ms(1));
     brief.await.unwrap().release().await.unwrap();
     eventually("free lock", LONG, async || {
@@ -122,16 +122,16 @@ async fn an_attempt_of_another_client_is_busy_until_the_retained_lease_ends() {
     .await;
 }
 
-/// Nobody tells the client that others wait: they have the lock when the time is over.
+/// Without the message, the other client has the lock when the retained time is over.
 #[tokio::test]
 async fn a_message_that_is_lost_costs_the_time_that_is_left() {
     let server = RedisServer::start();
     let (ours, other) = (connected(&server).await, connected(&server).await);
-    // PUBLISH finds nobody there, since the client may not hear any more.
+    // PUBLISH finds no receiver, since the client may not subscribe.
     let guard = retaining(&ours).retain(ms(2_000)).await.unwrap();
     let mut connection = server.connection();
     let mut queue = redis::cmd("EVAL");
-    // What a waiter leaves, without its message.
+    // The flag that a waiter sets, without its message.
     let flagged = "local v = redis.call('GET', KEYS[1]) \
                    return redis.call('SET', KEYS[1], v:sub(1, 22) .. '+' .. v:sub(24), 'KEEPTTL')";
     let _: () = queue

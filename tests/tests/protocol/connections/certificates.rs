@@ -16,7 +16,7 @@ fn refused(builder: LockClientBuilder, reason: &str) {
 }
 
 #[test]
-fn what_is_not_a_certificate_is_refused_when_the_client_is_built() {
+fn an_invalid_certificate_is_refused_when_the_client_is_built() {
     let authority = Authority::new();
     let Identity { certificate, key } = authority.issue(&["orders"], Validity::Now);
     let other = authority.issue(&["other"], Validity::Now);
@@ -126,14 +126,14 @@ async fn renewed_files_are_used_by_the_next_connection() {
         .unwrap();
     cycle(&client).await;
 
-    // Half written: what was read before is used on.
+    // Half written: the certificates that were read before stay in use.
     let half = write("client.key", "");
     proxy.kill_connections();
     cycle(&client).await;
     let told = warnings::warnings("certificates_not_renewed", half.to_str().unwrap());
-    assert!(!told.is_empty(), "nobody is told");
+    assert!(!told.is_empty(), "no warning was logged");
 
-    // All of it is replaced, the server's included.
+    // All certificates are replaced, the server's included.
     let replaced = TlsServer::start(&new);
     replaced.ask_for_certificates(true);
     proxy.redirect(replaced.port());

@@ -1,5 +1,5 @@
-//! Release by a command that compares the record and deletes it, on a server that has one. On any other
-//! these tests hold for the script.
+//! Releases by a command that compares the record and deletes it, on a server that has one. On other
+//! servers these tests run with the script.
 
 use harness::{LOCK, Monitor, RedisServer, deletion, release_command};
 
@@ -10,9 +10,9 @@ fn names(monitor: &mut Monitor) -> Vec<String> {
     commands.map(|command| command.name).collect()
 }
 
-/// The record differs from the one that was granted, so it is not deleted, and the lock is ended.
+/// The record differs from the granted one, so it is not deleted, and the lock is ended.
 #[tokio::test]
-async fn flag_that_the_holder_was_not_told_of_leads_to_end() {
+async fn flag_unknown_to_the_holder_leads_to_end() {
     let server = RedisServer::start();
     let mut connection = server.connection();
     let client = client(server.url());
@@ -27,7 +27,7 @@ async fn flag_that_the_holder_was_not_told_of_leads_to_end() {
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
 }
 
-/// Its record has the token of the first caller that had the grant.
+/// The record has the token of the grant's first caller.
 #[tokio::test]
 async fn lease_that_served_several_callers_is_released_by_one_command() {
     let server = RedisServer::start();
@@ -61,7 +61,7 @@ async fn lease_that_served_several_callers_is_released_by_one_command() {
     assert_eq!(names(&mut monitor), [release]);
 }
 
-/// Refused once a connection; the script does it from then on.
+/// The command is refused once per connection; from then on the script is used.
 #[tokio::test]
 async fn user_without_the_right_releases_by_script() {
     let server = RedisServer::start();
@@ -84,7 +84,7 @@ async fn user_without_the_right_releases_by_script() {
     assert_eq!(refused, lacking.is_some(), "{errors}");
 }
 
-/// A server whose command was taken away says nothing of that in its version.
+/// The version of a server that lacks the command does not reveal that.
 #[tokio::test]
 async fn server_without_the_command_is_released_by_script() {
     let lacking = deletion(&mut RedisServer::start().connection());

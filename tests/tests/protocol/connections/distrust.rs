@@ -1,5 +1,5 @@
-//! Certificates that one of the two sides does not accept: told at once, in a sentence that says
-//! which, and not tried again.
+//! Certificates that the client or the server does not accept: the error comes at once, names the
+//! reason, and the connection is not retried.
 
 use std::error::Error;
 use std::time::Instant;
@@ -56,7 +56,7 @@ async fn a_certificate_of_the_server_that_does_not_verify() {
         assert!(error.to_string().contains(reason), "{error}");
         refused(&proxy, &builder.build().unwrap(), reason).await;
     }
-    // Once it is put right, the next call finds it so.
+    // After the setting is corrected, the next call succeeds.
     let client = trusting(through(&proxy), trusted.pem()).build().unwrap();
     refused(&proxy, &client, "is not valid yet").await;
     server.present(&trusted.local());
@@ -69,7 +69,7 @@ async fn the_system_does_not_trust_a_ca_that_was_made_up() {
     let proxy = Proxy::start(server.port());
     match LockClient::builder().url(through(&proxy)).build() {
         Ok(client) => refused(&proxy, &client, "was issued by an unknown CA").await,
-        // Slim images trust nobody.
+        // Slim images have no trusted certificates.
         Err(error) => {
             assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
             assert!(

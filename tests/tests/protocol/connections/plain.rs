@@ -1,5 +1,4 @@
-//! A client never speaks without TLS where it was told to use it, and says so where only one of the
-//! two sides does.
+//! A client with TLS never falls back to plain connections, and reports that only one side uses TLS.
 
 use harness::{Authority, RedisServer};
 
@@ -21,7 +20,7 @@ async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
 }
 
 #[tokio::test]
-async fn a_plain_client_is_told_that_the_port_wants_tls() {
+async fn a_plain_client_learns_that_the_port_requires_tls() {
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
     let url = server.url().replace("rediss://", "redis://");
@@ -31,7 +30,7 @@ async fn a_plain_client_is_told_that_the_port_wants_tls() {
 }
 
 #[tokio::test]
-async fn requiring_tls_refuses_what_is_not_encrypted() {
+async fn require_tls_refuses_unencrypted_connections() {
     for url in [
         "redis://127.0.0.1:1",
         "redis://redis.internal",
@@ -42,7 +41,7 @@ async fn requiring_tls_refuses_what_is_not_encrypted() {
         assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{url}");
         assert!(error.to_string().contains("rediss://"), "{error}");
     }
-    // Nothing leaves the machine there.
+    // The memory backend uses no network.
     LockClient::builder()
         .url("memory://")
         .require_tls(true)

@@ -1,4 +1,5 @@
-//! The process's default crypto provider is the application's: it is neither needed nor touched.
+//! The process's default crypto provider belongs to the application: the client neither needs nor sets
+//! it.
 
 use harness::Authority;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
@@ -13,7 +14,7 @@ async fn the_default_crypto_provider_is_left_alone() {
     cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
     assert!(CryptoProvider::get_default().is_none(), "one was installed");
 
-    // One that is of no use to anybody.
+    // A provider without any cipher suites.
     let useless = CryptoProvider {
         cipher_suites: Vec::new(),
         kx_groups: Vec::new(),

@@ -1,4 +1,4 @@
-//! What a connection costs before its first command.
+//! The commands of a new connection before its first lock command.
 
 use harness::{Monitor, RedisServer};
 
@@ -13,7 +13,7 @@ fn names(monitor: &mut Monitor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_server_is_looked_at_once_a_process_and_on_the_way_of_what_is_sent_anyway() {
+async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
     let server = RedisServer::start();
     server.allow(&["+info"]);
     let mut monitor = server.monitor();
@@ -22,7 +22,7 @@ async fn a_server_is_looked_at_once_a_process_and_on_the_way_of_what_is_sent_any
     assert_eq!(names_of_first, ["HELLO", "SUBSCRIBE", "INFO", "PING"]);
     let second = LockClient::connect(&server.url()).await.unwrap();
     assert_eq!(names(&mut monitor), ["HELLO", "SUBSCRIBE", "PING"]);
-    // A new connection of an old client does not look again either.
+    // A new connection of the same client does not check again either.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
     let _: i64 = ask(&mut server.connection(), &kill);
     cycle(&first).await;

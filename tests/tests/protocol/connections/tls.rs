@@ -13,7 +13,7 @@ async fn a_lock_held_over_tls_excludes_clients_without_it() {
     let plain = client(server.plain().url());
     let guard = hold(&over_tls).await;
     assert!(plain.lock(KEY).try_acquire().await.unwrap().is_none());
-    // It is handed on from one to the other.
+    // Each client hands the lock to the next.
     let waiting = tokio::spawn(plain.lock(KEY).wait(LONG).acquire());
     harness::eventually("waiter", LONG, async || {
         let queued: i64 = ask(&mut server.plain().connection(), &["ZCARD", harness::QUEUE]);
@@ -86,8 +86,8 @@ async fn a_connection_that_breaks_is_made_anew_with_tls() {
     guard.release().await.unwrap();
 }
 
-/// A connection that is closed in good order goes through TIME-WAIT on the side that closes it
-/// first; one that is reset is gone at once, and so is what it still had to send.
+/// An orderly close leaves the closing side in TIME-WAIT. A reset connection is gone at once, with all
+/// unsent data.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_teardown_is_a_reset() {
@@ -136,7 +136,7 @@ fn sockets() -> Vec<(u16, u16, u8)> {
     lines.map(socket).collect()
 }
 
-/// Our ends of the connections to `port` that are open, without those of the test's own that end.
+/// The local ends of the open connections to `port`, except the test's own.
 #[cfg(target_os = "linux")]
 fn our_ports(port: u16) -> Vec<u16> {
     let all = sockets().into_iter();

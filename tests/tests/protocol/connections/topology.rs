@@ -1,4 +1,5 @@
-//! Servers that are no primary by itself, and others that keep no locks: said at once, by a sentence.
+//! Servers that are not a single primary, and others that cannot keep locks: refused at once, by a
+//! sentence.
 
 use std::time::Instant;
 
@@ -35,7 +36,8 @@ fn connections(admin: &mut Connection) -> u64 {
     figure.expect("it is counted").parse().expect("a number")
 }
 
-/// Has several callers wait for two seconds, each for a lock of its own. How many connections that took.
+/// Has several callers wait for two seconds, each for its own lock. Returns how many connections that
+/// took.
 async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
     let mut admin = server.connection();
     let before = connections(&mut admin);
@@ -49,7 +51,7 @@ async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
     connections(&mut admin) - before
 }
 
-/// There were hundreds, and as many warnings.
+/// There used to be hundreds of connections, and as many warnings.
 const FEW: std::ops::RangeInclusive<u64> = 3..=20;
 
 #[tokio::test]
@@ -79,7 +81,7 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
         "{told:#?}"
     );
 
-    // A failover ends while somebody waits.
+    // A failover ends while a caller waits.
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
     served(waiting).await.release().await.unwrap();
@@ -97,7 +99,7 @@ async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
     cycle(&client).await;
 }
 
-/// As behind a proxy that answers HELLO itself.
+/// Like a proxy that answers HELLO itself.
 #[tokio::test]
 async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() {
     let server = RedisServer::start();
@@ -111,7 +113,7 @@ async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() 
     assert!(error.to_string().contains("READONLY"), "{error}");
 }
 
-/// Asked with all the patience in the world, and at `connect`, it is refused at once by this sentence.
+/// An acquire with a long wait, and `connect`, are refused at once by this sentence.
 async fn refused(url: &str, port: u16, sentence: &str) {
     let proxy = Proxy::start(port);
     let url = format!("{url}@{}", proxy.url().trim_start_matches("redis://"));

@@ -1,4 +1,4 @@
-//! Who a client is to the server.
+//! The user as which a client logs in.
 
 use harness::RedisServer;
 

@@ -1,5 +1,4 @@
-//! What is logged once of a server: that it may throw locks away, and that everybody on the way can
-//! read what is sent there.
+//! Warnings that are logged once per server: it may evict locks, or its connection is not encrypted.
 
 use std::io::Write;
 use std::net::UdpSocket;
@@ -72,7 +71,7 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
 }
 
 #[tokio::test]
-async fn a_user_who_may_not_look_is_not_warned_and_works() {
+async fn a_user_without_the_right_to_check_is_not_warned_and_works() {
     record();
     let server = RedisServer::builder()
         .config("maxmemory", "100mb")

@@ -1,4 +1,4 @@
-//! `acquire` on a free lock, one's own, a taken one, a foreign one.
+//! `acquire` on a free lock, on the caller's own, on a taken one and on a foreign one.
 
 use harness::{Answer, entry, owner};
 
@@ -25,7 +25,7 @@ fn a_free_lock_is_taken() {
 }
 
 #[test]
-fn not_queueing_takes_a_free_lock_alike() {
+fn an_attempt_without_queueing_takes_a_free_lock() {
     let (_server, mut lock) = start();
     lock.try_acquire('A', TTL).unwrap().token();
     assert_runs_down(lock.pttl(), TTL);
@@ -61,7 +61,7 @@ fn a_lease_whose_expiry_was_taken_away_gets_it_back() {
 }
 
 #[test]
-fn of_a_large_foreign_value_only_the_beginning_is_answered() {
+fn a_large_foreign_value_is_answered_by_its_beginning() {
     const LARGE: usize = 1 << 20;
     let (_server, mut lock) = start();
     let k = lock.k.clone();
@@ -104,7 +104,7 @@ fn queueing_sets_the_flag_and_keeps_the_lease() {
         format!("{}+{token:016} host-A", owner('A'))
     );
     assert_runs_down(lock.pttl(), TTL);
-    // The holder learns it with its next message, whichever that is.
+    // The holder learns this from its next message of any kind.
     assert_eq!(
         lock.acquire('A', TTL).unwrap(),
         Answer::Held {
@@ -126,7 +126,7 @@ fn a_poll_heals_the_flag() {
 }
 
 #[test]
-fn not_queueing_writes_nothing_when_the_lock_is_taken() {
+fn an_attempt_without_queueing_writes_nothing_when_the_lock_is_taken() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let before = snapshot(&mut lock);

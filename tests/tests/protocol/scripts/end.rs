@@ -1,4 +1,4 @@
-//! `end` without a next owner: the release of a contended lock, and the giving-up of a waiter.
+//! `end` without a successor: the release of a contended lock, and a waiter that gives up.
 
 use harness::{Answer, Listener, entry, owner};
 
@@ -134,7 +134,7 @@ fn a_grant_to_an_owner_that_gave_up_is_passed_on() {
 
 #[test]
 fn a_holder_that_also_queues_leaves_the_queue_and_is_not_served_again() {
-    // As a late poll of its own would leave it: before B, and behind B.
+    // As a late poll of its own would leave it: before B, and after B.
     for ticket in [1, i64::MAX / 2_048] {
         let (server, mut lock) = start();
         lock.acquire('A', TTL).unwrap();

@@ -121,7 +121,8 @@ fn the_fence_outlives_its_token_by_a_day() {
     assert_runs_down(lock.command(&["PTTL", &f]), DAY_MS);
     lock.end('A').unwrap();
 
-    // The token's time, not that of its use: this fence is an hour ahead, and so is its end.
+    // The expiry counts from the token's time, not from its use: this fence is an hour ahead, and so is
+    // its expiry.
     let ahead = token + 3_600_000_000;
     let _: () = lock.command(&["SET", &f, &ahead.to_string()]);
     lock.acquire('A', TTL).unwrap();

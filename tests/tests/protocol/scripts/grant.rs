@@ -1,4 +1,4 @@
-//! Who gets a free lock: `acquire` by somebody while others queue.
+//! The waiter that gets a free lock: `acquire` while other owners queue.
 
 use harness::{Answer, Listener, owner};
 
@@ -89,7 +89,7 @@ fn a_confirmed_claim_lasts_no_longer_than_the_ttl() {
     assert!(left <= SHORT, "{left} ms");
 }
 
-/// Such as a monitor's: PUBLISH counts it, and it can take no lock.
+/// For example a monitor: PUBLISH counts it as a receiver, and it cannot take a lock.
 #[test]
 fn a_pattern_subscriber_is_not_taken_for_a_silent_waiter() {
     let (server, mut lock) = start();
@@ -108,7 +108,7 @@ fn a_pattern_subscriber_is_not_taken_for_a_silent_waiter() {
     assert_eq!(lock.queue(), "B", "nor is that a proof of its death");
 }
 
-/// Where the user may not ask who is subscribed, whoever is counted is served.
+/// If the user may not query subscriptions, a waiter that PUBLISH counts is granted the lock.
 #[test]
 fn without_the_right_to_ask_a_silent_waiter_is_served() {
     let (server, mut lock) = start();
@@ -164,7 +164,7 @@ fn a_dead_waiter_is_dropped() {
     lock.stop_heart('B');
     expire(&mut lock);
     lock.try_acquire('X', TTL).unwrap();
-    // Not B, though it listens: its heartbeat is what counts.
+    // Not B, although it listens: the heartbeat counts.
     assert_eq!(holder(&mut lock), Some('C'));
     assert_eq!(c.next_push(), owner('C') + &lock.k);
     assert_eq!(lock.value().unwrap().as_bytes()[22], b' ');
@@ -275,7 +275,7 @@ fn a_missed_claim_goes_to_the_tail() {
     expire(&mut lock);
     lock.try_acquire('X', TTL).unwrap();
     assert_eq!(holder(&mut lock), Some('B'));
-    // B's claim lapses, C polls and takes the lock, and B comes late.
+    // B's claim expires, C polls and takes the lock, and B comes late.
     expire(&mut lock);
     lock.acquire('C', TTL).unwrap().token();
     lock.acquire('D', TTL).unwrap();

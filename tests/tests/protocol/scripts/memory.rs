@@ -1,5 +1,5 @@
-//! A server out of memory: nothing new is granted to whoever asks, and whatever is held can be
-//! confirmed, renewed, released and handed on.
+//! A server out of memory: no new lock is granted, and held locks can be confirmed, renewed, released
+//! and handed on.
 
 use harness::{Answer, Listener, RawLock, RedisServer};
 

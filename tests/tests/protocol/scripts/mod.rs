@@ -1,7 +1,7 @@
 //! The Lua scripts against a real server, branch by branch.
 //!
-//! Each owner is a letter, and each letter a process of its own with its own channel. A [`Listener`]
-//! plays a live process; an owner without one is a waiter whose subscription is gone.
+//! Each owner is a letter, and each letter a process with its own channel. A [`Listener`] stands for a
+//! live process; an owner without one is a waiter whose subscription is gone.
 
 mod acquire;
 pub(crate) mod branch;
@@ -41,14 +41,14 @@ fn holder(lock: &mut RawLock) -> Option<char> {
     lock.value()?.chars().next()
 }
 
-/// Ends the lease as time would.
+/// Ends the lease as if its time had passed.
 fn expire(lock: &mut RawLock) {
     let k = lock.k.clone();
     let deleted: i64 = lock.command(&["DEL", &k]);
     assert_eq!(deleted, 1, "there was a lease to end");
 }
 
-/// Everything on the server, to see that nothing was written.
+/// All records on the server, to assert that none was written.
 fn snapshot(lock: &mut RawLock) -> Vec<(String, Vec<u8>)> {
     let mut keys: Vec<String> = lock.command(&["KEYS", "*"]);
     keys.sort();

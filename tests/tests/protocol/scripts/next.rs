@@ -1,4 +1,4 @@
-//! `end` with a next owner of the same process: local turns.
+//! `end` with a successor of the same process.
 
 use harness::{Answer, Listener, entry, owner};
 
@@ -25,7 +25,7 @@ fn without_waiters_next_holds_the_lock_with_its_full_ttl() {
     assert_eq!(lock.fence().unwrap(), format!("{token:016}"));
     assert_runs_down(lock.pttl(), 2 * TTL);
 
-    // Sent twice, it answers the same.
+    // Sent twice, it returns the same answer.
     assert_eq!(lock.end_with_next('A', 'N', 2 * TTL).unwrap(), answer);
 }
 
@@ -59,7 +59,7 @@ fn with_waiters_next_goes_to_the_tail() {
     assert_eq!(holder(&mut lock), Some('B'));
     assert_runs_down(lock.pttl(), CLAIM);
     assert_eq!(lock.queue(), "CN");
-    // With a heartbeat, as if it had queued by itself.
+    // With a heartbeat, as if the successor had queued by itself.
     let members = lock.queue_members();
     let (_, live_until) = members
         .iter()

@@ -8,7 +8,7 @@ use super::{TTL, assert_runs_down, expire, position, snapshot, start};
 fn waiters_queue_in_order_of_arrival() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
-    // Against the alphabet, so that no other order could pass for this one.
+    // In reverse alphabetical order, so that no other order could pass for this one.
     for (who, place) in [('D', 1), ('C', 2), ('B', 3)] {
         assert_eq!(position(&lock.acquire(who, TTL).unwrap()), place);
     }
@@ -110,11 +110,11 @@ fn a_full_queue_takes_no_owner_in_and_throws_none_out() {
     assert_eq!(error.code(), Some("LOCKQUEUEFULL"), "{error}");
     assert_eq!(snapshot(&mut lock), before);
 
-    // A waiter polls, and one that does not queue asks, as ever.
+    // A waiter can still poll, and an attempt without queueing still gets an answer.
     assert_eq!(position(&lock.acquire('B', TTL).unwrap()), 16_384);
     assert_eq!(position(&lock.try_acquire('C', TTL).unwrap()), 0);
 
-    // One place less, and it is taken.
+    // With one place free, the next owner takes it.
     let _: i64 = lock.command(&["ZREM", &q, "waiter 1"]);
     assert_eq!(position(&lock.acquire('C', TTL).unwrap()), 16_384);
 }
@@ -129,7 +129,7 @@ fn a_queue_full_of_the_dead_frees_itself() {
         .arg(fill.collect::<Vec<_>>())
         .exec(&mut lock.connection)
         .unwrap();
-    // One script looks at 128 entries and no more, then takes the lock.
+    // One script checks at most 128 entries, and then takes the lock.
     assert!(matches!(
         lock.acquire('A', TTL).unwrap(),
         Answer::Held { flag: '+', .. }

@@ -47,9 +47,9 @@ fn a_foreign_lock_stays() {
     assert_eq!(lock.value().as_deref(), Some("foreign"));
 }
 
-/// What a client sends instead of the script to a server that has such a command.
+/// The command that a client sends instead of the script to a server that has such a command.
 #[test]
-fn what_compares_and_deletes_frees_an_uncontended_lock_of_the_owner_alone() {
+fn the_deletion_command_frees_only_an_uncontended_lock_of_the_owner() {
     let (_server, mut lock) = start();
     if !lock.can_delete() {
         return;

@@ -1,5 +1,5 @@
-//! Keys of another type: an error in the server's words, and nothing written. What is held can
-//! still be confirmed, renewed and released, because that touches the lock's key alone.
+//! Keys of another type: an error with the server's text, and nothing written. Held locks can still be
+//! confirmed, renewed and released, because that touches the lock's record alone.
 
 use harness::{Answer, Listener, RawLock};
 use redis::RedisResult;

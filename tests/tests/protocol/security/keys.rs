@@ -1,7 +1,7 @@
 //! Different arguments, different keys; and the three records of a lock in one slot.
 //!
-//! The arguments are small and mean: pieces of escapes, separators and braces, so that two that
-//! could be confused come up all the time.
+//! The arguments are small and adversarial: pieces of escapes, separators and braces, so that
+//! confusable pairs occur all the time.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -16,10 +16,10 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Of each template.
+/// The number of tuples for each template.
 const TUPLES: usize = 25_000;
 
-/// Locks on a server that checks the slots, of each template.
+/// The number of locks for each template, on a server that checks the slots.
 const LOCKS: usize = 500;
 
 const PIECES: &[&str] = &[
@@ -28,7 +28,7 @@ const PIECES: &[&str] = &[
     "é", "e\u{301}", "漢", "🦀",
 ];
 
-/// Never empty: that is refused, and told so elsewhere.
+/// Never empty: an empty value is refused, which another test covers.
 fn text() -> impl Strategy<Value = String> {
     vec(select(PIECES), 1..4).prop_map(|pieces| pieces.concat())
 }
@@ -65,7 +65,7 @@ async fn of_addresses(
     Ok(held.key().to_owned())
 }
 
-/// Few of them, such as `::1`, `::` and what only looks like them.
+/// A small set, such as `::1`, `::` and lookalikes.
 fn address() -> impl Strategy<Value = IpAddr> {
     let groups = vec(select(&[0_u16, 1, 0x10, 0xffff][..]), 8);
     groups.prop_map(|groups| match groups[..] {
@@ -120,8 +120,8 @@ async fn no_two_tuples_of_arguments_share_a_key() {
         "the same again and again"
     );
 
-    // A node of a cluster that has every slot: it refuses a script whose keys are in two. Clients refuse
-    // it in turn, unless it calls itself something else.
+    // A cluster node that has every slot refuses a script whose keys are in two slots. Clients refuse
+    // such a node, unless it names another mode.
     let server = RedisServer::builder()
         .config("cluster-enabled", "yes")
         .start();

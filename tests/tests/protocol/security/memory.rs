@@ -1,4 +1,4 @@
-//! What a lock leaves on the server, for those who plan how much memory that needs.
+//! The records that a lock leaves on the server, for capacity planning.
 
 use harness::{RedisServer, ask, client};
 use lock_runtime::LockClient;
@@ -6,7 +6,7 @@ use redis::Connection;
 
 use super::PAGE;
 
-/// Enough that what is there only once does not count.
+/// So many that constant costs do not count.
 const KEYS: u64 = 2_000;
 
 async fn once(locks: &LockClient, name: &str) {
@@ -37,7 +37,7 @@ fn printed() -> u64 {
 async fn a_key_leaves_as_much_as_the_page_says() {
     let server = RedisServer::start();
     let (locks, mut connection) = (client(server.url()), server.connection());
-    // The scripts, and buffers.
+    // For the scripts and buffers.
     for number in 0..100 {
         once(&locks, &format!("before:{number}")).await;
     }

@@ -1,5 +1,4 @@
-//! What the page `lock_runtime::docs::security` promises, except for what is never shown: that is
-//! in `errors`.
+//! The promises of the page `lock_runtime::docs::security`. Secrets in output are tested in `errors`.
 
 mod keys;
 mod memory;

@@ -1,5 +1,5 @@
-//! The least rights: enough, not one too many, and printed. Any other suite runs with them, too:
-//! `LOCK_TEST_USER=least`.
+//! The minimal permissions: sufficient, not one too many, and printed. Any other suite runs with them,
+//! too: `LOCK_TEST_USER=least`.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use redis::Connection;
 
 use super::{PAGE, README};
 
-/// The words of the page's rule.
+/// The words of the page's ACL rule.
 fn printed() -> Vec<&'static str> {
     let (_, rule) = PAGE.split_once("ACL SETUSER").expect("the page has a rule");
     let (rule, _) = rule.split_once("```").expect("it stands in a block");
     rule.split_whitespace().collect()
 }
 
-/// A server whose new users may use every channel, as those of Redis 6.2 may.
+/// A server whose new users may use every channel, like those of Redis 6.2.
 fn generous() -> RedisServer {
     let builder = RedisServer::builder();
     builder.config("acl-pubsub-default", "allchannels").start()
@@ -62,8 +62,8 @@ async fn they_are_enough_and_each_of_them_is_used() {
             assert!(used, "{command} is never called:\n{stats}");
         }
     }
-    // Whether the server may evict locks is asked, and that it compares and deletes is tried; not to be
-    // allowed to is no harm.
+    // The client checks whether the server may evict locks, and tries whether it compares and deletes.
+    // A refusal of either does no harm.
     let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
     let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
     let deletion = deletion(&mut admin).map(|words| words[0].to_lowercase());
@@ -71,10 +71,11 @@ async fn they_are_enough_and_each_of_them_is_used() {
     assert_eq!(refused, expected);
 }
 
-/// Whatever makes a client send a command or a script call one. Looks without commands of theirs.
+/// All situations in which a client sends a command or a script calls one. This function
+/// itself queries the server by commands that clients do not use.
 async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     let url = server.url().replace("://", "://service:password@");
-    // A caller that takes over inside the process costs no command.
+    // A local turn costs no command.
     let one = LockClient::builder().url(&*url).local_turns(1);
     let (one, other) = (one.build().unwrap(), client(&*url));
     one.lock(KEY)
@@ -94,7 +95,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
         ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
     })
     .await;
-    // A second one in the queue asks for its place.
+    // A second waiter in the queue asks for its position.
     let third = client(&*url);
     let behind = tokio::spawn(third.lock(KEY).wait(LONG).acquire());
     eventually("second waiter", LONG, async || {
@@ -112,7 +113,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     drop(LockClient::connect(&url).await.unwrap());
 }
 
-/// What an entry of the ACL's log is about.
+/// The object of an entry in the ACL log.
 fn object(entry: &[redis::Value]) -> String {
     let mut pairs = entry.chunks(2);
     let pair = pairs

@@ -35,8 +35,8 @@ fn a_held_lock_is_renewed_while_the_only_worker_blocks() {
     a_lock_outlives_the_blocking_of(&multi_thread());
 }
 
-/// The runtime that reads does not poll, with a command under way; callers elsewhere must not wait for
-/// it, nor for the time for a command.
+/// The reading runtime does not poll while a command is outstanding. Callers on other threads must wait
+/// neither for it nor for the command timeout.
 fn callers_are_answered_while_the_runtime_blocks(runtime: Runtime) {
     let server = RedisServer::start();
     let builder = LockClient::builder()
@@ -88,8 +88,8 @@ fn callers_are_answered_while_the_only_worker_blocks() {
     callers_are_answered_while_the_runtime_blocks(multi_thread());
 }
 
-/// Somebody waits with an executor of their own inside the runtime: its reader is never polled. Were each
-/// answer waited for until that is found out, these would take a minute.
+/// A caller waits with an executor of its own inside the runtime, so the runtime's reader is never
+/// polled. If each answer waited until that is detected, these calls would take a minute.
 #[test]
 fn a_runtime_that_always_blocks_is_not_waited_for() {
     const CYCLES: u32 = 1_500;
@@ -109,10 +109,10 @@ fn a_runtime_that_always_blocks_is_not_waited_for() {
     });
 }
 
-/// A waiter on another runtime is told of its grant while one that has used the connection all the time
-/// blocks.
+/// A waiter on another runtime is notified of its grant while the runtime that has read the connection
+/// so far blocks.
 #[test]
-fn a_grant_is_heard_of_while_the_runtime_blocks() {
+fn a_waiter_is_notified_while_the_runtime_blocks() {
     let _alone = alone();
     let server = RedisServer::start();
     let runtime = current_thread();
@@ -140,7 +140,7 @@ fn a_grant_is_heard_of_while_the_runtime_blocks() {
     waiter.join().unwrap();
 }
 
-/// The smallest executor there is.
+/// The smallest possible executor.
 mod executor {
     use std::pin::pin;
     use std::sync::Arc;

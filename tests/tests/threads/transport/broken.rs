@@ -4,8 +4,8 @@ use harness::Proxy;
 
 use super::*;
 
-/// Two runtimes share a connection that goes silent; whoever finds out tears it down, whoever
-/// reads, and the next one carries both.
+/// Two runtimes share a connection that goes silent. The caller that notices tears it down, whichever
+/// runtime reads it, and the next connection serves both.
 #[test]
 fn a_silent_connection_is_torn_down_from_any_thread() {
     let _alone = alone();
@@ -25,7 +25,9 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
         thread(move || {
             for _ in 0..3 {
                 let attempt = client.lock(key).try_acquire();
-                let error = runtime.block_on(attempt).expect_err("nobody answers");
+                let error = runtime
+                    .block_on(attempt)
+                    .expect_err("the connection is silent");
                 assert!(error.is_unavailable(), "{error}");
             }
             runtime
@@ -40,12 +42,12 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
     wait_until("end of the first one", LONG, || connections(&server) == 1);
     assert_ne!(connection(&server), first);
     for key in ["here", "there"] {
-        // What may have arrived late was settled.
+        // Late answers are settled by then.
         client.lock(key).wait(LONG).run_blocking(|_| ()).unwrap();
     }
 }
 
-/// Dropped by another thread than those that read, which have the socket as well.
+/// The client is dropped by a thread that does not read; the reading threads have the socket as well.
 #[test]
 fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
     let _alone = alone();
@@ -58,7 +60,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
             settle_in(&client).await;
             client
         });
-        // Nobody polls that runtime any more.
+        // That runtime is not polled any more.
         assert_eq!(connections(&server), 1);
         thread(move || drop(client)).join().unwrap();
         wait_until("end of the connection", LONG, || connections(&server) == 0);
@@ -71,7 +73,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
     });
 }
 
-/// A storm of kills from outside, while two runtimes use locks.
+/// A storm of kills by the server, while two runtimes use locks.
 #[test]
 fn kills_at_any_time_lose_nothing() {
     let _alone = alone();

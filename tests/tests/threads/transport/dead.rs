@@ -4,7 +4,7 @@ use harness::{Mode, Proxy};
 
 use super::*;
 
-/// Commands under way when the runtime ends: the connection and all on it go on without it.
+/// Commands are outstanding when the runtime ends: the connection and all of them go on without it.
 fn the_connection_outlives(runtime: Runtime) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
@@ -15,7 +15,7 @@ fn the_connection_outlives(runtime: Runtime) {
     });
     let before = connection(&server);
     runtime.block_on(async {
-        // An answer that does not arrive, to a caller that will be gone.
+        // An answer that does not arrive, to a caller that ends with its runtime.
         cycle(&ours).await;
         proxy.replies(Mode::Hold);
         tokio::spawn(ours.lock(KEY).acquire());
@@ -26,7 +26,7 @@ fn the_connection_outlives(runtime: Runtime) {
     });
     drop(runtime);
     proxy.heal();
-    // What was granted to a caller that is gone is given back, and others are answered.
+    // The grant of a caller that is gone is given back, and the other callers are answered.
     current_thread().block_on(cycle(&ours));
     ours.lock(KEY).wait(LONG).run_blocking(|_| ()).unwrap();
     assert_eq!(connection(&server), before, "it is the same connection");
@@ -85,7 +85,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
             let own = client(server.url());
             settle_in(&own).await;
             cycle(&shared).await;
-            // One that still reads, and one that holds a lock there.
+            // One caller that still reads, and one that holds a lock there.
             if index % 3 == 0 {
                 let guard = own.lock("left").wait(LONG).acquire().await.unwrap();
                 tokio::spawn(async move {

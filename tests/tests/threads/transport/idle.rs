@@ -1,8 +1,8 @@
-//! Connections that nobody uses for a while.
+//! Connections that are idle for a while.
 
 use super::*;
 
-/// The end of a connection is noticed while it is idle, and not by the call that follows.
+/// The end of an idle connection is noticed at once, and not by the next call.
 #[test]
 fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
     let _alone = alone();
@@ -15,7 +15,7 @@ fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
             let tasks = lock_runtime::__private::inspect::background_tasks();
             let id = connection(&server);
             let _: i64 = ask(&mut server.connection(), &["CLIENT", "KILL", "ID", &id]);
-            // This thread waits as well: it is not needed for that.
+            // This thread waits as well: detection does not need it.
             wait_until("end of the connection", LONG, || {
                 lock_runtime::__private::inspect::background_tasks() < tasks
             });
@@ -26,8 +26,8 @@ fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
     });
 }
 
-/// Killed while the runtime that reads does not look: what the background sends is not lost on it, nor
-/// what that runtime sends at the moment it looks.
+/// The connection is killed while the reading runtime is not polled. Commands of the background are not
+/// lost on it, nor those that the runtime sends when it is polled again.
 #[test]
 fn a_connection_that_is_killed_while_its_runtime_blocks_costs_the_background_no_attempt() {
     let _alone = alone();

@@ -1,11 +1,11 @@
-//! Every kind of connection is read by runtimes and the background by turns.
+//! Runtimes and the background read every kind of connection by turns.
 
 use harness::{Authority, TlsServer};
 use lock_runtime::LockClientBuilder;
 
 use super::*;
 
-/// Uses the connection here and in the background; it is the same one throughout.
+/// Uses the connection here and in the background; it stays the same connection.
 fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
     for runtime in [current_thread(), multi_thread()] {
         runtime.block_on(async {
@@ -26,7 +26,7 @@ fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClien
     }
 }
 
-/// A client that does not take a machine which stalls for a connection that is dead.
+/// A client that does not take a stalled machine for a dead connection.
 fn patient(builder: LockClientBuilder) -> LockClient {
     builder.command_timeout(LONG).build().unwrap()
 }

@@ -1,4 +1,4 @@
-//! One connection that all threads write to and whoever waits reads from: whatever becomes of a runtime
+//! One connection that all threads write to and the waiting callers read. Whatever happens to a runtime
 //! that uses it, nothing may be late, lost or out of order.
 
 mod blocked;
@@ -39,7 +39,7 @@ async fn cycle(client: &LockClient) {
     guard.release().await.expect("it was held throughout");
 }
 
-/// Uses locks in this runtime until it is the one that reads.
+/// Uses locks in this runtime until this runtime reads the connection.
 async fn settle_in(client: &LockClient) {
     for _ in 0..50 {
         cycle(client).await;
@@ -62,7 +62,7 @@ fn thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinH
     std::thread::spawn(work)
 }
 
-/// The connections of ours that the server has: those that listen to any channel.
+/// The crate's connections at the server: those that listen to any channel.
 fn ours(server: &RedisServer) -> Vec<String> {
     let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     let ours = list.lines().filter(|line| !line.contains(" sub=0 "));
@@ -73,7 +73,7 @@ fn connections(server: &RedisServer) -> usize {
     ours(server).len()
 }
 
-/// The server's number for our connection.
+/// The server's number for the crate's connection.
 fn connection(server: &RedisServer) -> String {
     let ours = ours(server);
     let [ours] = &ours[..] else {

@@ -1,4 +1,4 @@
-//! Who reads, and who need not.
+//! Which runtimes and threads read the connection, and which need not.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_runtime_that_sends_has_one_task_that_reads() {
 }
 
 #[test]
-fn nothing_runs_on_a_callers_runtime_if_told_so() {
+fn a_callers_runtime_runs_no_reader_with_background_only() {
     let _alone = alone();
     let server = RedisServer::start();
     current_thread().block_on(async {
@@ -31,7 +31,7 @@ fn nothing_runs_on_a_callers_runtime_if_told_so() {
     });
 }
 
-/// Two keys at once: one lock is renewed all the time, by the background, while the runtime uses the
+/// Two keys at once: the background renews one lock all the time, while the runtime uses the
 /// connection.
 #[test]
 fn renewals_and_cycles_share_one_connection() {
@@ -52,10 +52,10 @@ fn renewals_and_cycles_share_one_connection() {
     });
 }
 
-/// A caller that blocks leaves its waiting to the background, where the message of its grant has to
-/// come whatever else the connection is used for.
+/// A blocked caller leaves reading to the background, which must receive the grant's message whatever
+/// else the connection carries.
 #[test]
-fn a_waiter_that_blocks_is_told_of_its_grant_beside_cycles() {
+fn a_blocked_waiter_is_notified_of_its_grant_beside_cycles() {
     let _alone = alone();
     let server = RedisServer::start();
     let other = client(server.url());
@@ -79,7 +79,7 @@ fn a_waiter_that_blocks_is_told_of_its_grant_beside_cycles() {
     waiter.join().unwrap().expect("it is granted");
 }
 
-/// The background reads for one that cannot.
+/// The background reads for a runtime that cannot.
 #[test]
 fn a_runtime_without_io_will_do() {
     let _alone = alone();

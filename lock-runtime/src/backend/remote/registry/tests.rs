@@ -19,7 +19,7 @@ const EXTENSION: Extension = Extension {
     extends: true,
 };
 
-/// More than there is.
+/// More than there are.
 const MANY: usize = usize::MAX;
 
 fn owner_id(number: u16) -> OwnerId {
@@ -28,7 +28,7 @@ fn owner_id(number: u16) -> OwnerId {
     OwnerId::from_random(ClientId::from_random([0; 6]), random)
 }
 
-/// A hold of an hour, granted at `at`.
+/// A lease of an hour, granted at `at`.
 fn leased(number: u16, at: Moment) -> LeaseEntry {
     let key = LockKey::from(format!("key-{number}"));
     let names = RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}"));
@@ -64,7 +64,7 @@ fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
     }
 }
 
-/// What a caller asks for that comes next.
+/// The request of the next caller.
 fn request(terms: LeaseTerms) -> Request {
     let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
     Request {
@@ -112,7 +112,7 @@ fn owner_ids(agenda: &DueWork) -> Vec<OwnerId> {
 }
 
 #[test]
-fn what_is_due_comes_in_order_and_as_much_as_was_asked_for() {
+fn due_renewals_come_in_order_up_to_the_limit() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut dues: Vec<(Moment, OwnerId)> = Vec::new();
@@ -138,7 +138,7 @@ fn what_is_due_comes_in_order_and_as_much_as_was_asked_for() {
 }
 
 #[test]
-fn what_was_taken_in_a_burst_is_not_renewed_in_one() {
+fn leases_granted_in_a_burst_are_renewed_over_time() {
     const HOLDS: u16 = 10_000;
     const STEPS: u32 = 120;
     const STEP: Duration = Duration::from_secs(10);
@@ -181,7 +181,7 @@ fn what_was_taken_in_a_burst_is_not_renewed_in_one() {
 }
 
 #[test]
-fn a_renewal_without_an_answer_is_handed_out_again_and_told() {
+fn renewal_without_an_answer_is_handed_out_again_and_reported() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -196,12 +196,12 @@ fn a_renewal_without_an_answer_is_handed_out_again_and_told() {
     let next = registry.next().unwrap();
     assert!(next > first + TTL / 12 && next <= first + TTL / 3);
     let entry = remove(&mut registry, 1).unwrap();
-    assert!(entry.contended, "the answer said that somebody queues");
+    assert!(entry.contended, "the answer said that a waiter queues");
     assert_eq!(entry.lease.deadline(), entry.schedule.deadline());
 }
 
 #[test]
-fn a_renewal_that_failed_is_not_told_as_late_as_well() {
+fn failed_renewal_is_not_reported_as_late_as_well() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -215,7 +215,7 @@ fn a_renewal_that_failed_is_not_told_as_late_as_well() {
 }
 
 #[test]
-fn a_renewal_whose_hold_was_given_back_is_dropped() {
+fn renewal_whose_hold_was_given_back_is_dropped() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -227,7 +227,7 @@ fn a_renewal_whose_hold_was_given_back_is_dropped() {
 }
 
 #[test]
-fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
+fn lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -248,10 +248,10 @@ fn a_lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
     );
 }
 
-/// It is not declared lost yet, but its holder may have looked at the clock.
+/// The registry has not declared it lost yet, but its holder may have looked at the clock.
 #[test]
-fn a_confirmation_after_the_deadline_does_not_move_it() {
-    // A lease of the first 20 ms that the clock has counted.
+fn confirmation_after_the_deadline_does_not_move_it() {
+    // A lease granted in the first 20 ms of the clock.
     let long_ago = Moment::from_nanos(0);
     let brief = terms(MIN_TTL);
     let mut entry = leased(1, long_ago);
@@ -269,7 +269,7 @@ fn a_confirmation_after_the_deadline_does_not_move_it() {
 }
 
 #[test]
-fn a_hold_that_others_ended_is_found_lost_when_it_is_due() {
+fn lease_ended_elsewhere_is_found_lost_when_it_is_due() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let entry = leased(1, start);
@@ -283,14 +283,14 @@ fn a_hold_that_others_ended_is_found_lost_when_it_is_due() {
 }
 
 #[test]
-fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
+fn lease_confirmed_on_a_closed_connection_is_confirmed_again_once() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     for number in 0..5 {
         registry.insert(leased(number, start));
     }
     registry.lost(owner_id(0)).unwrap();
-    // Before any of them is to be renewed by itself.
+    // Before any regular renewal is due.
     let now = start + TTL / 20;
     registry.disconnected(now);
     let mut found = Vec::new();
@@ -299,7 +299,7 @@ fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
         assert!(!agenda.renewals.is_empty());
         assert!(agenda.renewals.iter().all(|it| it.extension == EXTENSION));
         found.extend(owner_ids(&agenda));
-        // There is a connection now: no reason to ask for what is under way.
+        // There is a connection now, and the request under way is not repeated.
         registry.connected();
     }
     found.sort();
@@ -317,7 +317,7 @@ fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
     );
     registry.connected();
     assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(4)]);
-    // Without a word of a connection, too, and it is news once a regular one would have been due.
+    // Also without a new connection; the delay is reported once a regular renewal would have been due.
     assert!(registry.unanswered(owner_id(4), now, 0.5).is_none());
     let soon = registry.due(now, MANY).next.unwrap();
     assert!(soon > now && soon < now + TTL / 20);
@@ -327,19 +327,19 @@ fn what_was_confirmed_on_a_connection_that_is_gone_is_asked_for_once() {
 }
 
 #[test]
-fn what_was_sent_on_the_connection_that_is_gone_proves_nothing() {
+fn answer_from_a_closed_connection_confirms_no_lease() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let (sent, broke) = (start + TTL / 10, start + TTL / 9);
     registry.insert(leased(1, start));
     registry.disconnected(broke);
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
-    // The answer to a renewal that was read before the connection broke.
+    // The answer to a renewal, read before the connection broke.
     registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
     registry.confirmed(owner_id(1), EXTENSION, confirmation(broke, false));
     assert!(owner_ids(&registry.due(broke, MANY)).is_empty());
-    // A grant that was answered before, and comes only now.
+    // A grant that was answered before, and is registered only now.
     registry.insert(leased(2, sent));
     registry.insert(leased(3, broke));
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(2)]);
@@ -370,7 +370,7 @@ fn only_so_many_confirmations_are_under_way() {
 }
 
 #[test]
-fn a_lease_that_is_not_renewed_is_confirmed_for_what_its_holder_counts_on() {
+fn lease_without_renewal_is_confirmed_for_its_remaining_time() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
@@ -389,7 +389,7 @@ fn a_lease_that_is_not_renewed_is_confirmed_for_what_its_holder_counts_on() {
     };
     let Extension { ttl, extends } = renewal.extension;
     assert!(!extends);
-    // As any lease it ends later at the server, by the margin of the time that is left.
+    // Like any lease, it ends later at the server, by the margin of the remaining time.
     let counted = now + ttl.saturating_sub(margin(ttl));
     assert!(counted >= deadline && counted < deadline + Duration::from_millis(2));
     assert!(registry.unanswered(owner_id(1), now, 0.5).is_none());
@@ -403,7 +403,7 @@ fn a_lease_that_is_not_renewed_is_confirmed_for_what_its_holder_counts_on() {
 }
 
 #[test]
-fn what_was_not_handed_over_is_not_renewed_but_confirmed_when_it_is() {
+fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
@@ -425,7 +425,7 @@ fn what_was_not_handed_over_is_not_renewed_but_confirmed_when_it_is() {
 }
 
 #[test]
-fn a_turn_in_doubt_is_confirmed_by_the_next_one() {
+fn turn_in_doubt_is_confirmed_by_the_next_one() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -443,7 +443,7 @@ fn a_turn_in_doubt_is_confirmed_by_the_next_one() {
 }
 
 #[test]
-fn what_nobody_comes_for_is_lost_when_its_lease_ends() {
+fn undelivered_lease_is_lost_when_it_ends() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
@@ -460,7 +460,7 @@ fn what_nobody_comes_for_is_lost_when_its_lease_ends() {
 }
 
 #[test]
-fn what_was_given_back_is_not_due() {
+fn released_lease_is_not_due() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -470,7 +470,7 @@ fn what_was_given_back_is_not_due() {
 }
 
 #[test]
-fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
+fn lease_passes_as_it_is_with_a_token_of_its_own() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -494,7 +494,7 @@ fn a_lease_passes_as_it_is_with_a_token_of_its_own() {
 }
 
 #[test]
-fn a_renewal_of_one_turn_carries_the_next_one_on() {
+fn renewal_of_one_turn_carries_the_next_one_on() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -507,12 +507,12 @@ fn a_renewal_of_one_turn_carries_the_next_one_on() {
     let renewed = registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
     assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
     assert!(next.deadline() > lease.deadline());
-    // The server says who has it by the token of the grant. That is no news of the turn.
+    // The server names the holder by the token of the grant, which says nothing about the turn.
     assert_eq!(next.token.get(), lease.token.get() + 1);
 }
 
 #[test]
-fn a_lease_passes_only_to_whom_it_could_have_been_granted() {
+fn lease_passes_only_to_a_caller_that_could_be_granted_it() {
     let start = Clock::Boot.now();
     let passes = |change: fn(&mut LeaseEntry), terms: LeaseTerms, after: Duration| {
         let mut registry = LeaseRegistry::default();
@@ -545,7 +545,7 @@ fn a_lease_passes_only_to_whom_it_could_have_been_granted() {
     assert!(!passes(lost, terms(TTL), soon), "it is lost");
 }
 
-/// A hold whose body is over, and which retains its lease for `RETAIN`.
+/// A lease whose body has ended, and which is retained for `RETAIN`.
 fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(number, at);
@@ -573,7 +573,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
 const RETAIN: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_retained_lease_is_the_next_callers_until_its_time_is_over() {
+fn retained_lease_is_the_next_callers_until_its_time_is_over() {
     let start = Clock::Boot.now();
     let resume = |at: Duration, terms, turns| {
         let (mut registry, lease) = retaining(1, start);
@@ -608,7 +608,7 @@ fn a_retained_lease_is_the_next_callers_until_its_time_is_over() {
 }
 
 #[test]
-fn what_others_want_or_may_be_lost_is_not_retained() {
+fn contended_or_doubtful_lease_is_not_retained() {
     let start = Clock::Boot.now();
     let retains = |change: fn(&mut LeaseEntry), at: Duration| {
         let (mut registry, lease) = retaining(1, start);
@@ -637,7 +637,7 @@ fn what_others_want_or_may_be_lost_is_not_retained() {
 }
 
 #[test]
-fn a_holder_that_was_called_does_not_retain_its_lease() {
+fn notified_holder_does_not_retain_its_lease() {
     let start = Clock::Boot.now();
     let notifier = GrantNotifier::default();
     let (mut registry, lease) = retaining(1, start);
@@ -647,9 +647,9 @@ fn a_holder_that_was_called_does_not_retain_its_lease() {
     assert!(!registry.retain(&lease, TURNS, start));
 }
 
-/// Two thirds of the ttl are what the next caller must have.
+/// The next caller must have two thirds of the ttl.
 #[test]
-fn a_lease_is_retained_for_as_long_as_somebody_may_have_it() {
+fn lease_is_retained_while_a_caller_could_use_it() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let late = lease.deadline().since(start) - TTL * 2 / 3 - RETAIN / 2;
@@ -673,7 +673,7 @@ fn each_retained_lease_is_given_back_once() {
 }
 
 #[test]
-fn a_retained_lease_ends_with_its_connection() {
+fn retained_lease_ends_with_its_connection() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     assert!(registry.retain(&lease, TURNS, start));
@@ -687,9 +687,9 @@ fn a_retained_lease_ends_with_its_connection() {
     assert_eq!(registry.retained.remove_expired(start).len(), 1);
 }
 
-/// Nor once it failed: the server may not have the lease any more.
+/// Nor after the renewal has failed: the server may not have the lease any more.
 #[test]
-fn a_lease_whose_renewal_is_not_answered_is_not_retained() {
+fn lease_whose_renewal_is_not_answered_is_not_retained() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let due = registry.next().expect("it is renewed");
@@ -704,9 +704,9 @@ fn a_lease_whose_renewal_is_not_answered_is_not_retained() {
     assert!(registry.retain(&lease, TURNS, due));
 }
 
-/// Until the next connection has confirmed it, nobody knows whether it is held.
+/// Until the next connection has confirmed it, the lease is not known to be held.
 #[test]
-fn a_lease_in_doubt_is_retained_once_it_is_confirmed() {
+fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let broke = start + TTL / 100;
@@ -727,13 +727,13 @@ fn a_lease_in_doubt_is_retained_once_it_is_confirmed() {
     );
     registry.confirmed(owner_id(1), extension, confirmation(broke, false));
     assert!(registry.retain(&lease, TURNS, broke));
-    // It was confirmed since, so its next caller need not do so.
+    // The lease was confirmed since, so the next caller need not confirm it.
     let next = registry.resume(&request(terms(TTL)), TURNS, broke);
     assert!(!next.expect("it may have it").is_doubted());
 }
 
 #[test]
-fn what_was_granted_before_the_connection_broke_is_not_retained() {
+fn lease_granted_before_the_connection_broke_is_not_retained() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let entry = registry.remove(&lease).expect("it is held");
@@ -742,13 +742,13 @@ fn what_was_granted_before_the_connection_broke_is_not_retained() {
     assert!(!registry.retain(&lease, TURNS, start + TTL / 100));
 }
 
-/// A late answer to a renewal of the last caller, who has gone.
+/// A late answer to a renewal of the last caller, which has ended.
 #[test]
-fn a_retained_lease_that_is_not_ours_is_ended() {
+fn retained_lease_that_is_not_ours_is_ended() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     assert!(registry.retain(&lease, TURNS, start));
-    assert!(registry.lost(owner_id(1)).is_none(), "nobody has it");
+    assert!(registry.lost(owner_id(1)).is_none(), "it has no holder");
     assert!(registry.retained.remove_owner(owner_id(1)).is_some());
     assert!(
         registry
@@ -759,7 +759,7 @@ fn a_retained_lease_that_is_not_ours_is_ended() {
 }
 
 #[test]
-fn nobody_is_told_to_look_who_looks_in_time() {
+fn watchdog_that_wakes_in_time_is_not_woken() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     assert!(!registry.is_due_earlier());

@@ -1,4 +1,4 @@
-//! What the server answers, in the words of the model.
+//! The server's answers, translated for the model.
 
 use harness::Answer;
 use lock_model::server;
@@ -8,7 +8,7 @@ use super::model::{refusal, ticks};
 use super::records::{near_rest, near_token};
 use super::stage::agree;
 
-/// Compares an answer, or a refusal, with what the model expects.
+/// Compares an answer or a refusal with the model's.
 pub(super) fn compare<T>(
     answer: Result<T, RedisError>,
     expected: server::Answer,
@@ -38,7 +38,7 @@ pub(super) fn renewal(
     }
 }
 
-/// What `acquire` and `end` answer.
+/// The answers of `acquire` and `end`.
 pub(super) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
     Ok(match answer {
         Answer::Held { flag, token } => {

@@ -1,9 +1,9 @@
-//! Random sequences of scripts, and of what time and strangers do between them: the server and the
-//! model must agree after every step, to the millisecond.
+//! Random sequences of scripts, with the effects of time and of other programs between them. The server
+//! and the model must agree after every step, to the millisecond.
 //!
-//! The server's clock stands still and is stepped, so that a sequence passes leases, claims,
-//! heartbeats and days in no time. Not here, since it takes more than fifty steps or another
-//! server: a queue longer than `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
+//! The server's clock stands still and is stepped, so that a sequence passes leases, claims, heartbeats
+//! and days quickly. Not covered here, since it takes more than fifty steps or another server: a queue
+//! longer than `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
 
 mod answer;
 mod model;
@@ -39,8 +39,8 @@ fn the_scripts_agree_with_the_model() {
     let deletes = stage.deletes;
     let stage = RefCell::new(stage);
     let tally = RefCell::new(Tally::default());
-    // Every step is played; a sequence that shows a difference is then played without those that
-    // have no part in it.
+    // Every step is played. A sequence that shows a difference is repeated without the steps that do
+    // not contribute to it.
     let steps = vec((weighted(1.0), Step::any(deletes).no_shrink()), STEPS);
     let outcome = runner(seed).run(&steps, |steps| {
         let steps = played(steps);
@@ -53,7 +53,7 @@ fn the_scripts_agree_with_the_model() {
         panic!("{difference}\nafter{steps}");
     }
     outcome.expect("proptest has no reason of its own to give up");
-    stage.into_inner().nobody_heard_more();
+    stage.into_inner().assert_no_more_messages();
 
     let tally = tally.into_inner();
     print!("{tally}");

@@ -1,7 +1,8 @@
-//! The model at the server's clock. A tick is a millisecond, and each letter an owner of a client of its own.
+//! The model with the server's clock. A tick is a millisecond, and each letter an owner of a client of
+//! its own.
 
 use lock_model::server::{
-    Answer, Command, Mode, Owner, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
+    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
 };
 
 /// Owners that listen on their channel, and those that do not.
@@ -23,7 +24,7 @@ pub(super) struct Model {
     pub(super) now: i64,
     pub(super) records: Records,
     pub(super) mode: Mode,
-    /// Who was pushed to by the last command.
+    /// The owner that the last command notified.
     pub(super) pushed: Vec<char>,
     /// The branches that the last command took.
     pub(super) taken: Taken,
@@ -40,7 +41,7 @@ impl Model {
         }
     }
 
-    /// The clock shows another time now.
+    /// Sets the clock.
     pub(super) fn pass(&mut self, now: i64) {
         let passed = now.div_euclid(1_000) - self.now.div_euclid(1_000);
         self.records.advance(ticks(passed));
@@ -54,7 +55,7 @@ impl Model {
             mode: self.mode,
         };
         let run = self.records.run(command, &RULES, &site);
-        self.pushed = run.told.into_iter().map(letter_of).collect();
+        self.pushed = run.announced.into_iter().map(letter_of).collect();
         self.taken = run.taken;
         run.answer
     }
@@ -72,15 +73,15 @@ impl Model {
     }
 }
 
-pub(super) fn owner(letter: char) -> Owner {
+pub(super) fn owner(letter: char) -> OwnerId {
     let place = [LISTENING, DEAF].concat().find(letter);
-    Owner {
+    OwnerId {
         client: place.expect("one of the letters") as u8,
         number: 0,
     }
 }
 
-pub(super) fn letter_of(owner: Owner) -> char {
+pub(super) fn letter_of(owner: OwnerId) -> char {
     let mut letters = LISTENING.chars().chain(DEAF.chars());
     letters
         .nth(owner.client.into())
@@ -91,7 +92,7 @@ pub(super) fn ticks(ms: i64) -> Ticks {
     ms.try_into().expect("it is less than 24 days")
 }
 
-/// How the server words a refusal.
+/// The server's text of a refusal.
 pub(super) fn refusal(code: &str) -> Option<Refusal> {
     match code {
         "WRONGTYPE" => Some(Refusal::WrongType),

@@ -1,12 +1,12 @@
-//! What is on the server, in the words of the model.
+//! The server's records, translated for the model.
 
 use harness::{RawLock, entry, owner};
-use lock_model::server::{Entry, Fence, Lock, Queue, Ticks, Value};
+use lock_model::server::{Fence, Lock, Queue, QueueEntry, Ticks, Value};
 
 use super::model::{self, Model, ticks};
 use super::stage::agree;
 
-/// Reads everything that belongs to a lock in one look.
+/// Reads all records of a lock in one command.
 const READ: &str = "
     local records = {}
     for n, key in ipairs(KEYS) do
@@ -20,8 +20,7 @@ const READ: &str = "
     end
     return records";
 
-/// Valkey 9.1 counts on from its last look at the clock. What is to happen at some time is never
-/// nearer to a step than this.
+/// Valkey 9.1 counts on from its last look at the clock. No expiry is nearer to a step than this.
 const COUNTED_ON_MS: i64 = 3;
 
 /// Type, PTTL, string, and members of a sorted set.
@@ -98,7 +97,7 @@ impl Records {
         };
         let waiters = members.iter().filter(|(_, score)| *score > 0);
         let entries: Vec<_> = waiters
-            .map(|(entry, _)| Entry {
+            .map(|(entry, _)| QueueEntry {
                 owner: model::owner(letter(entry)),
                 live: live(letter(entry)),
             })
@@ -141,14 +140,15 @@ fn rest_of(pttl: i64) -> Option<Ticks> {
     (pttl >= 0).then(|| ticks(pttl))
 }
 
-/// The expected rest if the server's may come from it. Hearts are µs there, which rounds them by one more.
+/// The expected time if the server's may result from it. Heartbeats are in µs there, which adds one
+/// rounding.
 pub(super) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<Ticks> {
     let seen = rest.map(i64::from).zip(expected.map(i64::from));
     let is_near = seen.is_some_and(|(rest, expected)| (rest - expected).abs() <= COUNTED_ON_MS + 1);
     if is_near { expected } else { rest }
 }
 
-/// The expected token if the server's may come from it. Tokens are µs.
+/// The expected token if the server's may result from it. Tokens are in µs.
 pub(super) fn near_token(token: i64, expected: i64) -> i64 {
     let is_near = (token - expected).abs() <= COUNTED_ON_MS * 1_000;
     if is_near { expected } else { token }

@@ -1,4 +1,4 @@
-//! A server, whoever listens to it, and one lock after the other.
+//! A server, the listeners on it, and one lock after the other.
 
 use harness::{Listener, RawLock, RedisServer, owner};
 use lock_model::server::Taken;
@@ -33,7 +33,7 @@ impl Stage {
         self.locks += 1;
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
-            // Pushes that nobody took are not the next sequence's.
+            // Messages that were not read must not reach the next sequence.
             self.listeners = listen(&self.server);
         }
         limit_memory(&self.server, false);
@@ -68,8 +68,8 @@ impl Stage {
         Ok(())
     }
 
-    /// The next thing that each listener hears is this: no script sent more than it should.
-    pub(crate) fn nobody_heard_more(self) {
+    /// Asserts that each listener receives this message next: no script sent more than it should.
+    pub(crate) fn assert_no_more_messages(self) {
         let mut lock = RawLock::new(&self.server, "last");
         for (who, mut listener) in self.listeners {
             let channel = format!("lock:{}", &owner(who)[..8]);

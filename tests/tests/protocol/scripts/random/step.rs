@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harness::{RawLock, RedisServer};
-use lock_model::server::{Command, Entry, Fence, Lock, Mode, Queue, Value};
+use lock_model::server::{Command, Fence, Lock, Mode, Queue, QueueEntry, Value};
 use proptest::bool::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
 use proptest::sample::select;
@@ -22,7 +22,7 @@ pub(super) enum Step {
     Delete(Who, bool),
     End(Who),
     EndWithNext(Who, Who, i64),
-    // What happens from outside.
+    // Effects from outside.
     TimePasses(Span),
     ClockGoesBack(Span),
     HeartIsLost(Who),
@@ -40,7 +40,7 @@ pub(super) enum Step {
     MemoryIsFree,
 }
 
-/// An owner: the letter, where there is no holder or waiter.
+/// An owner; the letter is used if there is no such holder or waiter.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Who {
     Any(char),
@@ -48,17 +48,18 @@ pub(super) enum Who {
     Waiter(char, usize),
 }
 
-/// Half seconds and a little: steps end well away from the ends of what lives for half seconds, be
-/// they forward or back.
+/// Half seconds and a little. Steps end well away from expiries, which are at half seconds, forward or
+/// back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span(u64);
 
 const DAY: u64 = 2 * 86_400;
 
 impl Step {
-    /// Releases are mostly by a command where the server `deletes`.
+    /// Releases are mostly by a command if the server `deletes`.
     pub(super) fn any(deletes: bool) -> impl Strategy<Value = Step> {
-        // Mostly the scripts, then time; what spoils a lock is rare, since little happens then.
+        // Mostly the scripts, then time. Steps that spoil a lock are rare, since little happens after
+        // them.
         prop_oneof![
             9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
@@ -111,8 +112,12 @@ impl Step {
             }
             Step::End(who) => {
                 let who = who.is(model);
-                let (owner, next) = (owner(who), None);
-                compare(lock.end(who), model.run(Command::End { owner, next }), any)
+                let (owner, successor) = (owner(who), None);
+                compare(
+                    lock.end(who),
+                    model.run(Command::End { owner, successor }),
+                    any,
+                )
             }
             Step::EndWithNext(who, next, ttl) => {
                 let (who, next) = (who.is(model), next.is(model));
@@ -120,8 +125,8 @@ impl Step {
                     return Ok(());
                 }
                 let answer = lock.end_with_next(who, next, ttl);
-                let (owner, next) = (owner(who), Some((owner(next), ticks(ttl))));
-                compare(answer, model.run(Command::End { owner, next }), any)
+                let (owner, successor) = (owner(who), Some((owner(next), ticks(ttl))));
+                compare(answer, model.run(Command::End { owner, successor }), any)
             }
             Step::TimePasses(span) => {
                 server.forward(span.forward());
@@ -144,7 +149,7 @@ impl Step {
                 Ok(())
             }
             outside => {
-                // Others need memory for what they write.
+                // Other commands need memory to write.
                 if model.is_full() {
                     limit_memory(server, false);
                 }
@@ -157,7 +162,7 @@ impl Step {
         }
     }
 
-    /// What strangers and administrators do.
+    /// The effects of other programs and administrators.
     fn happen(self, lock: &mut RawLock, model: &mut Model) {
         let (k, f, q) = (lock.k.clone(), lock.f.clone(), lock.q.clone());
         let records = &mut model.records;
@@ -173,7 +178,7 @@ impl Step {
                     entry.live = None;
                 }
             }
-            // As after a failover that brings back an old queue.
+            // As after a failover that restores an old queue.
             Step::HolderIsBackInTheQueue => {
                 let (Some(owner), Queue::Waiters { entries, .. }) =
                     (records.holder(), &mut records.queue)
@@ -186,7 +191,7 @@ impl Step {
                     let first = (tickets[0].1 - 1).to_string();
                     let entry = harness::entry(letter_of(owner));
                     let _: i64 = lock.command(&["ZADD", &q, &first, &entry]);
-                    entries.insert(0, Entry { owner, live: None });
+                    entries.insert(0, QueueEntry { owner, live: None });
                 }
             }
             Step::LeaseIsLifted => {
@@ -247,7 +252,7 @@ fn acquire(who: char, ttl: i64, queue: bool) -> Command {
     }
 }
 
-/// Makes the server refuse what needs memory, or not any more.
+/// Makes the server refuse commands that need memory, or allow them again.
 pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
     server.config_set("maxmemory", if is_full { "1" } else { "0" });
 }
@@ -285,7 +290,7 @@ fn release(deletes: bool) -> BoxedStrategy<Step> {
 }
 
 fn who() -> impl Strategy<Value = Who> {
-    // Half of them play a part already, so that it is no matter of luck to get anywhere.
+    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
     prop_oneof![
         2 => letter().prop_map(Who::Any),
         1 => letter().prop_map(Who::Holder),

@@ -1,14 +1,14 @@
-//! Which faults may come next, and what each of them does.
+//! The faults that may come next, and what each of them does.
 
 use crate::client::{Body, Phase};
-use crate::conduct::Sent;
+use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
-use crate::network::{Down, Kind};
+use crate::network::{Incoming, Kind};
 use crate::server::{Fence, Lock, Mode, Queue, Records, Ticks, Value};
 use crate::world::{Action, World};
 
-/// What the server may be kept from.
+/// The impairments of the server.
 const MODES: [Mode; 5] = [
     Mode::OutOfMemory,
     Mode::Migrating,
@@ -23,7 +23,7 @@ impl World {
         self.faults_of_clients(configuration, actions);
         self.faults_of_server(actions);
         if self.mode != Mode::Normal {
-            actions.push(Action::Mend);
+            actions.push(Action::Repair);
         } else if self.budget.allows(Fault::Impair) {
             let modes = MODES
                 .iter()
@@ -35,49 +35,49 @@ impl World {
     fn faults_of_clients(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
         let may = |fault| self.budget.allows(fault);
         for (id, client) in (0..).zip(&self.clients).filter(|(_, client)| client.alive) {
-            if may(Fault::Try) && client.to_come > 0 {
-                actions.push(Action::Strike(Fault::Try, id));
+            if may(Fault::Try) && client.calls_left > 0 {
+                actions.push(Action::ClientFault(Fault::Try, id));
             }
             if may(Fault::Crash) && !client.is_idle() {
-                actions.push(Action::Strike(Fault::Crash, id));
+                actions.push(Action::ClientFault(Fault::Crash, id));
             }
-            if may(Fault::Unsubscribe) && client.heard && !client.is_idle() {
-                actions.push(Action::Strike(Fault::Unsubscribe, id));
+            if may(Fault::Unsubscribe) && client.subscribed && !client.is_idle() {
+                actions.push(Action::ClientFault(Fault::Unsubscribe, id));
             }
-            if may(Fault::Shutdown) && !client.episodes.is_empty() {
-                actions.push(Action::Strike(Fault::Shutdown, id));
+            if may(Fault::Shutdown) && !client.owners.is_empty() {
+                actions.push(Action::ClientFault(Fault::Shutdown, id));
             }
-            let quiet = client.link.up.is_empty() && client.link.down.is_empty();
-            // What is held is not retained after that, and what is retained ends.
-            let retains = configuration.retain > 0 && client.holds().next().is_some();
+            let quiet = client.connection.up.is_empty() && client.connection.down.is_empty();
+            // A break also ends a retained lease, and keeps a held one from being retained.
+            let retains = configuration.retain > 0 && client.leases().next().is_some();
             if may(Fault::Tear) && (!quiet || retains) {
-                actions.push(Action::Strike(Fault::Tear, id));
+                actions.push(Action::ClientFault(Fault::Tear, id));
             }
             if may(Fault::Lose) {
-                if !client.link.up.is_empty() {
+                if !client.connection.up.is_empty() {
                     actions.push(Action::LoseRequest(id));
                 }
-                if !client.link.down.is_empty() {
-                    actions.push(Action::LoseDown(id));
+                if !client.connection.down.is_empty() {
+                    actions.push(Action::LoseIncoming(id));
                 }
             }
-            if may(Fault::Double) && !client.link.up.is_empty() {
+            if may(Fault::Double) && !client.connection.up.is_empty() {
                 actions.push(Action::Double(id));
             }
-            if may(Fault::GiveUp) && !client.line.is_empty() {
-                actions.push(Action::LeaveLine(id));
+            if may(Fault::GiveUp) && !client.local_queue.is_empty() {
+                actions.push(Action::GiveUpBehindHead(id));
             }
-            for episode in &client.episodes {
-                if may(Fault::Timeout) && episode.waiting {
-                    actions.push(Action::TimeOut(id, episode.number));
+            for owner in &client.owners {
+                if may(Fault::Timeout) && owner.awaits_reply {
+                    actions.push(Action::TimeOut(id, owner.number));
                 }
-                let outside = match &episode.phase {
+                let outside = match &owner.phase {
                     Phase::Competing { .. } => true,
-                    Phase::Held(hold) => hold.body == Body::Outside,
+                    Phase::Held(lease) => lease.body == Body::Outside,
                     _ => false,
                 };
                 if may(Fault::GiveUp) && outside {
-                    actions.push(Action::GiveUp(id, episode.number));
+                    actions.push(Action::GiveUp(id, owner.number));
                 }
             }
         }
@@ -115,48 +115,48 @@ impl World {
         ];
         for fault in faults {
             if self.budget.allows(fault) && useful(fault) {
-                actions.push(Action::Happen(fault));
+                actions.push(Action::ServerFault(fault));
             }
         }
     }
 
-    pub(crate) fn fault(&mut self, action: Action, configuration: &Configuration) -> Sent {
-        let terms = configuration.terms();
+    pub(crate) fn fault(&mut self, action: Action, configuration: &Configuration) -> Verdict {
+        let rules = configuration.client_rules();
         match action {
             Action::GiveUp(id, number) => {
                 self.budget.spend(Fault::GiveUp);
-                self.on(id, number, |c, i| c.give_up(i, &terms))
+                self.on(id, number, |c, i| c.give_up(i, &rules))
             }
-            Action::LeaveLine(id) => {
+            Action::GiveUpBehindHead(id) => {
                 self.budget.spend(Fault::GiveUp);
-                self.client(id).line.pop();
+                self.client(id).local_queue.pop();
                 Ok(())
             }
             Action::TimeOut(id, number) => {
                 self.budget.spend(Fault::Timeout);
-                self.client(id).link.mute(number);
-                self.client(id).unanswered(number, &terms)
+                self.client(id).connection.stop_awaiting(number);
+                self.client(id).unanswered(number, &rules)
             }
             Action::LoseRequest(id) => {
                 self.budget.spend(Fault::Lose);
-                let lost = self.client(id).link.up.remove(0);
-                self.silence(id, lost.number, lost.kind, lost.wanted, configuration)
+                let lost = self.client(id).connection.up.remove(0);
+                self.message_lost(id, lost.number, lost.kind, lost.awaited, configuration)
             }
-            Action::LoseDown(id) => {
+            Action::LoseIncoming(id) => {
                 self.budget.spend(Fault::Lose);
-                match self.client(id).link.down.remove(0) {
-                    Down::Push(_) => Ok(()),
-                    Down::Reply(reply) => {
-                        self.silence(id, reply.number, reply.kind, true, configuration)
+                match self.client(id).connection.down.remove(0) {
+                    Incoming::Push(_) => Ok(()),
+                    Incoming::Reply(reply) => {
+                        self.message_lost(id, reply.number, reply.kind, true, configuration)
                     }
                 }
             }
             Action::Double(id) => {
                 self.budget.spend(Fault::Double);
-                let first = self.client(id).link.up[0];
-                let mut unheard = first;
-                unheard.wanted = false;
-                self.deliver(id, unheard, configuration);
+                let first = self.client(id).connection.up[0];
+                let mut copy = first;
+                copy.awaited = false;
+                self.deliver(id, copy, configuration);
                 Ok(())
             }
             Action::Impair(mode) => {
@@ -164,78 +164,78 @@ impl World {
                 self.impair(mode);
                 Ok(())
             }
-            Action::Mend => {
-                self.mend();
+            Action::Repair => {
+                self.repair();
                 Ok(())
             }
-            Action::Strike(fault, id) => {
+            Action::ClientFault(fault, id) => {
                 self.budget.spend(fault);
-                self.strike(fault, id, configuration)
+                self.client_fault(fault, id, configuration)
             }
-            Action::Happen(fault) => {
+            Action::ServerFault(fault) => {
                 self.budget.spend(fault);
-                self.happen(fault, configuration)
+                self.server_fault(fault, configuration)
             }
             step => unreachable!("{step:?} is no fault"),
         }
     }
 
-    /// A command will not be answered, because it or its answer is lost.
-    fn silence(
+    /// A command will not be answered, since it or its answer is lost.
+    fn message_lost(
         &mut self,
         id: u8,
         number: u8,
         kind: Kind,
-        wanted: bool,
+        awaited: bool,
         configuration: &Configuration,
-    ) -> Sent {
+    ) -> Verdict {
         let client = self.client(id);
         if let Kind::Renew { .. } = kind {
             if let Some(index) = client.find(number)
-                && let Phase::Held(hold) = &mut client.episodes[index].phase
+                && let Phase::Held(lease) = &mut client.owners[index].phase
             {
-                hold.renewing = false;
+                lease.renewing = false;
             }
             return Ok(());
         }
-        if wanted {
-            client.unanswered(number, &configuration.terms())
+        if awaited {
+            client.unanswered(number, &configuration.client_rules())
         } else {
             Ok(())
         }
     }
 
-    fn strike(&mut self, fault: Fault, id: u8, configuration: &Configuration) -> Sent {
-        let terms = configuration.terms();
+    fn client_fault(&mut self, fault: Fault, id: u8, configuration: &Configuration) -> Verdict {
+        let rules = configuration.client_rules();
         let client = self.client(id);
         match fault {
             Fault::Try => {
-                client.to_come -= 1;
-                client.try_once(&terms)
+                client.calls_left -= 1;
+                client.try_once(&rules)
             }
             Fault::Crash => {
-                client.link.tear(configuration.late);
-                client.episodes.clear();
-                (client.alive, client.headed) = (false, false);
-                client.to_come = 0;
-                client.line.clear();
+                client.connection.tear(configuration.late);
+                client.owners.clear();
+                (client.alive, client.has_head) = (false, false);
+                client.calls_left = 0;
+                client.local_queue.clear();
                 Ok(())
             }
-            Fault::Tear => client.tear(configuration.late, &terms),
+            Fault::Tear => client.tear(configuration.late, &rules),
             Fault::Unsubscribe => {
-                client.heard = false;
+                client.subscribed = false;
                 client
-                    .link
+                    .connection
                     .down
-                    .retain(|down| matches!(down, Down::Reply(_)));
+                    .retain(|down| matches!(down, Incoming::Reply(_)));
                 Ok(())
             }
-            Fault::Shutdown => client.shut_down(&terms),
+            Fault::Shutdown => client.shut_down(&rules),
             fault => unreachable!("{fault:?} concerns no client"),
         }
     }
 
-    fn happen(&mut self, fault: Fault, configuration: &Configuration) -> Sent {
+    fn server_fault(&mut self, fault: Fault, configuration: &Configuration) -> Verdict {
         let foreign = |rest| {
             Some(Lock {
                 value: Value::Foreign,
@@ -244,10 +244,10 @@ impl World {
         };
         match fault {
             Fault::Flush => self.scripts = 0,
-            Fault::Restart => return self.break_all(configuration),
+            Fault::Restart => return self.break_connections(configuration),
             Fault::RestartEmpty => {
                 self.records = Records::default();
-                return self.break_all(configuration);
+                return self.break_connections(configuration);
             }
             Fault::ForeignTake => self.records.lock = foreign(Some(configuration.ttl)),
             Fault::ForeignTakeForever => self.records.lock = foreign(None),
@@ -257,7 +257,7 @@ impl World {
             Fault::Replicate => self.replica = Some(self.records.clone()),
             Fault::FailOver => {
                 self.records = self.replica.take().expect("there is one");
-                return self.break_all(configuration);
+                return self.break_connections(configuration);
             }
             Fault::ClockAhead => self.step_clock(2),
             Fault::ClockBack => self.step_clock(-2),
@@ -268,13 +268,13 @@ impl World {
     }
 
     /// Every connection breaks, and the new process knows no script.
-    fn break_all(&mut self, configuration: &Configuration) -> Sent {
+    fn break_connections(&mut self, configuration: &Configuration) -> Verdict {
         self.scripts = 0;
         for client in &mut self.clients {
             if client.alive {
-                client.tear(configuration.late, &configuration.terms())?;
+                client.tear(configuration.late, &configuration.client_rules())?;
             } else {
-                client.heard = false;
+                client.subscribed = false;
             }
         }
         Ok(())
@@ -296,7 +296,7 @@ impl World {
         }
     }
 
-    pub(crate) fn mend(&mut self) {
+    pub(crate) fn repair(&mut self) {
         match std::mem::take(&mut self.mode) {
             Mode::LockWrong => self.records.lock = None,
             Mode::FenceWrong => self.records.fence = None,

@@ -1,0 +1,197 @@
+//! Local turns: a lease goes from one caller of a process to the next without a command.
+//! The runtime and the model follow the rule below.
+//!
+//! # The rule
+//!
+//! A *grant* is one owner's lease, from the answer that made it the holder to its own `end`. That
+//! answer is one to `acquire`, or to the `end` that named the owner as successor. The grant owns
+//! the tokens start … start + N − 1. Start is the token of that answer, and N is 16, as in the
+//! scripts. A grant has a turn, which counts from 0, a ttl, a deadline, and the time of the answer.
+//!
+//! A turn is over when the last frame of its lease is gone, or when a lease that was handed over is
+//! dropped before its body began. If the owner then heads its local queue:
+//!
+//! 1. **Is it lost?** The deadline is compared with the clock now; a loss by an answer counts, too.
+//!    A lost lease is never handed over: the owner is ended, and the next caller begins with an owner
+//!    of its own. A loss is thus a loss for every caller of the grant.
+//! 2. **May the next caller have it?** Only if all of these hold:
+//!    - the caller is the first of the local queue, and has not given up: no caller is skipped, so
+//!      the order inside a process stays;
+//!    - the ttl that it asks for first (its `max_hold` if that is shorter) is the grant's ttl;
+//!    - at least two thirds of that ttl are left until the deadline;
+//!    - turn + 1 < N;
+//!    - no waiter queues in Redis by the last answer, or the grant is younger than 1 s.
+//! 3. **It may.** The turn rises by one, and no command is sent. The turn's token is start + turn. No
+//!    answer changes that: `renew` and `acquire` answer with start. The owner, its deadline and the
+//!    renewals under way stay as they are; nothing counts from the hand-over. A guard of an earlier
+//!    turn is not valid in a later one, since its lease ended with its turn. `max_hold` and `renew`
+//!    are the new caller's. Its `max_hold` counts from the hand-over, and the earlier of the two
+//!    deadlines applies. The call whose turn is over succeeds by the deadline alone.
+//! 4. **It may not.** The owner is ended in favour of a successor (`end owner, successor`): a new
+//!    owner with the next caller's ttl. If no waiter queues, the successor gets a new grant, else the
+//!    tail of the queue. If the answer says that the successor holds, the caller that is first by then
+//!    takes the lease: at once if it asks for the ttl of that `end`, else after an `acquire`. If the
+//!    local queue is empty by then, the successor is ended.
+//!
+//! A caller that is handed a turn compares the deadline once more before its body begins, as every
+//! caller does. If that caller has given up (dropped, or its time was up at that moment), the token is
+//! spent and the turn is over: the rule starts again at 1. A turn goes by value to one caller, so
+//! exactly one caller has it.
+//!
+//! A renewal belongs to the grant and not to a turn. An answer to a renewal of an earlier turn
+//! lengthens the lease of the present one, unless that is lost by then. The answer "not yours" loses
+//! the lock for the caller that has it when the answer is read.
+//!
+//! # Retained leases
+//!
+//! A caller may ask for its lease to be *retained* for a while after its body. Then no caller has the
+//! lease, and its local queue has a head and no waiter behind it.
+//!
+//! 5. **When.** A body is over and the local queue is empty. The lease is retained if all of these hold,
+//!    and released otherwise:
+//!    - the lease is not lost, and no renewal of it is under way or went unanswered;
+//!    - its client has had one connection since the grant, which brought every answer about it. Messages
+//!      may be missed between two
+//!      connections, and the next one may lead to a server that does not know the lease;
+//!    - turn + 1 < N, so that the next caller gets a token;
+//!    - no waiter queues in Redis, by the last answer and by every message since: a contended lease is
+//!      never retained, however young its grant is;
+//!    - more than two thirds of its ttl are left.
+//!
+//!    A lease is not retained if no body began under it, or if it is released because it was lost or
+//!    because its client ends. The call whose body is over succeeds by the deadline alone, as in 3.
+//! 6. **How long.** For the time that its last caller asked for, or until only two thirds of its ttl are
+//!    left, if that is sooner: after that no caller may have it. A retained lease is not renewed.
+//! 7. **Which caller takes it.** The next caller of the key in the same client, whether it would wait or
+//!    not, if the time of 6 is not over, and by rule 2. It is a turn like any other, by rule 3. If the
+//!    caller may not have it, the owner is ended, and the caller heads the local queue with an owner of
+//!    its own. That owner's first command follows the `end` on the same connection.
+//! 8. **What ends it.** The end of the time of 6; a message that a waiter queues; a broken connection,
+//!    for the reasons in 5; the answer "not yours"; the end of the client. The owner is ended at once,
+//!    and the local queue goes on. A caller that comes meanwhile queues behind that owner, and is named
+//!    in its `end` or begins with an owner of its own.
+//!
+//! A message that arrives before the body is over makes rule 5 release the lease; one that arrives later
+//! ends it by rule 8. If the message is lost, waiters wait for the time of 6.
+//!
+//! # What holds then
+//!
+//! One body runs at a time, inside a process and across processes. Tokens rise with every body. A live
+//! head of the queue waits for at most N bodies of another process. The model is explored with N of
+//! 2 and 3; `configurations::turns` and `configurations::retained` list the scenarios.
+
+use super::ClientRules;
+use crate::audit::Breach;
+use crate::client::{Body, Client, Lease, Phase};
+use crate::seeded::Seeded;
+use crate::server::{Ticks, Token};
+
+impl Client {
+    /// Hands the lease over to the next caller of this process, if the rule allows it.
+    pub(super) fn hand_over(&mut self, index: usize, rules: &ClientRules) -> Result<bool, Breach> {
+        let Some(&ttl) = self.local_queue.first() else {
+            return Ok(false);
+        };
+        let Phase::Held(lease) = &self.owners[index].phase else {
+            return Ok(false);
+        };
+        let heads_queue = self.owners[index].heads_queue;
+        if !heads_queue || !may_hand_over(lease, self.owners[index].ttl, ttl, rules) {
+            return Ok(false);
+        }
+        self.local_queue.remove(0);
+        self.begin_turn(index, ttl, rules)?;
+        Ok(true)
+    }
+
+    /// Begins the next turn of the lease: owner, deadline and renewals stay.
+    fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
+        let owner = &mut self.owners[index];
+        let Phase::Held(lease) = &mut owner.phase else {
+            unreachable!("only a held lease is handed over");
+        };
+        lease.turn += 1;
+        if rules.seeded != Some(Seeded::TokenReused) {
+            lease.token += 1;
+        }
+        (lease.body, lease.retained) = (Body::Outside, 0);
+        if rules.seeded == Some(Seeded::LeaseFromTurn) {
+            lease.deadline = ttl;
+        }
+        owner.ttl = ttl;
+        let is_short = 3 * lease.deadline < 2 * ttl && rules.seeded != Some(Seeded::TurnUnchecked);
+        if is_short {
+            return Err(Breach::ShortTurn);
+        }
+        Ok(())
+    }
+
+    /// Retains the lease of a body that is over for the next caller, if the rule allows it.
+    pub(super) fn retain(&mut self, index: usize, rules: &ClientRules) -> bool {
+        let owner = &mut self.owners[index];
+        let Phase::Held(lease) = &mut owner.phase else {
+            return false;
+        };
+        let is_last =
+            lease.body == Body::Inside && owner.heads_queue && self.local_queue.is_empty();
+        let is_torn = lease.torn && !is_seeded(rules, Seeded::RetainedTorn);
+        let is_sure = lease.is_valid() && !lease.renewing && !is_torn;
+        let has_token =
+            Token::from(lease.turn) + 1 < rules.turns || is_seeded(rules, Seeded::RangeUnbounded);
+        // The time above two thirds of the ttl, rounded down.
+        let room = (3 * lease.deadline - 2 * owner.ttl).div_euclid(3);
+        let time = rules.retain.min(room);
+        if !is_last || !is_sure || !has_token || lease.contended || time <= 0 {
+            return false;
+        }
+        (lease.body, lease.retained) = (Body::Over, time);
+        true
+    }
+
+    /// The owner of the retained lease.
+    pub(super) fn retained(&self) -> Option<usize> {
+        let is_over = |lease: &Lease| lease.body == Body::Over;
+        let mut owners = self.owners.iter();
+        owners.position(|owner| owner.lease().is_some_and(is_over))
+    }
+
+    /// Gives a new caller the retained lease as its turn, or ends that lease.
+    pub(super) fn resume(&mut self, ttl: Ticks, rules: &ClientRules) -> Result<bool, Breach> {
+        let Some(index) = self.retained() else {
+            return Ok(false);
+        };
+        let owner = &self.owners[index];
+        let lease = *owner.lease().expect("the lease is retained");
+        let is_late = lease.retained == 0;
+        let may = !is_late && may_hand_over(&lease, owner.ttl, ttl, rules);
+        if may || is_seeded(rules, Seeded::RetainedLate) {
+            self.begin_turn(index, ttl, rules)?;
+            return if is_late {
+                Err(Breach::TakenLate)
+            } else {
+                Ok(true)
+            };
+        }
+        (self.owners[index].heads_queue, self.has_head) = (false, false);
+        self.release(index, rules)?;
+        Ok(false)
+    }
+}
+
+/// Whether a lease may be handed over to a caller that asks for `next`.
+fn may_hand_over(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> bool {
+    let Some(max_local_time) = rules.max_local_time else {
+        return false;
+    };
+    let is = |mistake| is_seeded(rules, mistake);
+    let is_held = lease.is_valid();
+    let fits = next == ttl && 3 * lease.deadline >= 2 * ttl;
+    let is_held = is_held && (fits || is(Seeded::TurnUnfit)) || is(Seeded::TurnUnchecked);
+    let has_token = Token::from(lease.turn) + 1 < rules.turns || is(Seeded::RangeUnbounded);
+    let is_fair = !lease.contended || lease.since < max_local_time;
+    is_held && has_token && is_fair
+}
+
+fn is_seeded(rules: &ClientRules, mistake: Seeded) -> bool {
+    rules.seeded == Some(mistake)
+}
