@@ -1,4 +1,4 @@
-//! Safety lines that can be removed, one a build, so that a test can see what they prevent.
+//! Safety lines that can be removed, one per build, so that a test can see what they prevent.
 //!
 //! `tests/control/run` compiles this crate with `--cfg lock_control="NAME"` and demands that a row of the
 //! fault table notices the missing line. `tests/control/controls` lists the names. In every other build
@@ -6,8 +6,8 @@
 
 /// Whether this build lacks the safety line of that name.
 ///
-/// A name that the workspace's lints do not list is an error, and so is a build that lacks a line and has
-/// no debug assertions, since it could be mistaken for a release.
+/// A name that the workspace's lints do not list is an error. So is a build that lacks a line and has no debug
+/// assertions: it could be mistaken for a release.
 macro_rules! is_removed {
     ($name:literal) => {{
         #[cfg(all(lock_control = $name, not(debug_assertions)))]

@@ -32,7 +32,7 @@
 //!    deadline decides, and the release goes on in the background. The body's own `Err` is
 //!    returned as it is.
 //! 3. **The holder gives up before the server does.** The deadline counts from before the confirmed
-//!    request was sent, less 1 % and 2 ms of the ttl, on a clock that runs on while the machine
+//!    request was sent, less 1 % of the ttl and 2 ms, on a clock that runs on while the machine
 //!    sleeps. When it passes, an async body is dropped at its current await and the call fails
 //!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
 //! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.

@@ -118,7 +118,7 @@ impl ReleaseReport {
         }
     }
 
-    /// The end of the lease, as a label of metrics.
+    /// The end of the lease, as a label of metrics. The labels are fixed, and older than the names of the outcomes.
     fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
         match (released, self.loss) {
             (_, Some(loss)) => Err(loss),

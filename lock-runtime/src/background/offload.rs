@@ -1,8 +1,8 @@
 //! Background tasks polled inline by the caller that awaits their result.
 //!
 //! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on
-//! them too. So the background takes a task over when its caller is dropped, and when the task was woken and
-//! not polled for a while: the caller's runtime may be blocked, or its future left unpolled.
+//! them too. So the background takes a task over in two cases: its caller was dropped, or the task was woken and not
+//! polled for a while. Then the caller's runtime may be blocked, or its future left unpolled.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -24,7 +24,7 @@ use crate::background::sync::Mutex;
 /// polled by the next is taken over: soon enough to keep its queue entry and its lease.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// After so many checks without any task there are no more, until the next task is assigned.
+/// After so many checks without a task, checking stops until the next task is assigned.
 const IDLE_CHECKS: u32 = 10;
 
 /// Boxed where it is made: it may take kilobytes, and is not moved on its way to the caller or the
@@ -50,7 +50,7 @@ enum Slot {
     Ready(Task),
     /// The task is being polled at this moment.
     Polling,
-    /// The task has ended, or the background has it, as it has every task that is assigned from now on.
+    /// The task has ended or is with the background, which also gets every later task.
     Closed,
 }
 

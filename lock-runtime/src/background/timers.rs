@@ -2,8 +2,8 @@
 //! clock, or on a plain thread.
 //!
 //! The background fires them. Most are for commands that are answered long before: setting and dropping one
-//! is a step in a map. The background is only woken for a timer that is earlier than its next check. Since
-//! deadlines rise, that is rare: it finds at that check which timers were dropped.
+//! is a step in a map. The background is only woken for a timer that is earlier than its next check.
+//! New timers are usually later, so this is rare. At the check, the background removes the timers that were dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;

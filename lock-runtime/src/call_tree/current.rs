@@ -1,7 +1,8 @@
 //! The scope whose body is being polled on this thread.
 //!
-//! The innermost scope of a call tree is in a thread-local, but only while one of its bodies is being polled: a
-//! tracing span is entered in the same way. So the tree moves with the future from thread to thread. Neither other tasks of the thread nor a task that a body drives itself can see it.
+//! A thread-local has the innermost scope of a call tree, but only while one of its bodies is being polled; tracing
+//! enters spans in the same way. So the tree moves with the future from thread to thread. Neither other tasks of the
+//! thread nor a task that a body drives itself can see it.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -76,7 +76,7 @@ impl Lease {
 
     /// The lease of the caller to which this one is handed over, under the same owner id and with the
     /// next of its tokens.
-    pub(crate) fn successor(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
+    pub(crate) fn for_next_turn(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
         Lease::new(
             request.locks.keys(),
             self.owner_id,

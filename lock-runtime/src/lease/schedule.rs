@@ -128,7 +128,8 @@ pub(crate) struct RenewalSchedule {
     renews: bool,
     /// Renewals that were sent since the last confirmation.
     unknown: u32,
-    /// While the lease has to be confirmed: when its next regular renewal is due. Otherwise `FIRST`.
+    /// Failed renewals are not reported before this moment: the next regular renewal of a lease that has to be
+    /// confirmed. `FIRST`: all are reported.
     quiet_until: Moment,
 }
 

@@ -14,7 +14,6 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The least time left of each lease. Renewing all takes as long as acquiring all: an eighth of the ttl
 /// at most, and more on a slow machine.
-/// most: on a slow machine that is more.
 const TTL: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

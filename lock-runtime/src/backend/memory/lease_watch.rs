@@ -41,8 +41,8 @@ impl LeaseWatch {
         self.lease.upgrade()
     }
 
-    /// Notifies the holder that the store has ended the lease. Its timer may not have: it cannot fire while
-    /// the runtime of the holder is blocked.
+    /// Notifies the holder that the store has ended the lease. The lease's timer may not have done so, since
+    /// it cannot fire while the runtime of the holder is blocked.
     pub(crate) fn expire(self) {
         if let Some(lease) = self.lease() {
             lease.lose(lease.expiry());
@@ -51,7 +51,7 @@ impl LeaseWatch {
 
     /// Follows the deadline of the lease, which was extended.
     pub(crate) fn restart(&mut self, lease: &Arc<Lease>) {
-        // The task finds that by itself.
+        // The task reads the new deadline by itself.
         if let Some(ExpiryTimer::Background(current)) = &mut self.timer
             && let Some(timer) = background_timer(lease)
         {
@@ -80,7 +80,7 @@ impl Drop for ExpiryTimer {
     }
 }
 
-/// Compares the clock with the deadline when that has come, however often it is moved.
+/// Compares the clock with the deadline when the deadline has come, even if it was moved.
 fn spawn_timer(lease: &Arc<Lease>) -> AbortHandle {
     let lease = Arc::downgrade(lease);
     let task = tokio::spawn(async move {

@@ -5,8 +5,7 @@
 //! at its deadline, and a [`test_holder`] occupies a lock for a test.
 //!
 //! A caller on a runtime waits there, with its timers, so paused time works. A lease that is renewed
-//! cannot lapse: store and holder live and die together, so its renewal is the statement that it does not
-//! expire. A lease without renewal, and one with `max_hold`, can end. A task on the holder's runtime
+//! has no deadline: store and holder are in one process and end together. A lease without renewal, and one with `max_hold`, can end. A task on the holder's runtime
 //! notifies the holder, and each waiter has a timer of its own, so neither needs the other's runtime.
 //!
 //! A caller that blocks its thread, or has no runtime, acquires and waits on its own thread. It goes by

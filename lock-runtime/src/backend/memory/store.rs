@@ -1,7 +1,7 @@
 //! The locks of one process, their holders and their queues: what follows from each request.
 //!
-//! All of it is decision. The time is an argument, and what has to be done about an answer is returned
-//! with it, as [`Effects`]: the store wakes no waiter, sets no timer and takes no mutex. A holder and a
+//! All of it is decision. The time is an argument. Each answer comes with its [`Effects`], which the caller
+//! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder and a
 //! waiter each leave a handle (`H` and `W`), which the store returns where they are concerned.
 //!
 //! A lock is in the map while it has a holder, and a waiter is in a queue only behind one. Waiters are

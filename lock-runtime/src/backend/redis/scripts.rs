@@ -114,7 +114,7 @@ pub(super) fn parse_acquire_reply(value: Value) -> Result<AcquireReply, WireErro
             _ => Err(unknown_answer("acquire")),
         },
         value => parse_grant(&value)
-            .map(AcquireReply::Held)
+            .map(AcquireReply::Granted)
             .ok_or_else(|| unknown_answer("acquire")),
     }
 }
@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn acquire_reply_is_a_grant_or_a_position() {
-        let Ok(AcquireReply::Held(grant)) = parse_acquire_reply(text("+0000000000000016")) else {
+        let Ok(AcquireReply::Granted(grant)) = parse_acquire_reply(text("+0000000000000016"))
+        else {
             panic!()
         };
         assert!(grant.contended);

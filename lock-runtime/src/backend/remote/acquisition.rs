@@ -94,7 +94,7 @@ impl<W: Wire> Acquisition<W> {
                 () = reply.closed() => None,
                 outcome = self.run(step) => Some(outcome),
             };
-            let outcome = outcome.map(|outcome| Ok(self.deliver(outcome?)));
+            let outcome = outcome.map(|outcome| Ok(self.register_lease(outcome?)));
             drop(self);
             if let Some(outcome) = outcome {
                 // If the caller is gone by now, the lease comes back and is released as it is dropped.
@@ -104,7 +104,7 @@ impl<W: Wire> Acquisition<W> {
         })
     }
 
-    fn deliver(&self, acquired: Acquired) -> Undelivered {
+    fn register_lease(&self, acquired: Acquired) -> Undelivered {
         let lease = delivery::register(&self.context, &self.request, acquired);
         Undelivered::new(self.context.clone(), lease)
     }
@@ -211,7 +211,7 @@ impl<W: Wire> Acquisition<W> {
         match self.context.wire.acquire(owner, request).await {
             Ok(Answered {
                 at,
-                answer: AcquireReply::Held(grant),
+                answer: AcquireReply::Granted(grant),
             }) => {
                 if is_fresh(self.context.now(), at, ttl) {
                     return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
@@ -231,7 +231,7 @@ impl<W: Wire> Acquisition<W> {
                 }
                 let callers = self.context.unsettled.number();
                 let pause = self.polls.after(&waiting, callers, random::jitter());
-                self.learn(LastKnown::Held(Box::new(waiting.holder)));
+                self.learn(LastKnown::HeldElsewhere(Box::new(waiting.holder)));
                 NextStep::Wait(pause)
             }
             Err(WireError::Refused(reason)) => {
@@ -270,7 +270,7 @@ impl<W: Wire> Acquisition<W> {
             owner: self.owner.take().expect("a grant has an owner"),
             grant,
             contended: grant.answer.contended
-                || matches!(self.last_known, Some(LastKnown::Held(_))),
+                || matches!(self.last_known, Some(LastKnown::HeldElsewhere(_))),
             heads_queue: mem::take(&mut self.heads_queue),
         }
     }
@@ -296,7 +296,7 @@ impl<W: Wire> Acquisition<W> {
 }
 
 impl<W: Wire> Acquisitions for Context<W> {
-    fn resume(
+    fn make_head(
         self: Arc<Self>,
         waiter: LocalWaiter,
         handoff: Handoff,
@@ -312,7 +312,7 @@ impl<W: Wire> Acquisitions for Context<W> {
         let mut acquisition = Acquisition::new(&self, request, until, true);
         match acquisition.take_over(handoff, last_known) {
             NextStep::Acquired(acquired) => {
-                let undelivered = acquisition.deliver(acquired);
+                let undelivered = acquisition.register_lease(acquired);
                 catch_panics(|| drop(reply.send(Ok(undelivered))));
             }
             step => self.offload(&task, acquisition.into_task(step, reply)),

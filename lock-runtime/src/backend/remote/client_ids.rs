@@ -6,10 +6,9 @@ use crate::lease::owner_id::ClientId;
 
 /// The ids that a client goes by, and the number of its owners with each.
 ///
-/// Each connection has an id of its own. A machine that is copied while it runs, and a process that is restored
-/// twice, share an id until they connect anew. Otherwise each copy would receive the other's messages, and count as a
-/// subscriber in its place. (Copies of a client that waits and is not connected at that moment share an id until the
-/// connection after the next.)
+/// Each connection has an id of its own, since copies of a machine or of a restored process share all that was made
+/// before they connect. With one shared id, each copy would receive the other's messages, and count as a subscriber in
+/// its place. Copies of a client that waits without a connection still share an id until the connection after the next.
 #[derive(Debug, Default)]
 pub(crate) struct ClientIds {
     /// The last one is for new owners.

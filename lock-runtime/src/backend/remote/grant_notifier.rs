@@ -21,7 +21,8 @@ use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 /// How long an ended owner is remembered: longer than a message can be under way to a client that is connected.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// No more ended owners are remembered. One that is forgotten sooner costs other clients a claim.
+/// The most ended owners that are remembered. If one is forgotten too soon and is granted the lock after that, other
+/// clients wait for the 1.5 s that its grant has to be confirmed.
 const MAX_REMEMBERED: usize = 1024;
 
 /// The owners of a client that have not ended, each with a slot for one notification.

@@ -48,7 +48,7 @@ pub(crate) fn join<W: Wire>(
     until: Instant,
 ) -> Joined<W> {
     let mut queues = context.queues();
-    if queues.head(&request.lock().names.lock).is_none() {
+    if queues.enter(&request.lock().names.lock).is_none() {
         return Joined::Head(request);
     }
     if let Some(undelivered) = local_turns::resume(context, &mut queues, &request) {
@@ -68,7 +68,8 @@ pub(crate) fn join<W: Wire>(
         release::release_unawaited(context, entry);
         return Joined::Head(request);
     }
-    let Some(tail) = queues.head(&request.lock().names.lock) else {
+    // Asked again, since the queues were borrowed in between.
+    let Some(tail) = queues.enter(&request.lock().names.lock) else {
         return Joined::Head(request);
     };
     if request.wait.is_zero() {
@@ -134,7 +135,10 @@ impl<W: Wire> QueuePosition<W> {
             return None;
         };
         // A caller that has just been made the head has its outcome soon.
-        queues.leave(&self.lock, self.waiter?)?;
+        let left = queues.leave(&self.lock, self.waiter?)?;
+        drop(queues);
+        // Without the mutex: dropping the reply wakes this caller.
+        drop(left);
         self.waiter = None;
         Some(last_known)
     }

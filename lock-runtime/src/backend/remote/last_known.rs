@@ -17,7 +17,7 @@ pub(crate) enum LastKnown {
     /// The lock was handed to the next waiter of the queue.
     HandedOff,
     /// The last attempt was answered with this holder.
-    Held(Box<Holder>),
+    HeldElsewhere(Box<Holder>),
     /// The last attempt failed.
     Failed(Box<WireError>),
 }
@@ -39,7 +39,7 @@ impl LastKnown {
         let holder = match self {
             LastKnown::HeldHere(label) => Holder::Ours(label.to_string()).describe(),
             LastKnown::HandedOff => "the next waiter of its queue".to_owned(),
-            LastKnown::Held(holder) => holder.describe(),
+            LastKnown::HeldElsewhere(holder) => holder.describe(),
             LastKnown::Failed(error) => return error.into_error(),
         };
         LockError::new(LockErrorKind::Busy).with_holder(holder)

@@ -22,7 +22,7 @@ pub(crate) struct LeaseEntry {
     pub(crate) schedule: RenewalSchedule,
     /// Waiters queue in Redis, as far as is known: the lock is released by hand-off.
     pub(crate) contended: bool,
-    /// The holder is the head of its local queue, and hands that over when it is done.
+    /// The holder is the head of its local queue, and passes that on when it is done.
     pub(crate) heads_queue: bool,
     /// How many callers had the grant before this holder.
     pub(crate) turn: u32,
@@ -86,7 +86,7 @@ impl LeaseEntry {
     pub(crate) fn hand_over(&mut self, request: &Request, now: Moment) -> Arc<Lease> {
         self.turn += 1;
         self.schedule = self.schedule.passed(now, &request.terms);
-        self.lease = Arc::new(self.lease.successor(request, &self.schedule));
+        self.lease = Arc::new(self.lease.for_next_turn(request, &self.schedule));
         self.lease.clone()
     }
 

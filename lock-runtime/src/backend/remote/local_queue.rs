@@ -12,29 +12,29 @@ use crate::key::{ByLock, LockName};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterId(u64);
 
-/// The local queues of a client by lock. `S` is what a waiter leaves in its queue, `N` what the head knows of the
+/// The local queues of a client by lock. `Waiter` is what a waiter leaves in its queue, `Known` what the head knows of the
 /// lock.
 #[derive(Debug)]
-pub(crate) struct LocalQueues<S, N> {
-    queues: ByLock<LocalQueue<S, N>>,
+pub(crate) struct LocalQueues<Waiter, Known> {
+    queues: ByLock<LocalQueue<Waiter, Known>>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct LocalQueue<S, N> {
+struct LocalQueue<Waiter, Known> {
     /// Made for the first waiter: every held lock has a queue, and hardly any has a waiter.
     #[expect(
         clippy::box_collection,
         reason = "it takes a quarter of the bytes where there is no waiter"
     )]
-    waiters: Option<Box<VecDeque<(WaiterId, S)>>>,
+    waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
     /// What the head knows of the lock. Waiters that leave need not ask themselves.
-    last_known: Option<N>,
+    last_known: Option<Known>,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-impl<S, N> Default for LocalQueues<S, N> {
+impl<Waiter, Known> Default for LocalQueues<Waiter, Known> {
     fn default() -> Self {
         LocalQueues {
             queues: ByLock::default(),
@@ -43,9 +43,9 @@ impl<S, N> Default for LocalQueues<S, N> {
     }
 }
 
-impl<S, N: Clone> LocalQueues<S, N> {
-    /// Becomes the head of a new queue, or returns the end of the queue that there is.
-    pub(crate) fn head(&mut self, lock: &LockName) -> Option<QueueTail<'_, S>> {
+impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
+    /// Becomes the head of a new queue: `None`. If there is a queue, returns its end, to wait there.
+    pub(crate) fn enter(&mut self, lock: &LockName) -> Option<QueueTail<'_, Waiter>> {
         match self.queues.entry(lock.clone()) {
             Entry::Occupied(queue) => Some(QueueTail {
                 waiters: &mut queue.into_mut().waiters,
@@ -63,14 +63,14 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Removes a waiter. `None` if it became the head before.
-    pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<S> {
+    pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<Waiter> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
         let index = waiters.binary_search_by_key(&id.0, |(id, _)| id.0);
         waiters.remove(index.ok()?).map(|(_, waiter)| waiter)
     }
 
     /// What the head knows of the lock.
-    pub(crate) fn last_known(&self, lock: &LockName) -> Option<N> {
+    pub(crate) fn last_known(&self, lock: &LockName) -> Option<Known> {
         self.queues.get(lock)?.last_known.clone()
     }
 
@@ -82,7 +82,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Changes what the head knows of the lock.
-    pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<N>) {
+    pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<Known>) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.last_known = last_known;
         }
@@ -92,9 +92,9 @@ impl<S, N: Clone> LocalQueues<S, N> {
     pub(crate) fn announce(
         &mut self,
         lock: &LockName,
-        last_known: &N,
-        mut has_time: impl FnMut(&S) -> bool,
-    ) -> Vec<S> {
+        last_known: &Known,
+        mut has_time: impl FnMut(&Waiter) -> bool,
+    ) -> Vec<Waiter> {
         let Some(queue) = self.queues.get_mut(lock) else {
             return Vec::new();
         };
@@ -112,7 +112,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// The first waiter.
-    pub(crate) fn peek(&self, lock: &LockName) -> Option<&S> {
+    pub(crate) fn peek(&self, lock: &LockName) -> Option<&Waiter> {
         let waiters = self.queues.get(lock)?.waiters.as_ref()?;
         waiters.front().map(|(_, waiter)| waiter)
     }
@@ -121,8 +121,8 @@ impl<S, N: Clone> LocalQueues<S, N> {
     pub(crate) fn pop_if<T>(
         &mut self,
         lock: &LockName,
-        accept: impl FnOnce(&S) -> Option<T>,
-    ) -> Option<(S, T)> {
+        accept: impl FnOnce(&Waiter) -> Option<T>,
+    ) -> Option<(Waiter, T)> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut()?;
         let (_, waiter) = waiters.front()?;
         let accepted = accept(waiter)?;
@@ -131,7 +131,7 @@ impl<S, N: Clone> LocalQueues<S, N> {
     }
 
     /// Makes the first waiter the head. Without one the queue ends.
-    pub(crate) fn pop(&mut self, lock: &LockName) -> Option<S> {
+    pub(crate) fn pop(&mut self, lock: &LockName) -> Option<Waiter> {
         let waiters = self.queues.get_mut(lock)?.waiters.as_mut();
         let waiter = waiters.and_then(|waiters| waiters.pop_front());
         if waiter.is_none() {
@@ -151,15 +151,15 @@ impl<S, N: Clone> LocalQueues<S, N> {
 }
 
 /// The end of a queue that has a head.
-pub(crate) struct QueueTail<'a, S> {
+pub(crate) struct QueueTail<'a, Waiter> {
     #[expect(clippy::box_collection, reason = "as in the queue")]
-    waiters: &'a mut Option<Box<VecDeque<(WaiterId, S)>>>,
+    waiters: &'a mut Option<Box<VecDeque<(WaiterId, Waiter)>>>,
     next: &'a mut u64,
 }
 
-impl<S> QueueTail<'_, S> {
+impl<Waiter> QueueTail<'_, Waiter> {
     /// Waits behind all others.
-    pub(crate) fn join(self, waiter: S) -> WaiterId {
+    pub(crate) fn join(self, waiter: Waiter) -> WaiterId {
         let id = WaiterId(*self.next);
         *self.next += 1;
         let waiters = self.waiters.get_or_insert_default();
@@ -183,7 +183,7 @@ mod tests {
 
     fn join(queues: &mut LocalQueues<u8, &'static str>, waiter: u8) -> WaiterId {
         queues
-            .head(&name("k"))
+            .enter(&name("k"))
             .expect("there is a head")
             .join(waiter)
     }
@@ -191,31 +191,31 @@ mod tests {
     #[test]
     fn only_the_first_is_the_head() {
         let (mut queues, k) = queues();
-        assert!(queues.head(&k).is_none());
-        assert!(queues.head(&k).is_some());
-        assert!(queues.head(&name("other")).is_none());
+        assert!(queues.enter(&k).is_none());
+        assert!(queues.enter(&k).is_some());
+        assert!(queues.enter(&name("other")).is_none());
     }
 
     #[test]
     fn waiters_become_the_head_in_order_and_the_queue_ends_with_the_last() {
         let (mut queues, k) = queues();
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         join(&mut queues, 1);
         join(&mut queues, 2);
         assert_eq!(queues.peek(&k), Some(&1));
         assert_eq!(queues.pop(&k), Some(1));
         assert_eq!(queues.pop(&k), Some(2));
-        let tail = queues.head(&k);
+        let tail = queues.enter(&k);
         assert!(tail.is_some(), "the last waiter is the head still");
         assert_eq!(queues.pop(&k), None);
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
     }
 
     #[test]
     fn waiter_that_may_not_be_the_head_stays() {
         let (mut queues, k) = queues();
         assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is no queue");
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         assert_eq!(queues.pop_if(&k, |_| Some(())), None, "there is a head");
         join(&mut queues, 1);
         join(&mut queues, 2);
@@ -225,13 +225,13 @@ mod tests {
             Some((1, 10))
         );
         assert_eq!(queues.pop(&k), Some(2));
-        assert!(queues.head(&k).is_some());
+        assert!(queues.enter(&k).is_some());
     }
 
     #[test]
     fn waiter_that_leaves_is_skipped_and_learns_if_it_was_the_head_before() {
         let (mut queues, k) = queues();
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         let [first, second, third] = [1, 2, 3].map(|waiter| join(&mut queues, waiter));
         assert_eq!(queues.leave(&k, second), Some(2));
         assert_eq!(queues.leave(&k, second), None);
@@ -245,19 +245,19 @@ mod tests {
     fn last_known_belongs_to_its_queue() {
         let (mut queues, k) = queues();
         queues.update(&k, Some("there is no queue"));
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         assert_eq!(queues.last_known(&k), None);
         queues.update(&k, Some("held"));
         assert_eq!(queues.last_known(&k), Some("held"));
         assert_eq!(queues.pop(&k), None);
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         assert_eq!(queues.last_known(&k), None, "this is another queue");
     }
 
     #[test]
     fn announcement_removes_the_waiters_without_time() {
         let (mut queues, k) = queues();
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         for waiter in 1..=4 {
             join(&mut queues, waiter);
         }
@@ -276,11 +276,11 @@ mod tests {
     #[test]
     fn queue_with_a_waiter_is_not_removed() {
         let (mut queues, k) = queues();
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
         let waiter_id = join(&mut queues, 1);
         assert!(!queues.remove_if_empty(&k));
         queues.leave(&k, waiter_id);
         assert!(queues.remove_if_empty(&k));
-        assert!(queues.head(&k).is_none());
+        assert!(queues.enter(&k).is_none());
     }
 }

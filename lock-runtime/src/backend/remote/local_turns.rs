@@ -2,8 +2,7 @@
 //!
 //! A grant of the server owns [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in
 //! turn. The lease goes to the first caller of the local queue and to no other, so the order inside the process
-//! stays. It goes only where that caller could have been granted the same: for the ttl that it asks for, with
-//! most of it left. A lost lease is never handed over. While waiters queue in Redis, or may, a lease goes round
+//! stays. That caller must ask for the same ttl, and most of the ttl must be left. A lost lease is never handed over. While waiters queue in Redis, or may, a lease goes round
 //! for a second at most. After its last token it is ended in their favour.
 //!
 //! Where the local queue is empty and no other client is known to want the lock, a lease may be retained for
@@ -27,7 +26,7 @@ use crate::lease::Lease;
 use crate::lease::Request;
 
 /// Hands the lease of a holder that is done to the next caller of its local queue. If there is none and it
-/// `may_retain` the lease, keeps that for the next caller to come. `None`: the lease is to be released.
+/// `may_retain` the lease, keeps the lease for the next caller. `None`: the lease is to be released.
 pub(crate) fn hand_over<W: Wire>(
     context: &Arc<Context<W>>,
     lease: &Lease,

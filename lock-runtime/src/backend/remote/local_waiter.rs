@@ -30,7 +30,7 @@ pub(crate) struct LocalWaiter {
 /// Begins acquisitions for waiters. The acquisition is above the hand-off that calls this.
 pub(crate) trait Acquisitions: Send + Sync {
     /// Makes `waiter` the head of its local queue.
-    fn resume(
+    fn make_head(
         self: Arc<Self>,
         waiter: LocalWaiter,
         handoff: Handoff,

@@ -27,7 +27,7 @@ pub(crate) fn to_next<W: Wire>(context: &Arc<Context<W>>, lock: &LockName, hando
         }
     };
     let acquisitions = waiter.acquisitions.clone();
-    acquisitions.resume(waiter, handoff, last_known);
+    acquisitions.make_head(waiter, handoff, last_known);
 }
 
 /// Ends the owner of a hand-off that no caller takes.

@@ -2,8 +2,8 @@
 //!
 //! An end without an answer is repeated until there is one, or until nothing of the owner can be left. For a
 //! holder that includes a refusal: a password or certificate that is being replaced refuses for a moment. An
-//! answer is not enough where one of the owner's acquires is unanswered on another connection: that acquire may
-//! arrive after the answer and take the lock for an owner that is gone. Such a *tainted* owner is ended again
+//! answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
+//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again
 //! for as long as one of its commands can still arrive, whatever the answers say.
 
 use std::sync::Arc;

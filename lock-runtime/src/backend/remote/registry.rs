@@ -178,8 +178,8 @@ impl LeaseRegistry {
         Some(next)
     }
 
-    /// Retains the lease of a holder that is done for the next caller of its client, if no other client is known
-    /// to want the lock and nothing is known against the lease.
+    /// Keeps a lease after its holder is done, for the client's next caller. Only if no other client is known to want
+    /// the lock, and the lease is not in doubt.
     pub(crate) fn retain(&mut self, lease: &Lease, turns: u32, now: Moment) -> bool {
         let is_closed = self.retained.is_closed();
         let Some(entry) = self.entry(lease) else {

@@ -38,8 +38,8 @@ const MIN_WAIT: Duration = Duration::from_millis(20);
 
 /// Releases a lock and reports the outcome.
 ///
-/// Runs on the background from the start if the lease is already lost, so that the loss is reported before the
-/// release returns, or if a renewal is in flight, so that no renewal follows the release.
+/// Runs in the background from the start in two cases. If the lease is already lost, the loss is reported before the
+/// release returns. If a renewal is in flight, no renewal follows the release.
 pub(crate) async fn release<W: Wire>(
     context: &Arc<Context<W>>,
     entry: Box<LeaseEntry>,
@@ -59,9 +59,9 @@ pub(crate) async fn release<W: Wire>(
 
 /// As [`release`], without waiting for the answer. Never blocks.
 ///
-/// With a connection the command is queued when this returns, and what the same caller sends next comes after
-/// it. Without one, or where the server has forgotten the script or refuses to compare and delete, the caller's
-/// next acquire may come first, and then waits in Redis's queue.
+/// The command is queued when this returns, and the caller's next command comes after it. There are three exceptions:
+/// no connection, a server that has forgotten the script, and one that refuses to compare and delete. Then the
+/// caller's next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited<W: Wire>(
     context: &Arc<Context<W>>,
     mut entry: Box<LeaseEntry>,
@@ -87,7 +87,7 @@ fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
     }
 }
 
-/// The task that releases a lock, hands the local queue over, and reports the outcome to `reply`.
+/// The task that releases a lock, passes the head of the local queue on, and reports the outcome to `reply`.
 fn release_task<W: Wire>(
     context: &Arc<Context<W>>,
     entry: Box<LeaseEntry>,
@@ -203,7 +203,7 @@ async fn first_end<W: Wire>(
             return ended;
         }
     }
-    let _head = heads_queue.then(|| HandOverOnDrop {
+    let _head = heads_queue.then(|| PassHeadOnDrop {
         context,
         lock: owner.names.lock.clone(),
     });
@@ -259,7 +259,7 @@ async fn may_repeat<W: Wire>(
     true
 }
 
-/// Ends a holder in favour of `successor`, and hands the local queue over with what came of it.
+/// Ends a holder in favour of `successor`, and passes the head of the local queue on with the outcome.
 async fn release_to<W: Wire>(
     context: &Arc<Context<W>>,
     owner: &mut RegisteredOwner,
@@ -286,8 +286,8 @@ async fn release_to<W: Wire>(
         }) => Handoff::Confirmed(successor),
         Err(_) => Handoff::Queued(successor),
         Ok(_) => {
-            // The successor was named, so it has to be ended: a wire that sends a command twice may bring the
-            // answer to the second, after the first has put the successor in the queue.
+            // The successor was named, so it has to be ended. If the wire sent the `end` twice, this may be the answer
+            // to the second, and the first may have put the successor in the queue.
             drop(reaper::end(context, successor));
             Handoff::Fresh
         }
@@ -296,13 +296,13 @@ async fn release_to<W: Wire>(
     ended.map(|answered| answered.answer)
 }
 
-/// Hands the head of a local queue over when this is dropped.
-struct HandOverOnDrop<'a, W: Wire> {
+/// Passes the head of a local queue on when this is dropped.
+struct PassHeadOnDrop<'a, W: Wire> {
     context: &'a Arc<Context<W>>,
     lock: LockName,
 }
 
-impl<W: Wire> Drop for HandOverOnDrop<'_, W> {
+impl<W: Wire> Drop for PassHeadOnDrop<'_, W> {
     fn drop(&mut self) {
         pass_head::to_next(self.context, &self.lock, Handoff::Fresh);
     }

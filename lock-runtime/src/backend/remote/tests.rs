@@ -1,12 +1,17 @@
 use std::future::pending;
+use std::pin::pin;
+use std::sync::{Mutex, mpsc};
+use std::task::{self, Poll, Wake};
+use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal};
-use crate::key::{LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -45,47 +50,52 @@ impl Wire for SilentWire {
     }
 }
 
+/// A request for the lock `key`.
+fn request(wait: Duration) -> Request {
+    let key = LockKey::from("key".to_owned());
+    let names = RecordNames::new("lock:", &key).unwrap();
+    Request {
+        locks: LockSet::one(key, names),
+        mode: Mode::Exclusive,
+        terms: LeaseTerms {
+            ttl: Duration::from_secs(3600),
+            renew: true,
+            max_hold: None,
+            retain: Duration::ZERO,
+        },
+        wait,
+        label: "".into(),
+        function: "",
+        template: "key",
+    }
+}
+
 /// The holder hands its lease over at the moment at which the next caller is dropped. That caller was
 /// made the head, so it cannot leave the queue any more, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| SilentWire).unwrap();
-    let key = LockKey::from("key".to_owned());
-    let names = RecordNames::new("lock:", &key).unwrap();
-    let terms = LeaseTerms {
-        ttl: Duration::from_secs(3600),
-        renew: true,
-        max_hold: None,
-        retain: Duration::ZERO,
-    };
+    let request = request(Duration::from_secs(9));
+    let Lock { key, names } = request.lock().clone();
     let granted_at = client.now();
-    let schedule = RenewalSchedule::granted(granted_at, &terms);
+    let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let owner = client
         .new_owner(&Arc::default(), &names, Mode::Exclusive)
         .unwrap();
     let token = FencingToken::new(1600);
     let lease = Arc::new(Lease::new(
-        key.clone(),
+        key,
         owner.id(),
         token,
-        terms,
+        request.terms,
         ("", "key"),
         Clock::Boot,
         &schedule,
     ));
-    assert!(client.queues().head(&names.lock).is_none());
+    assert!(client.queues().enter(&names.lock).is_none());
     let mut entry = LeaseEntry::new(lease.clone(), owner, schedule, granted_at);
     entry.heads_queue = true;
     client.registry().insert(entry);
-    let request = Request {
-        locks: LockSet::one(key, names),
-        mode: Mode::Exclusive,
-        terms,
-        wait: Duration::from_secs(9),
-        label: "".into(),
-        function: "",
-        template: "key",
-    };
     let until = Instant::now() + request.wait;
     let Joined::Waits(position) = join_queue::join(&client, request, until) else {
         panic!("the queue has a head");
@@ -96,4 +106,55 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
         Some(ReleaseOutcome::HandedOver)
     );
     assert_eq!(client.registry().leases().count(), 0, "no caller holds it");
+}
+
+/// Takes the queues' mutex on another thread as soon as it is woken.
+struct LocksQueues {
+    client: Arc<Remote<SilentWire>>,
+    is_locked: Mutex<Option<bool>>,
+}
+
+impl Wake for LocksQueues {
+    fn wake(self: Arc<LocksQueues>) {
+        let (locked, is_locked) = mpsc::channel();
+        let client = self.client.clone();
+        thread::spawn(move || {
+            drop(client.queues());
+            let _ = locked.send(());
+        });
+        let is_locked = is_locked.recv_timeout(Duration::from_secs(5)).is_ok();
+        *self.is_locked.lock().unwrap() = Some(is_locked);
+    }
+}
+
+#[test]
+fn caller_whose_time_is_up_is_woken_without_a_mutex() {
+    let client = open(&Options::default(), Clock::Boot, |_, _| SilentWire).unwrap();
+    let request = request(Duration::from_millis(1));
+    let lock = request.lock().names.lock.clone();
+    assert!(client.queues().enter(&lock).is_none());
+    client.announce(&lock, LastKnown::HandedOff);
+    let Joined::Waits(position) = join_queue::join(&client, request, Instant::now()) else {
+        panic!("the queue has a head");
+    };
+    let waker = Arc::new(LocksQueues {
+        client: client.clone(),
+        is_locked: Mutex::default(),
+    });
+    let mut waiting = pin!(position.wait());
+    let outcome = loop {
+        *waker.is_locked.lock().unwrap() = None;
+        let waker_of_task = waker.clone().into();
+        let mut context = task::Context::from_waker(&waker_of_task);
+        if let Poll::Ready(outcome) = waiting.as_mut().poll(&mut context) {
+            break outcome;
+        }
+        // A timer wakes it when its time is up.
+        while waker.is_locked.lock().unwrap().is_none() {
+            thread::yield_now();
+        }
+    };
+    let error = outcome.expect_err("the lock is held");
+    assert!(error.is_busy(), "{error}");
+    assert_eq!(*waker.is_locked.lock().unwrap(), Some(true));
 }

@@ -1,6 +1,6 @@
 //! Renews leases, and declares them lost.
 //!
-//! A lease is lost by the local clock, or by the server's answer that another owner has the lock. A renewal that
+//! A lease is lost by the local clock, or by the server's answer that its owner does not hold the lock. A renewal that
 //! fails or is not answered proves nothing: the lease is then *unknown*, and renewed again and again until its
 //! deadline. Renewals that fall due together are sent together.
 
@@ -26,8 +26,8 @@ use crate::telemetry;
 /// Timers stand still while the machine sleeps and leases do not, so no sleep is longer.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Renewals in one pipeline, and leases handled under the registry's mutex at a time. Enough to spare round
-/// trips, and few enough that an acquire or a release waits for a part of a millisecond meanwhile.
+/// Renewals in one pipeline, and leases handled under the registry's mutex at a time. Large enough to
+/// save round trips, and small enough that an acquire or a release waits less than a millisecond for a batch.
 const BATCH: usize = 64;
 
 /// Looks after the leases of a client for as long as there is one.

@@ -2,9 +2,9 @@
 //!
 //! An acquire without an answer may still be on its way, and the bytes of a closed connection can arrive after those of
 //! the connection that replaced it. If the owner's `end` overtakes its acquire like that, the acquire takes the lock for
-//! an owner that is gone. One connection keeps the order. So only an unanswered acquire on *another* connection than
-//! the `end`'s is dangerous: the owner is then *tainted*, and its `end` is repeated until none of its commands can
-//! arrive any more.
+//! an owner that is gone. One connection keeps the order. Only an acquire that is unanswered on *another*
+//! connection than the `end`'s is dangerous. The owner is then *tainted*: its `end` is repeated until none of its
+//! commands can arrive any more.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ pub(crate) struct Answered<T> {
 /// The answer to `acquire`.
 #[derive(Clone, Debug)]
 pub(crate) enum AcquireReply {
-    Held(Grant),
+    Granted(Grant),
     Waiting(Waiting),
 }
 

@@ -256,7 +256,7 @@ fn confirmation_after_the_deadline_does_not_move_it() {
     let brief = terms(MIN_TTL);
     let mut entry = leased(1, long_ago);
     entry.schedule = RenewalSchedule::granted(long_ago, &brief);
-    entry.lease = Arc::new(entry.lease.successor(&request(brief), &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request(brief), &entry.schedule));
     let (lease, deadline) = (entry.lease.clone(), entry.schedule.deadline());
     let mut registry = LeaseRegistry::default();
     registry.insert(entry);
@@ -408,7 +408,7 @@ fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
     let request = request(terms(TTL));
-    entry.lease = Arc::new(entry.lease.successor(&request, &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request, &entry.schedule));
     let lease = entry.lease.clone();
     registry.insert(entry);
     let first = start + TTL / 3;
@@ -448,7 +448,7 @@ fn undelivered_lease_is_lost_when_it_ends() {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
     let request = request(terms(TTL));
-    entry.lease = Arc::new(entry.lease.successor(&request, &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request, &entry.schedule));
     registry.insert(entry);
     let mut agenda = DueWork::default();
     while agenda.lost.is_empty() {
