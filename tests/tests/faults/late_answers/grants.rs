@@ -70,8 +70,10 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
 async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut monitor = server.monitor();
-    proxy.replies(Mode::Delay(TTL * 3));
-    let waiting = tokio::spawn(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
+    // Long enough to be had on a busy machine, and late before the command times out.
+    let ttl = TTL * 5;
+    proxy.replies(Mode::Delay(ttl * 2));
+    let waiting = tokio::spawn(client.lock(KEY).ttl(ttl).wait(LONG).acquire());
     let mut asked = 0;
     eventually("second acquire", LONG, async || {
         let commands = monitor.take();
