@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::delivery::{self, Acquired};
+use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
@@ -34,7 +34,7 @@ use crate::lease::schedule::margin;
 #[derive(Debug)]
 enum NextStep {
     /// It has the lock.
-    Acquired(Acquired),
+    Acquired(GrantedOwner),
     /// It makes an attempt now.
     Attempt,
     /// It makes an attempt after this time, or when a grant is announced.
@@ -104,7 +104,7 @@ impl<W: Wire> Acquisition<W> {
         })
     }
 
-    fn register_lease(&self, acquired: Acquired) -> Undelivered {
+    fn register_lease(&self, acquired: GrantedOwner) -> Undelivered {
         let lease = delivery::register(&self.context, &self.request, acquired);
         Undelivered::new(self.context.clone(), lease)
     }
@@ -146,7 +146,7 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// Competes until it has the lock or its wait is over.
-    async fn run(&mut self, mut step: NextStep) -> Result<Acquired, LockError> {
+    async fn run(&mut self, mut step: NextStep) -> Result<GrantedOwner, LockError> {
         loop {
             step = match step {
                 NextStep::Acquired(acquired) => return Ok(acquired),
@@ -265,8 +265,8 @@ impl<W: Wire> Acquisition<W> {
         self.last_known = Some(last_known);
     }
 
-    fn acquired(&mut self, grant: Answered<Grant>) -> Acquired {
-        Acquired {
+    fn acquired(&mut self, grant: Answered<Grant>) -> GrantedOwner {
+        GrantedOwner {
             owner: self.owner.take().expect("a grant has an owner"),
             grant,
             contended: grant.answer.contended

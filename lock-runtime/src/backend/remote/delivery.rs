@@ -15,7 +15,7 @@ use crate::lease::schedule::RenewalSchedule;
 
 /// A lock that was acquired, and the owner that holds it.
 #[derive(Debug)]
-pub(crate) struct Acquired {
+pub(crate) struct GrantedOwner {
     pub(crate) owner: RegisteredOwner,
     pub(crate) grant: Answered<Grant>,
     /// Whether a waiter queues behind the owner, or did a moment ago.
@@ -27,7 +27,7 @@ pub(crate) struct Acquired {
 pub(crate) fn register<W: Wire>(
     context: &Context<W>,
     request: &Request,
-    acquired: Acquired,
+    acquired: GrantedOwner,
 ) -> Arc<Lease> {
     if acquired.heads_queue {
         let holder = LastKnown::HeldHere(request.label.clone());

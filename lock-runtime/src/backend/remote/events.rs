@@ -1,6 +1,6 @@
 //! What a client does about messages and about connections that come and go.
 
-use std::sync::{OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::backend::remote::context::Context;
 use crate::backend::remote::grant_notifier::GrantNotifier;
@@ -30,6 +30,11 @@ impl<W: Wire> Events<W> {
         let is_first = self.context.set(context).is_ok();
         debug_assert!(is_first, "a wire has one context");
     }
+
+    /// `None` before the context is made, and once the client is gone.
+    fn context(&self) -> Option<Arc<Context<W>>> {
+        self.context.get().and_then(Weak::upgrade)
+    }
 }
 
 impl<W: Wire> WireEvents for Events<W> {
@@ -38,7 +43,7 @@ impl<W: Wire> WireEvents for Events<W> {
     }
 
     fn connected(&self, connection: ConnectionId) {
-        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+        let Some(context) = self.context() else {
             return;
         };
         self.notifier.connected(connection);
@@ -47,7 +52,7 @@ impl<W: Wire> WireEvents for Events<W> {
     }
 
     fn disconnected(&self, connection: ConnectionId) {
-        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+        let Some(context) = self.context() else {
             return;
         };
         self.notifier.disconnected(connection);
@@ -58,7 +63,7 @@ impl<W: Wire> WireEvents for Events<W> {
     }
 
     fn message(&self, payload: &[u8]) {
-        let Some(context) = self.context.get().and_then(Weak::upgrade) else {
+        let Some(context) = self.context() else {
             return;
         };
         let Some((owner_id, lock)) =

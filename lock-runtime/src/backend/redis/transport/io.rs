@@ -97,7 +97,7 @@ impl Io {
     ) {
         let is_alone = self.pending.is_empty();
         if self.is_idle(now) {
-            self.receive(ReadBy::Sender, notifications);
+            self.receive(ReadBy::Caller, notifications);
         }
         self.note_active(now);
         if let Some(error) = self.closed.clone() {

@@ -35,5 +35,5 @@ pub(super) enum ReadBy<'a> {
     BlockedThread,
     Background,
     /// A thread that is about to send a command, or needs the messages that have arrived.
-    Sender,
+    Caller,
 }

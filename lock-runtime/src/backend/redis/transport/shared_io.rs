@@ -94,7 +94,7 @@ impl SharedIo {
         }
         drop(io);
         if is_due {
-            self.receive(ReadBy::Sender);
+            self.receive(ReadBy::Caller);
         }
     }
 
