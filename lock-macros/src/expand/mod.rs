@@ -33,7 +33,7 @@
 //!                 Ok(output) => BodyEnd::returned((&BodyResult(output)).lock_body_failed()),
 //!                 Err(_) => BodyEnd::Dropped,
 //!             };
-//!             match Call::settled(&mut call, OnLost::Cancel, ended).await {
+//!             match Call::released(&mut call, OnLost::Cancel, ended).await {
 //!                 Ok(()) => outcome,
 //!                 Err(error) => Err(error),
 //!             }
@@ -150,7 +150,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let outcome = match mode {
         Mode::Async => {
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
-            let settled = quote_spanned!(place=> __lock_rt::Call::settled(&mut __lock_call, #on_lost, __lock_ended));
+            let released = quote_spanned!(place=> __lock_rt::Call::released(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
                 let mut __lock_call = #acquire;
                 let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
@@ -166,7 +166,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                             ::core::result::Result::Ok(__lock_output) => #failed,
                             ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
                         };
-                        match #settled.await {
+                        match #released.await {
                             ::core::result::Result::Ok(()) => __lock_outcome,
                             ::core::result::Result::Err(__lock_error) => {
                                 ::core::result::Result::Err(__lock_error)
@@ -188,7 +188,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                         #guard
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
-                        match __lock_rt::settle_blocking(#held, #on_lost, __lock_ended) {
+                        match __lock_rt::release_after_blocking(#held, #on_lost, __lock_ended) {
                             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),
                             ::core::result::Result::Err(__lock_error) => {
                                 ::core::result::Result::Err(__lock_error)

@@ -16,7 +16,7 @@ const HEADER: &str = r#"//! The quickstart with its attribute expanded: this is 
 //!
 //! `ship` builds its key from its arguments and asks the installed client for the lock. Once it is
 //! acquired, `drive` polls the body inside its call tree, and drops the body if the lock is lost.
-//! `settled` releases the lock and reports whether it was held throughout. If the lock was not
+//! `released` releases the lock and reports whether it was held throughout. If the lock was not
 //! acquired, or was lost, the return type decides how the caller learns of it. The expansion does
 //! nothing more: the locking itself is ordinary code in lock-runtime.
 //!

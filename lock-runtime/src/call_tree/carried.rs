@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 
 use super::current::{current, entered};
 use super::scope::Scope;
-use crate::lease::Share;
+use crate::lease::LeaseRef;
 
 pin_project! {
     /// A future that carries the call tree in which it was made; see [`in_current_hold`].
@@ -19,7 +19,7 @@ pin_project! {
         #[pin]
         future: Option<F>,
         scope: Option<Arc<Scope>>,
-        shares: Vec<Share>,
+        references: Vec<LeaseRef>,
     }
 
     impl<F> PinnedDrop for InCurrentHold<F> {
@@ -45,7 +45,7 @@ impl<F: Future> Future for InCurrentHold<F> {
         if output.is_ready() {
             // A future may be kept after it has ended; its leases must not be.
             *this.scope = None;
-            this.shares.clear();
+            this.references.clear();
         }
         output
     }
@@ -83,10 +83,10 @@ impl<F: Future> Future for InCurrentHold<F> {
 /// ```
 pub fn in_current_hold<F: Future>(future: F) -> InCurrentHold<F> {
     let scope = current().as_ref().map(Scope::uncancelled);
-    let shares = scope.iter().flat_map(|scope| scope.shares()).collect();
+    let references = scope.iter().flat_map(|scope| scope.references()).collect();
     InCurrentHold {
         future: Some(future),
         scope,
-        shares,
+        references,
     }
 }

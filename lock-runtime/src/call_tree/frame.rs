@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::panics::catch_panics;
-use crate::lease::Share;
+use crate::lease::LeaseRef;
 
 /// One level of nesting in a lease.
 ///
@@ -51,9 +51,9 @@ impl Frame {
         Arc::ptr_eq(&self.lease, &other.lease)
     }
 
-    /// Counts one more sharer of the lease.
-    pub(crate) fn share(&self) -> Share {
-        Share::of(self.lease.shared())
+    /// Counts one more guard, body or carried future.
+    pub(crate) fn reference(&self) -> LeaseRef {
+        LeaseRef::of(self.lease.shared())
     }
 
     fn siblings(&self) -> &Semaphore {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::Frame;
 use super::on_lost::OnLost;
-use crate::lease::Share;
+use crate::lease::LeaseRef;
 
 /// One body of a call tree, and all that are around it.
 #[derive(Debug)]
@@ -37,15 +37,15 @@ impl Scope {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
     }
 
-    /// One share in every lease of the tree.
-    pub(super) fn shares(&self) -> Vec<Share> {
+    /// One reference to every lease of the tree.
+    pub(super) fn references(&self) -> Vec<LeaseRef> {
         let mut frames: Vec<&Frame> = Vec::new();
         for scope in self.chain() {
             if !frames.iter().any(|frame| frame.has_lease_of(&scope.frame)) {
                 frames.push(&scope.frame);
             }
         }
-        frames.into_iter().map(Frame::share).collect()
+        frames.into_iter().map(Frame::reference).collect()
     }
 
     /// The innermost frame under which this tree holds `key` of `client`.

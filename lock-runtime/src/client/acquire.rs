@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
+use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
 use crate::client::guard::LockGuard;
-use crate::client::settle::{self, BodyEnd};
 use crate::error::LockError;
 use crate::key::LockKey;
 
@@ -210,7 +210,12 @@ impl Acquire {
             guard.driver(OnLost::Cancel).drive(body).await
         };
         // Boxed, or it would be part of every future that runs a body.
-        Box::pin(settle::settle(guard, OnLost::Cancel, BodyEnd::of(&outcome))).await?;
+        Box::pin(body_end::release_after(
+            guard,
+            OnLost::Cancel,
+            BodyEnd::of(&outcome),
+        ))
+        .await?;
         outcome
     }
 
@@ -252,7 +257,7 @@ impl Acquire {
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
         let output = guard.run_body_blocking(|| body(&guard));
-        settle::settle_blocking(guard, OnLost::Cancel, BodyEnd::Succeeded)?;
+        body_end::release_after_blocking(guard, OnLost::Cancel, BodyEnd::Succeeded)?;
         Ok(output)
     }
 

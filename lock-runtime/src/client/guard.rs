@@ -10,7 +10,7 @@ use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
 use crate::error::LockError;
-use crate::lease::Share;
+use crate::lease::LeaseRef;
 use crate::lease::fencing_token::FencingToken;
 
 /// A share in a lock that this process holds.
@@ -28,15 +28,19 @@ use crate::lease::fencing_token::FencingToken;
 #[clippy::has_significant_drop]
 pub struct LockGuard {
     core: Arc<Core>,
-    /// Dropped before the frame: once the lock is free, no sharer is counted any more.
-    share: Share,
+    /// Dropped before the frame: once the lock is free, the guard is not counted any more.
+    reference: LeaseRef,
     frame: Arc<Frame>,
 }
 
 impl LockGuard {
     pub(super) fn new(core: Arc<Core>, frame: Arc<Frame>) -> LockGuard {
-        let share = frame.share();
-        LockGuard { core, share, frame }
+        let reference = frame.reference();
+        LockGuard {
+            core,
+            reference,
+            frame,
+        }
     }
 
     pub(crate) fn frame(&self) -> &Arc<Frame> {
@@ -79,7 +83,7 @@ impl LockGuard {
 
     /// How many guards, bodies and carried futures share this hold.
     pub fn hold_count(&self) -> usize {
-        self.frame.lease().sharers()
+        self.frame.lease().references()
     }
 
     /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to
@@ -173,7 +177,7 @@ impl LockGuard {
             Some(loss) => Err(shared.lease().lost_error(loss)),
         };
         let outcome = valid();
-        drop((shared, self.share));
+        drop((shared, self.reference));
         match self.frame.into_last() {
             Some(held) => Ending::Last(held),
             None => Ending::Shared(outcome),

@@ -4,12 +4,12 @@
 //! are handles of one [`Core`](core::Core).
 
 mod acquire;
+pub(crate) mod body_end;
 mod builder;
 mod core;
 mod guard;
 mod holder_labels;
 mod lock_client;
-pub(crate) mod settle;
 pub mod testing;
 #[cfg(feature = "tls")]
 mod tls;

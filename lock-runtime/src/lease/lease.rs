@@ -42,7 +42,7 @@ pub(crate) struct Lease {
     is_doubted: AtomicBool,
     /// Guards, bodies and carried futures. Frames are not counted: a frame that has ended lives on as
     /// long as those below it.
-    sharers: AtomicU32,
+    references: AtomicU32,
     /// Reports what happens to the lease.
     pub(crate) trace: LeaseTrace,
 }
@@ -69,7 +69,7 @@ impl Lease {
             lost: Notify::new(),
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
-            sharers: AtomicU32::new(0),
+            references: AtomicU32::new(0),
             trace: LeaseTrace::new(function, template, token.get()),
         }
     }
@@ -204,16 +204,16 @@ impl Lease {
     }
 
     /// How many guards, bodies and carried futures share the lease.
-    pub(crate) fn sharers(&self) -> usize {
-        self.sharers.load(Ordering::SeqCst) as usize
+    pub(crate) fn references(&self) -> usize {
+        self.references.load(Ordering::SeqCst) as usize
     }
 
-    pub(super) fn add_sharer(&self) {
-        self.sharers.fetch_add(1, Ordering::SeqCst);
+    pub(super) fn add_reference(&self) {
+        self.references.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub(super) fn remove_sharer(&self) {
-        self.sharers.fetch_sub(1, Ordering::SeqCst);
+    pub(super) fn remove_reference(&self) {
+        self.references.fetch_sub(1, Ordering::SeqCst);
     }
 
     pub(crate) fn lost_error(&self, loss: LossReason) -> LockError {

@@ -114,7 +114,7 @@ pub(crate) struct Extension {
 
 /// The deadline and the next renewal of a lease that was confirmed at least once.
 ///
-/// The lease is *held* while the last renewal was confirmed, *unknown* while renewals are unanswered, and
+/// The lease is *held* while the last renewal was confirmed, *unconfirmed* while renewals are unanswered, and
 /// *lost* once the deadline has passed.
 #[derive(Clone, Debug)]
 pub(crate) struct RenewalSchedule {
@@ -127,7 +127,7 @@ pub(crate) struct RenewalSchedule {
     renew_at: Option<Moment>,
     renews: bool,
     /// Renewals that were sent since the last confirmation.
-    unknown: u32,
+    unconfirmed: u32,
     /// Failed renewals are not reported before this moment: the next regular renewal of a lease that has to be
     /// confirmed. `FIRST`: all are reported.
     quiet_until: Moment,
@@ -144,7 +144,7 @@ impl RenewalSchedule {
             phase: Phase::of(sent),
             renew_at: None,
             renews: terms.renew,
-            unknown: 0,
+            unconfirmed: 0,
             quiet_until: Moment::FIRST,
         };
         schedule.confirmed(sent, terms.first_ttl());
@@ -208,7 +208,7 @@ impl RenewalSchedule {
         // If no answer comes, or a late one, the next request follows soon. The first answer to any of them
         // counts.
         self.renew_at = Some(now + self.repeat());
-        self.unknown = self.unknown.saturating_add(1);
+        self.unconfirmed = self.unconfirmed.saturating_add(1);
         if self.renews && !self.ends_by_max_hold() {
             return Extension {
                 ttl: self.extension(now),
@@ -242,7 +242,7 @@ impl RenewalSchedule {
     pub(crate) fn confirmed(&mut self, sent: Moment, ttl: Duration) {
         let until = sent + ttl.saturating_sub(margin(ttl));
         self.deadline = self.deadline.max(until.min(self.end));
-        self.unknown = 0;
+        self.unconfirmed = 0;
         self.quiet_until = Moment::FIRST;
         // Within the margin of max_hold a renewal would not prolong the lease.
         self.renew_at =
@@ -251,14 +251,14 @@ impl RenewalSchedule {
 
     /// The server confirmed the lease without prolonging it.
     pub(crate) fn confirmed_as_it_is(&mut self) {
-        self.unknown = 0;
+        self.unconfirmed = 0;
         self.quiet_until = Moment::FIRST;
         self.renew_at = None;
     }
 
     /// The schedule of the next holder, to which the lease is handed over at `now`, with terms of its own. The
     /// time that the server confirmed stays as it was.
-    pub(crate) fn passed(&self, now: Moment, terms: &LeaseTerms) -> RenewalSchedule {
+    pub(crate) fn handed_over(&self, now: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| now + max);
         let mut schedule = RenewalSchedule {
             ttl: terms.ttl,
@@ -267,7 +267,7 @@ impl RenewalSchedule {
             phase: self.phase,
             renew_at: None,
             renews: terms.renew,
-            unknown: self.unknown,
+            unconfirmed: self.unconfirmed,
             quiet_until: self.quiet_until,
         };
         if schedule.renews && !schedule.ends_by_max_hold() {
@@ -283,15 +283,15 @@ impl RenewalSchedule {
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
         let base = (ceiling / 8)
-            .saturating_mul(1 << self.unknown.min(4))
+            .saturating_mul(1 << self.unconfirmed.min(4))
             .min(ceiling);
         let again = now + base.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
         self.renew_at = self.renew_at.map(|at| at.min(again));
     }
 
     /// Renewals that were sent since the last confirmation.
-    pub(crate) fn unknown(&self) -> u32 {
-        self.unknown
+    pub(crate) fn unconfirmed(&self) -> u32 {
+        self.unconfirmed
     }
 }
 

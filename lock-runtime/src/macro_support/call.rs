@@ -9,7 +9,7 @@ use crate::background::sync::Mutex;
 use crate::call_tree::OnLost;
 use crate::call_tree::body::{BodyDriver, Drive};
 use crate::client::LockGuard;
-use crate::client::settle::{BodyEnd, settle};
+use crate::client::body_end::{BodyEnd, release_after};
 use crate::error::LockError;
 
 /// The lock of one call, from the first request until it is released.
@@ -25,7 +25,7 @@ enum State {
     /// locked, so that the call is `Sync` though the future in it is not.
     Acquiring(Boxed<LockGuard>),
     Held(LockGuard),
-    Settling(Boxed<()>),
+    Releasing(Boxed<()>),
     Over,
 }
 
@@ -47,7 +47,7 @@ impl Call {
         Acquired(self)
     }
 
-    /// The guard, between acquiring and settling.
+    /// The guard, between acquisition and release.
     ///
     /// # Panics
     ///
@@ -56,7 +56,7 @@ impl Call {
     pub fn guard(&self) -> &LockGuard {
         match &self.0 {
             State::Held(guard) => guard,
-            _ => unreachable!("the body of a call runs between acquiring and settling"),
+            _ => unreachable!("the body of a call runs between its acquisition and its release"),
         }
     }
 
@@ -77,11 +77,11 @@ impl Call {
     /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor
     /// the body's own error keeps the result.
     #[inline(never)]
-    pub fn settled(&mut self, on_lost: OnLost, end: BodyEnd) -> Settled<'_> {
+    pub fn released(&mut self, on_lost: OnLost, end: BodyEnd) -> Released<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
-            self.0 = State::Settling(Mutex::new(Box::pin(settle(guard, on_lost, end))));
+            self.0 = State::Releasing(Mutex::new(Box::pin(release_after(guard, on_lost, end))));
         }
-        Settled(self)
+        Released(self)
     }
 }
 
@@ -113,23 +113,23 @@ impl Future for Acquired<'_> {
     }
 }
 
-/// The future of [`Call::settled`].
+/// The future of [`Call::released`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub struct Settled<'a>(&'a mut Call);
+pub struct Released<'a>(&'a mut Call);
 
-impl Future for Settled<'_> {
+impl Future for Released<'_> {
     type Output = Result<(), LockError>;
 
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let state = &mut self.get_mut().0.0;
-        let State::Settling(settling) = state else {
-            unreachable!("a call is settled once, after it was held");
+        let State::Releasing(releasing) = state else {
+            unreachable!("a call is released once, after it was held");
         };
-        poll_boxed(settling, cx).map(|settled| {
+        poll_boxed(releasing, cx).map(|released| {
             *state = State::Over;
-            settled
+            released
         })
     }
 }
@@ -139,7 +139,7 @@ impl fmt::Debug for State {
         f.write_str(match self {
             State::Acquiring(_) => "Acquiring",
             State::Held(_) => "Held",
-            State::Settling(_) => "Settling",
+            State::Releasing(_) => "Releasing",
             State::Over => "Over",
         })
     }

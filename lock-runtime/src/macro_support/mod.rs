@@ -31,6 +31,6 @@ pub mod v1 {
     pub use super::spec::Spec;
     pub use crate::call_tree::OnLost;
     pub use crate::client::Acquire;
-    pub use crate::client::settle::{BodyEnd, settle_blocking};
+    pub use crate::client::body_end::{BodyEnd, release_after_blocking};
     pub use crate::error::LockError;
 }

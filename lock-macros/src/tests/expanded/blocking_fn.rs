@@ -40,7 +40,7 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
                     )
                 }
             };
-            match __lock_rt::settle_blocking(
+            match __lock_rt::release_after_blocking(
                 __lock_held,
                 __lock_rt::OnLost::Finish,
                 __lock_ended,

@@ -34,7 +34,7 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
                     }
                     ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
                 };
-                match __lock_rt::Call::settled(
+                match __lock_rt::Call::released(
                         &mut __lock_call,
                         __lock_rt::OnLost::Cancel,
                         __lock_ended,

@@ -85,7 +85,7 @@ impl LeaseEntry {
     /// Hands the lease to another caller as it is.
     pub(crate) fn hand_over(&mut self, request: &Request, now: Moment) -> Arc<Lease> {
         self.turn += 1;
-        self.schedule = self.schedule.passed(now, &request.terms);
+        self.schedule = self.schedule.handed_over(now, &request.terms);
         self.lease = Arc::new(self.lease.for_next_turn(request, &self.schedule));
         self.lease.clone()
     }
@@ -97,7 +97,7 @@ impl LeaseEntry {
         let has_token = self.turn + 1 < turns;
         // Every owner is notified when its connection breaks, since messages may have been missed.
         let is_wanted = self.contended || self.owner.has_waiters();
-        let is_answered = self.unanswered == 0 && self.schedule.unknown() == 0;
+        let is_answered = self.unanswered == 0 && self.schedule.unconfirmed() == 0;
         let is_sure = is_answered && self.doubt == Doubt::None && !self.lease.is_over();
         if !self.lease.is_delivered() || !has_token || is_wanted || !is_sure {
             return Duration::ZERO;

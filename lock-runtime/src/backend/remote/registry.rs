@@ -243,7 +243,7 @@ impl LeaseRegistry {
                 Due::At(_) => {}
                 Due::Renew(extension) => {
                     if entry.unanswered > 0 && !entry.schedule.is_quiet(now) {
-                        let failures = entry.schedule.unknown() - 1;
+                        let failures = entry.schedule.unconfirmed() - 1;
                         work.overdue.push((entry.lease.clone(), failures));
                     }
                     let renewal = entry.renew(extension, &mut self.confirming);
@@ -346,7 +346,7 @@ impl LeaseRegistry {
         entry.confirmation_answered(&mut self.confirming);
         entry.schedule.unanswered(now, jitter);
         let is_reported = !entry.schedule.is_quiet(now);
-        let failed = is_reported.then(|| (entry.lease.clone(), entry.schedule.unknown()));
+        let failed = is_reported.then(|| (entry.lease.clone(), entry.schedule.unconfirmed()));
         self.reschedule(owner_id);
         failed
     }

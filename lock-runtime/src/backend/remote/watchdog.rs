@@ -1,7 +1,7 @@
 //! Renews leases, and declares them lost.
 //!
 //! A lease is lost by the local clock, or by the server's answer that its owner does not hold the lock. A renewal that
-//! fails or is not answered proves nothing: the lease is then *unknown*, and renewed again and again until its
+//! fails or is not answered proves nothing: the lease is then *unconfirmed*, and renewed again and again until its
 //! deadline. Renewals that fall due together are sent together.
 
 use std::sync::{Arc, Weak};

@@ -186,13 +186,13 @@ fn max_hold_below_the_ttl_is_the_first_ttl() {
 fn next_holder_keeps_the_deadline_and_the_renewals() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, None));
     let now = T0 + ms(1_000);
-    let next = schedule.passed(now, &terms(true, None));
+    let next = schedule.handed_over(now, &terms(true, None));
     assert_eq!(next.deadline(), schedule.deadline());
     assert_eq!(next.next_due(), schedule.next_due());
-    let unrenewed = schedule.passed(now, &terms(false, None));
+    let unrenewed = schedule.handed_over(now, &terms(false, None));
     assert_eq!(unrenewed.next_due(), schedule.deadline());
     // The holder after one without renewals has the lease renewed when two thirds are left.
-    let renewed = unrenewed.passed(now, &terms(true, None));
+    let renewed = unrenewed.handed_over(now, &terms(true, None));
     assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
 }
 
@@ -200,10 +200,10 @@ fn next_holder_keeps_the_deadline_and_the_renewals() {
 fn max_hold_begins_with_the_hand_over_and_ends_no_other_holder() {
     let schedule = RenewalSchedule::granted(T0, &terms(true, None));
     let now = T0 + ms(1_000);
-    let short = schedule.passed(now, &terms(true, Some(TTL)));
+    let short = schedule.handed_over(now, &terms(true, Some(TTL)));
     assert_eq!(short.deadline(), schedule.deadline());
     assert_eq!(short.end(), now + TTL);
-    let next = short.passed(now + ms(10), &terms(true, None));
+    let next = short.handed_over(now + ms(10), &terms(true, None));
     assert_eq!(next.end(), Moment::NEVER);
     assert!(!next.ends_by_max_hold());
 }

@@ -42,7 +42,7 @@ impl BodyEnd {
 ///
 /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor the
 /// body's own error keeps the result.
-pub(crate) async fn settle(
+pub(crate) async fn release_after(
     guard: LockGuard,
     on_lost: OnLost,
     end: BodyEnd,
@@ -51,12 +51,16 @@ pub(crate) async fn settle(
     after_release(on_lost, end, guard.release().await)
 }
 
-/// As `settle`, blocking the thread.
+/// As `release_after`, blocking the thread.
 ///
 /// # Errors
 ///
-/// As `settle`.
-pub fn settle_blocking(guard: LockGuard, on_lost: OnLost, end: BodyEnd) -> Result<(), LockError> {
+/// As `release_after`.
+pub fn release_after_blocking(
+    guard: LockGuard,
+    on_lost: OnLost,
+    end: BodyEnd,
+) -> Result<(), LockError> {
     warn_if_shared(&guard);
     after_release(on_lost, end, guard.release_blocking())
 }
