@@ -14,7 +14,7 @@ use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::lease::{Lease, Mode};
+use crate::lease::Lease;
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -71,8 +71,6 @@ impl AnyBackend {
     }
 
     pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
-        // No backend knows another mode: a second one does not compile before they do.
-        let Mode::Exclusive = request.mode;
         each!(self, backend => backend.clone().acquire(request).await.map(Undelivered::deliver))
     }
 
@@ -81,7 +79,6 @@ impl AnyBackend {
         admission: &Admission,
         request: Request,
     ) -> Result<Arc<Lease>, LockError> {
-        let Mode::Exclusive = request.mode;
         let key = request.locks.first().key.clone();
         match self {
             AnyBackend::Memory(memory) => {

@@ -1,5 +1,6 @@
 //! A call for a lock: its options, and the ways to make it.
 
+mod mode_options;
 mod nested;
 mod outermost;
 
@@ -9,6 +10,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::mode_options::{Access, ModeOptions};
 use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
@@ -43,6 +45,7 @@ pub struct Acquire {
     wait: Option<Duration>,
     renew: bool,
     max_hold: Option<Duration>,
+    mode: ModeOptions,
     retain: Option<Duration>,
     reentrant: bool,
     function: &'static str,
@@ -58,6 +61,7 @@ impl Acquire {
             wait: None,
             renew: true,
             max_hold: None,
+            mode: ModeOptions::default(),
             retain: None,
             reentrant: true,
             function: "",
@@ -101,6 +105,64 @@ impl Acquire {
     /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process).
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.retain = Some(retain);
+        self
+    }
+
+    /// Shares the lock with other readers: any number of them hold it at once, and no writer beside them.
+    ///
+    /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
+    /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
+    ///
+    /// A reader's lease is never retained ([`retain`](Acquire::retain)).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let one = client.lock("report").read().acquire().await?;
+    /// let another = client.lock("report").read().acquire().await?;
+    /// assert!(client.lock("report").write().try_acquire().await?.is_none());
+    /// # drop((one, another)); Ok(()) }
+    /// ```
+    pub fn read(mut self) -> Acquire {
+        self.mode.access = Some(Access::Read);
+        self
+    }
+
+    /// Holds the lock alone, as without this. Says that others [`read`](Acquire::read) under it: its release
+    /// admits all readers that wait, and [`Busy`](crate::LockErrorKind::Busy) tells how many hold the lock.
+    pub fn write(mut self) -> Acquire {
+        self.mode.access = Some(Access::Write);
+        self
+    }
+
+    /// Shares the lock with others as long as no more than `permits` are taken in all; 1 or more. Each call
+    /// takes one, or as many as [`take`](Acquire::take) says.
+    ///
+    /// The limit is the caller's own and is stored nowhere: a caller with a limit of 3 waits where three are
+    /// taken, while one with a limit of 5 goes in. A holder that crashes leaves its own permits to its ttl.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let small = client.lock("supplier").permits(5).acquire().await?;
+    /// let large = client.lock("supplier").permits(5).take(4).acquire().await?;
+    /// assert!(client.lock("supplier").permits(5).try_acquire().await?.is_none());
+    /// # drop((small, large)); Ok(()) }
+    /// ```
+    pub fn permits(mut self, permits: u32) -> Acquire {
+        self.mode.permits = Some(permits);
+        self
+    }
+
+    /// How many of the [`permits`](Acquire::permits) the call takes. Default: 1.
+    pub fn take(mut self, take: u32) -> Acquire {
+        self.mode.take = Some(take);
         self
     }
 
@@ -295,6 +357,7 @@ impl fmt::Debug for Acquire {
             .field("wait", &self.wait)
             .field("renew", &self.renew)
             .field("max_hold", &self.max_hold)
+            .field("mode", &self.mode)
             .field("reentrant", &self.reentrant)
             .finish_non_exhaustive()
     }

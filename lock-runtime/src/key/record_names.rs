@@ -15,10 +15,12 @@ pub(crate) enum Record {
     Fence,
     /// The waiters.
     Queue,
+    /// The owners that share the lock.
+    Shares,
 }
 
 impl Record {
-    const ALL: [Record; 3] = [Record::Lock, Record::Fence, Record::Queue];
+    const ALL: [Record; 4] = [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
 
     /// The end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {
@@ -26,6 +28,7 @@ impl Record {
             Record::Lock => None,
             Record::Fence => Some(":f"),
             Record::Queue => Some(":w"),
+            Record::Shares => Some(":r"),
         }
     }
 }

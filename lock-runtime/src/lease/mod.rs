@@ -13,9 +13,11 @@ pub(crate) mod owner_id;
 pub(crate) mod record;
 mod request;
 pub(crate) mod schedule;
+mod share;
 
 pub(crate) use lease::Lease;
 pub(crate) use lease_ref::LeaseRef;
 pub(crate) use loss_reason::LossReason;
 pub(crate) use mode::Mode;
 pub(crate) use request::Request;
+pub(crate) use share::Share;

@@ -1,8 +1,35 @@
 //! How a lock is held.
 
+use std::sync::Arc;
+
+use super::share::Share;
+
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// By one owner at a time.
     Exclusive,
+    /// By one owner at a time, where others share the lock at other times. On a server its end admits all
+    /// readers that wait, and its failures say how many share the lock. For the rest it is `Exclusive`.
+    Write,
+    /// By one owner beside others.
+    Share(Share),
+}
+
+impl Mode {
+    /// What the owner takes beside others; `None` if it holds the lock alone.
+    pub(crate) fn share(self) -> Option<Share> {
+        match self {
+            Mode::Exclusive | Mode::Write => None,
+            Mode::Share(share) => Some(share),
+        }
+    }
+
+    /// The label of a queue entry in this mode: a share's begins with its tag.
+    pub(crate) fn entry_label(self, label: &Arc<str>) -> Arc<str> {
+        match self.share() {
+            None => label.clone(),
+            Some(share) => format!("{share}{label}").into(),
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The value under a lock's key in Redis: `owner(22) flag(1) token(16) label`.
 
+use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
+use std::time::Duration;
 
 use super::fencing_token::FencingToken;
 use super::owner_id::OwnerId;
@@ -42,11 +44,16 @@ pub(crate) fn uncontended(owner: OwnerId, label: &str, token: FencingToken) -> S
 /// The part of a label that is shown, in bytes. Ours are shorter, but other clients may write the record.
 const LONGEST_LABEL: usize = 512;
 
+/// The part of a record before the first token, where several owners share the lock.
+const SHARED: &[u8] = b"shared";
+
 /// The holder of a lock, as far as its record shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     /// A client of this crate, with its label, which may be empty.
     Ours(String),
+    /// Several owners together.
+    Shared(Shared),
     /// Another program that locks with `SET NX PX`; the number distinguishes one value from another.
     Foreign(u64),
 }
@@ -63,7 +70,14 @@ impl Holder {
             {
                 let label = &label[1..];
                 let label = &label[..label.len().min(LONGEST_LABEL)];
-                Holder::Ours(String::from_utf8_lossy(label).into_owned())
+                let label = String::from_utf8_lossy(label).into_owned();
+                match head.starts_with(SHARED) {
+                    true => Holder::Shared(Shared {
+                        label,
+                        counted: None,
+                    }),
+                    false => Holder::Ours(label),
+                }
             }
             _ => {
                 let mut hasher = DefaultHasher::new();
@@ -78,7 +92,61 @@ impl Holder {
         match self {
             Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
             Holder::Ours(label) => label.escape_debug().to_string(),
+            Holder::Shared(shared) => shared.to_string(),
             Holder::Foreign(_) => "a client that is not lock-runtime".to_owned(),
+        }
+    }
+}
+
+/// Several owners that hold a lock together, as one that waits for it sees them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shared {
+    /// Of the owner that was the first to share the lock; it may have left.
+    pub(crate) label: String,
+    /// `None` if the answer had the record alone.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// The shares of a lock, counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) owners: u64,
+    /// What they take together.
+    pub(crate) taken: u64,
+    /// The limit of the owner that waits; `None` if it has none.
+    pub(crate) limit: Option<u32>,
+    /// How long the lock has been shared without a break.
+    pub(crate) since: Duration,
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.counted {
+            None => write!(f, "{}", self.label.escape_debug()),
+            Some(Counted {
+                taken,
+                limit: Some(limit),
+                since,
+                ..
+            }) => write!(f, "{taken} of {limit} permits, since {}", Rounded(since)),
+            Some(Counted {
+                owners: 1, since, ..
+            }) => write!(f, "1 reader, since {}", Rounded(since)),
+            Some(Counted { owners, since, .. }) => {
+                write!(f, "{owners} readers, since {}", Rounded(since))
+            }
+        }
+    }
+}
+
+/// A time for readers: whole milliseconds below a second, then whole seconds.
+struct Rounded(Duration);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            0 => write!(f, "{} ms", self.0.as_millis()),
+            seconds => write!(f, "{seconds} s"),
         }
     }
 }
@@ -124,6 +192,31 @@ mod tests {
             Holder::parse(&RECORD.as_bytes()[..40]),
             Holder::Ours(String::new())
         );
+    }
+
+    #[test]
+    fn shared_record_is_told_from_that_of_one_holder() {
+        let record = "shared0001234567890123+0001234567890123 shared: api-7 report";
+        let holder = Holder::parse(record.as_bytes());
+        assert_eq!(holder.describe(), "shared: api-7 report");
+        assert!(matches!(holder, Holder::Shared(_)));
+    }
+
+    #[test]
+    fn shares_are_described_by_what_the_waiter_needs_to_know() {
+        let describe = |owners, taken, limit, since| {
+            let counted = Some(Counted {
+                owners,
+                taken,
+                limit,
+                since: Duration::from_millis(since),
+            });
+            let label = "shared: api-7 report".to_owned();
+            Holder::Shared(Shared { label, counted }).describe()
+        };
+        assert_eq!(describe(3, 3, None, 2_900), "3 readers, since 2 s");
+        assert_eq!(describe(1, 1, None, 85), "1 reader, since 85 ms");
+        assert_eq!(describe(3, 4, Some(5), 1_000), "4 of 5 permits, since 1 s");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) struct Scripts {
 impl Scripts {
     pub(super) fn of(mode: Mode) -> &'static Scripts {
         match mode {
-            Mode::Exclusive => &EXCLUSIVE,
+            Mode::Exclusive | Mode::Write | Mode::Share(_) => &EXCLUSIVE,
         }
     }
 }

@@ -29,7 +29,7 @@ impl RegisteredOwner {
     ) -> Result<RegisteredOwner, LockError> {
         let owner_id = notifier.register()?;
         Ok(RegisteredOwner {
-            owner: Owner::new(owner_id, label.clone(), names.clone(), mode),
+            owner: Owner::new(owner_id, label, names.clone(), mode),
             notifier: notifier.clone(),
         })
     }
@@ -41,7 +41,7 @@ impl RegisteredOwner {
         notifier: &GrantNotifier,
     ) -> RegisteredOwner {
         notifier.register_again(owner_id);
-        let mut owner = Owner::new(owner_id, Arc::default(), names, Mode::Exclusive);
+        let mut owner = Owner::new(owner_id, &Arc::default(), names, Mode::Exclusive);
         owner.outstanding.assume_stored();
         RegisteredOwner {
             owner,

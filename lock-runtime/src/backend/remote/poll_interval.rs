@@ -48,7 +48,7 @@ impl PollInterval {
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
-            Holder::Ours(_) => {
+            Holder::Ours(_) | Holder::Shared(_) => {
                 self.foreign = None;
                 LONGEST
             }

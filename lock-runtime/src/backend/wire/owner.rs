@@ -7,7 +7,8 @@ use crate::key::RecordNames;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
-/// The entry of an owner in a queue: its id, a space and its label.
+/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
+/// a share.
 #[derive(Debug)]
 pub(crate) struct QueueEntry {
     pub(crate) owner_id: OwnerId,
@@ -33,7 +34,14 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub(crate) fn new(owner_id: OwnerId, label: Arc<str>, names: RecordNames, mode: Mode) -> Owner {
+    /// An owner whose holder has this label.
+    pub(crate) fn new(
+        owner_id: OwnerId,
+        label: &Arc<str>,
+        names: RecordNames,
+        mode: Mode,
+    ) -> Owner {
+        let label = mode.entry_label(label);
         Owner {
             entry: QueueEntry { owner_id, label },
             names,

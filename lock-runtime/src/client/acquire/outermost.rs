@@ -74,6 +74,7 @@ impl Acquire {
     fn request(&self) -> Result<Request, LockError> {
         let options = &self.core.options;
         let terms = self.terms()?;
+        let mode = self.mode()?;
         let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
             LockError::new(LockErrorKind::InvalidKey)
                 .with_key(&self.key)
@@ -81,13 +82,25 @@ impl Acquire {
         })?;
         Ok(Request {
             locks: LockSet::one(self.key.clone(), names),
-            mode: Mode::Exclusive,
+            mode,
             terms,
             wait: self.bounded_wait(),
             label: self.core.labels.of(self.function),
             function: self.function,
             template: self.template,
         })
+    }
+
+    /// How the call asks to hold the lock.
+    pub(super) fn mode(&self) -> Result<Mode, LockError> {
+        let mode = self.mode.mode();
+        let checked = mode.and_then(|mode| match (mode.share(), self.retain) {
+            (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
+                "a share of a lock is never retained",
+            )),
+            _ => Ok(mode),
+        });
+        checked.map_err(|error| error.with_key(&self.key))
     }
 
     pub(super) fn bounded_wait(&self) -> Duration {

@@ -5,7 +5,7 @@ fn names(key: &str) -> Result<RecordNames, KeyProblem> {
     RecordNames::new("lock:", &LockKey::from(key))
 }
 
-fn written(names: &RecordNames) -> [String; 3] {
+fn written(names: &RecordNames) -> [String; 4] {
     Record::ALL.map(|record| names.of(record).to_string())
 }
 
@@ -45,7 +45,12 @@ fn name_without_a_tag_becomes_the_tag_of_the_records_beside_it() {
     let names = names("order:42").unwrap();
     assert_eq!(
         written(&names),
-        ["lock:order:42", "{lock:order:42}:f", "{lock:order:42}:w"]
+        [
+            "lock:order:42",
+            "{lock:order:42}:f",
+            "{lock:order:42}:w",
+            "{lock:order:42}:r"
+        ]
     );
 }
 
@@ -54,7 +59,12 @@ fn name_with_a_tag_gets_the_suffix_appended() {
     let names = names("{order}:42").unwrap();
     assert_eq!(
         written(&names),
-        ["lock:{order}:42", "lock:{order}:42:f", "lock:{order}:42:w"]
+        [
+            "lock:{order}:42",
+            "lock:{order}:42:f",
+            "lock:{order}:42:w",
+            "lock:{order}:42:r"
+        ]
     );
 }
 
@@ -79,8 +89,8 @@ fn records_of_a_lock_share_a_slot() {
 
 #[test]
 fn random_names_share_a_slot_or_are_refused() {
-    const PIECES: [&str; 12] = [
-        "{", "}", "{", "}", ":", ":f", ":w", "a", "b", "é", "🦀", "{a}",
+    const PIECES: [&str; 13] = [
+        "{", "}", "{", "}", ":", ":f", ":w", ":r", "a", "b", "é", "🦀", "{a}",
     ];
     let mut word = 1_u64;
     let mut below = |n: usize| {

@@ -1,0 +1,86 @@
+//! A share of a lock: what one owner takes of it beside others.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// A share of a lock: what one owner takes of it beside others.
+///
+/// An owner goes in if what is taken leaves room for it under its *own* limit. No limit is stored, so two
+/// versions of a program may have different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    take: NonZeroU32,
+    /// How much may be taken in all; `None` for readers.
+    limit: Option<NonZeroU32>,
+}
+
+impl Share {
+    /// The share of a reader.
+    pub(crate) const READ: Share = Share {
+        take: NonZeroU32::MIN,
+        limit: None,
+    };
+
+    /// `take` of `limit` permits.
+    pub(crate) fn permits(limit: u32, take: u32) -> Result<Share, String> {
+        let limit = NonZeroU32::new(limit).ok_or("`permits` must be at least 1")?;
+        let take = NonZeroU32::new(take).ok_or("`take` must be at least 1")?;
+        if take > limit {
+            return Err(format!("{take} of {limit} permits can never be had"));
+        }
+        Ok(Share {
+            take,
+            limit: Some(limit),
+        })
+    }
+
+    pub(crate) fn take(self) -> u32 {
+        self.take.get()
+    }
+
+    /// How much may be taken in all; `None` for readers.
+    pub(crate) fn limit(self) -> Option<u32> {
+        self.limit.map(NonZeroU32::get)
+    }
+
+    /// Whether there is room beside what is taken.
+    pub(crate) fn fits(self, taken: u64) -> bool {
+        self.limit()
+            .is_none_or(|limit| taken + u64::from(self.take()) <= u64::from(limit))
+    }
+}
+
+/// The tag before the label of a share's queue entry. It tells the scripts what the waiter asks for.
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = self.limit().unwrap_or(0);
+        write!(f, "\u{1f}{}/{limit}\u{1f}", self.take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_fit_up_to_their_limit() {
+        let two_of_five = Share::permits(5, 2).unwrap();
+        assert!(two_of_five.fits(3));
+        assert!(!two_of_five.fits(4));
+        assert!(Share::READ.fits(u64::MAX / 2));
+    }
+
+    #[test]
+    fn permits_that_can_never_be_had_are_refused_in_words() {
+        assert!(Share::permits(0, 1).unwrap_err().contains("at least 1"));
+        assert!(Share::permits(5, 0).unwrap_err().contains("at least 1"));
+        let reason = Share::permits(5, 6).unwrap_err();
+        assert_eq!(reason, "6 of 5 permits can never be had");
+    }
+
+    #[test]
+    fn tag_has_take_and_limit_between_separators() {
+        assert_eq!(Share::READ.to_string(), "\u{1f}1/0\u{1f}");
+        assert_eq!(Share::permits(5, 2).unwrap().to_string(), "\u{1f}2/5\u{1f}");
+    }
+}
