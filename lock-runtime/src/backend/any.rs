@@ -100,6 +100,19 @@ impl AnyBackend {
         each!(self, backend => backend.clone().renew(lease).await)
     }
 
+    pub(crate) async fn downgrade(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {
+        each!(self, backend => backend.clone().downgrade(lease).await.map(Undelivered::deliver))
+    }
+
+    /// As [`downgrade`](AnyBackend::downgrade), for callers that block their thread.
+    pub(crate) fn downgrade_blocking(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {
+        let lease = match self {
+            AnyBackend::Memory(memory) => block_on(memory.clone().downgrade(lease)),
+            AnyBackend::Redis(remote) => redis::block_on(remote.clone().downgrade(lease)),
+        };
+        lease.map(Undelivered::deliver)
+    }
+
     pub(crate) async fn release(&self, lease: Arc<Lease>) -> ReleaseOutcome {
         each!(self, backend => backend.clone().release(lease).await)
     }

@@ -62,6 +62,13 @@ pub(crate) trait Backend: Abandon + Sized {
         lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
+    /// Makes the holder of a lock a reader, without letting it go in between. The returned lease, with a token of its
+    /// own, replaces the old one, which is not to be released any more. After an error neither is left.
+    fn downgrade(
+        self: Arc<Self>,
+        lease: Arc<Lease>,
+    ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
+
     /// Releases the lock.
     fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 

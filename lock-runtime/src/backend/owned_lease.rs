@@ -67,6 +67,48 @@ impl OwnedLease {
         self.backend.renew(self.shared()).await
     }
 
+    /// Makes the holder a reader, without letting the lock go in between. On an error it is given back.
+    pub(crate) async fn downgrade(mut self) -> Result<OwnedLease, LockError> {
+        let lease = self.take();
+        let outcome = self.backend.downgrade(lease.clone()).await;
+        self.downgraded(&lease, outcome)
+    }
+
+    /// As [`downgrade`](OwnedLease::downgrade), blocking the thread.
+    pub(crate) fn downgrade_blocking(mut self) -> Result<OwnedLease, LockError> {
+        let lease = self.take();
+        let outcome = self.backend.downgrade_blocking(lease.clone());
+        self.downgraded(&lease, outcome)
+    }
+
+    fn downgraded(
+        mut self,
+        old: &Lease,
+        outcome: Result<Arc<Lease>, LockError>,
+    ) -> Result<OwnedLease, LockError> {
+        let now = old.now();
+        if let Some(span) = self.span.take() {
+            let label = match &outcome {
+                Ok(_) => "downgraded",
+                Err(error) if error.is_lost() => "lost",
+                Err(_) => "dropped",
+            };
+            span.end(&old.trace, label, now);
+        }
+        self.lease = Some(outcome?);
+        self.delivered(now);
+        match self.loss() {
+            None => Ok(self),
+            Some(loss) => Err(self.lost_error(loss)),
+        }
+    }
+
+    /// The backend has the lease from now on.
+    fn take(&mut self) -> Arc<Lease> {
+        let lease = self.lease.take();
+        lease.expect("a lease is taken only when it ends")
+    }
+
     /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
     /// Dropped before its end, the release goes on in the background.

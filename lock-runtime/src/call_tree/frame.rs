@@ -4,39 +4,48 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
+use super::nesting;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::panics::catch_panics;
-use crate::lease::LeaseRef;
+use crate::lease::{LeaseRef, Mode};
 
 /// One level of nesting in a lease.
 ///
-/// A frame shares the duty to release the lease, and occupies the single sibling permit of its parent
-/// frame. Two calls that were made side by side, as by `join!`, have the same parent and so run one after
-/// the other. A call made inside another has that one as its parent and goes down at once. Hence two
-/// bodies of one key run at the same time only if one is nested in the other.
+/// A frame shares the duty to release the lease, and takes a part of the room below its parent frame. Two calls that
+/// were made side by side, as by `join!`, have the same parent, and so run one after the other unless both are shares. A
+/// call made inside another has that one as its parent and goes down at once. Hence two bodies that exclude each other
+/// run at the same time only if one is nested in the other.
 ///
-/// Waiting for the permit cannot deadlock by itself. Its owner is a descendant of the same parent, and
-/// never waits for that parent's permit again, only for permits further down.
+/// Waiting for room cannot deadlock by itself. What has it is a descendant of the same parent, and never waits for room
+/// below that parent again, only for room further down.
 #[derive(Debug)]
 pub(crate) struct Frame {
     lease: Arc<OwnedLease>,
-    /// One permit, for the calls made directly below this frame. Few frames have any.
-    siblings: OnceLock<Box<Semaphore>>,
-    /// The parent's permit; `None` for the outermost frame.
-    sibling_permit: Option<SiblingPermit>,
+    /// How the call of this frame asked to hold the lock. What is nested in a frame may do no more, even if the tree
+    /// holds the lock alone further out: readers may run beside this frame.
+    mode: Mode,
+    /// The room for the calls made directly below this frame. Few frames have any.
+    below: OnceLock<Box<Semaphore>>,
+    /// What this frame takes below its parent; `None` for the outermost frame.
+    room: Option<TakenRoom>,
 }
 
 impl Frame {
-    pub(crate) fn outermost(lease: OwnedLease) -> Arc<Frame> {
-        Frame::new(Arc::new(lease), None)
+    pub(crate) fn outermost(lease: OwnedLease, mode: Mode) -> Arc<Frame> {
+        Frame::new(Arc::new(lease), mode, None)
     }
 
-    fn new(lease: Arc<OwnedLease>, sibling_permit: Option<SiblingPermit>) -> Arc<Frame> {
+    fn new(lease: Arc<OwnedLease>, mode: Mode, room: Option<TakenRoom>) -> Arc<Frame> {
         Arc::new(Frame {
             lease,
-            siblings: OnceLock::new(),
-            sibling_permit,
+            mode,
+            below: OnceLock::new(),
+            room,
         })
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(crate) fn lease(&self) -> &OwnedLease {
@@ -44,7 +53,7 @@ impl Frame {
     }
 
     pub(crate) fn is_outermost(&self) -> bool {
-        self.sibling_permit.is_none()
+        self.room.is_none()
     }
 
     pub(super) fn has_lease_of(&self, other: &Frame) -> bool {
@@ -56,47 +65,76 @@ impl Frame {
         LeaseRef::of(self.lease.shared())
     }
 
-    fn siblings(&self) -> &Semaphore {
-        self.siblings.get_or_init(|| Box::new(Semaphore::new(1)))
+    /// The room below this frame; `None` where calls never wait for each other.
+    fn below(&self) -> Option<&Semaphore> {
+        let room = nesting::room_below(self.mode)?;
+        let below = || Box::new(Semaphore::new(room as usize));
+        Some(self.below.get_or_init(below))
     }
 
-    /// Goes one level down once no sibling is inside.
-    pub(crate) async fn descend(self: Arc<Frame>) -> Arc<Frame> {
-        let permit = self.siblings().acquire().await;
-        permit.expect("the semaphore is never closed").forget();
-        Frame::below(self)
+    /// Whether a call in this mode may go one level down. `Err` says why not.
+    pub(crate) fn check_descent(&self, mode: Mode) -> Result<Descent, String> {
+        let needed = nesting::needed_below(self.mode, mode)?;
+        Ok(Descent { mode, needed })
     }
 
-    /// Goes one level down unless a sibling is inside.
-    pub(crate) fn try_descend(self: Arc<Frame>) -> Option<Arc<Frame>> {
-        self.siblings().try_acquire().ok()?.forget();
-        Some(Frame::below(self))
+    /// Goes one level down once no sibling is inside that excludes the call.
+    pub(crate) async fn descend(self: Arc<Frame>, descent: Descent) -> Arc<Frame> {
+        if let Some(below) = self.below() {
+            let permits = below.acquire_many(descent.needed).await;
+            permits.expect("the semaphore is never closed").forget();
+        }
+        descent.below(self)
     }
 
-    /// The caller has taken `parent`'s permit.
-    fn below(parent: Arc<Frame>) -> Arc<Frame> {
-        Frame::new(parent.lease.clone(), Some(SiblingPermit(parent)))
+    /// Goes one level down unless a sibling is inside that excludes the call.
+    pub(crate) fn try_descend(self: Arc<Frame>, descent: Descent) -> Option<Arc<Frame>> {
+        if let Some(below) = self.below() {
+            below.try_acquire_many(descent.needed).ok()?.forget();
+        }
+        Some(descent.below(self))
     }
 
     /// The duty to release the lease, if this is the last frame that shares it.
     pub(crate) fn into_last(self: Arc<Frame>) -> Option<OwnedLease> {
-        let Frame {
-            lease,
-            sibling_permit,
-            ..
-        } = Arc::into_inner(self)?;
+        let Frame { lease, room, .. } = Arc::into_inner(self)?;
         // A parent that is referenced by this frame alone shares the lease too, and goes first.
-        drop(sibling_permit);
+        drop(room);
         Arc::into_inner(lease)
     }
 }
 
-/// The permit of the frames below a parent; it keeps the parent alive.
-#[derive(Debug)]
-struct SiblingPermit(Arc<Frame>);
+/// A call that may go one level down.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descent {
+    mode: Mode,
+    /// How much room it takes.
+    needed: u32,
+}
 
-impl Drop for SiblingPermit {
+impl Descent {
+    /// The frame of a call that has taken its room below `parent`.
+    fn below(self, parent: Arc<Frame>) -> Arc<Frame> {
+        let lease = parent.lease.clone();
+        let room = TakenRoom {
+            parent,
+            taken: self.needed,
+        };
+        Frame::new(lease, self.mode, Some(room))
+    }
+}
+
+/// The room that a frame takes below its parent; it keeps the parent alive.
+#[derive(Debug)]
+struct TakenRoom {
+    parent: Arc<Frame>,
+    taken: u32,
+}
+
+impl Drop for TakenRoom {
     fn drop(&mut self) {
-        catch_panics(|| self.0.siblings().add_permits(1));
+        if let Some(below) = self.parent.below() {
+            catch_panics(|| below.add_permits(self.taken as usize));
+        }
     }
 }

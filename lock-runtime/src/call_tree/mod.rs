@@ -8,11 +8,12 @@ pub(crate) mod body;
 mod carried;
 mod current;
 mod frame;
+mod nesting;
 mod on_lost;
 mod scope;
 
 pub use carried::{InCurrentHold, in_current_hold};
 pub(crate) use current::find;
-pub(crate) use frame::Frame;
+pub(crate) use frame::{Descent, Frame};
 pub use on_lost::OnLost;
 pub(crate) use scope::EnclosingFrame;

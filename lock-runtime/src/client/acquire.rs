@@ -211,7 +211,7 @@ impl Acquire {
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost().await?),
+            None => Frame::outermost(self.outermost().await?, self.mode()?),
             Some(enclosing) => self.nested(enclosing).await?,
         };
         Ok(LockGuard::new(core, frame))
@@ -293,7 +293,7 @@ impl Acquire {
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost_blocking()?),
+            None => Frame::outermost(self.outermost_blocking()?, self.mode()?),
             Some(enclosing) => self.nested_blocking(enclosing)?,
         };
         Ok(LockGuard::new(core, frame))

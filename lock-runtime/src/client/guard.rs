@@ -9,9 +9,9 @@ use crate::backend::owned_lease::OwnedLease;
 use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
-use crate::error::LockError;
-use crate::lease::LeaseRef;
+use crate::error::{LockError, LockErrorKind};
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::{LeaseRef, Mode, Share};
 
 /// A share in a lock that this process holds.
 ///
@@ -121,6 +121,80 @@ impl LockGuard {
         }
     }
 
+    /// Makes a writer a reader, without letting the lock go in between: no other writer comes before it, and the
+    /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above that
+    /// of the writer. A guard of a reader stays what it is.
+    ///
+    /// There is no way back: two readers that both waited to write would wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, or no answer came before
+    /// its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
+    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits. `Rejected` if the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future releases the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let writing = client.lock("report").write().acquire().await?;
+    /// let reading = writing.downgrade().await?;
+    /// let another = client.lock("report").read().acquire().await?;
+    /// assert_eq!(reading.fencing_token(), another.fencing_token());
+    /// # Ok(()) }
+    /// ```
+    pub async fn downgrade(self) -> Result<LockGuard, LockError> {
+        let core = self.core.clone();
+        match self.downgradable()? {
+            Downgradable::Reader(guard) => Ok(guard),
+            Downgradable::Writer(lease) => Ok(LockGuard::reading(core, lease.downgrade().await?)),
+        }
+    }
+
+    /// As [`downgrade`](LockGuard::downgrade), blocking the thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`downgrade`](LockGuard::downgrade).
+    pub fn downgrade_blocking(self) -> Result<LockGuard, LockError> {
+        let core = self.core.clone();
+        match self.downgradable()? {
+            Downgradable::Reader(guard) => Ok(guard),
+            Downgradable::Writer(lease) => {
+                Ok(LockGuard::reading(core, lease.downgrade_blocking()?))
+            }
+        }
+    }
+
+    fn reading(core: Arc<Core>, lease: OwnedLease) -> LockGuard {
+        LockGuard::new(core, Frame::outermost(lease, Mode::Share(Share::READ)))
+    }
+
+    fn downgradable(self) -> Result<Downgradable, LockError> {
+        let key = self.frame.lease().keys.first().clone();
+        match self.frame.mode().share() {
+            Some(Share::READ) => return Ok(Downgradable::Reader(self)),
+            Some(_) => {
+                let reason = "a guard of permits cannot be downgraded";
+                return Err(LockError::invalid_options(reason).with_key(&key));
+            }
+            None => {}
+        }
+        drop(self.reference);
+        match self.frame.into_last() {
+            Some(lease) => Ok(Downgradable::Writer(lease)),
+            None => Err(LockError::new(LockErrorKind::Reentered)
+                .with_key(&key)
+                .with_detail("other guards, bodies or futures share the hold")),
+        }
+    }
+
     /// Releases the lock, and reports whether it was held until now.
     ///
     /// If other guards, bodies or carried futures share the hold, it lives on until the last of them is gone.
@@ -183,6 +257,13 @@ impl LockGuard {
             None => Ending::Shared(outcome),
         }
     }
+}
+
+/// A guard that may be downgraded.
+enum Downgradable {
+    /// It is a reader's already.
+    Reader(LockGuard),
+    Writer(OwnedLease),
 }
 
 /// The work that is left when a guard ends.

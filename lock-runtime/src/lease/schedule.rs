@@ -27,6 +27,11 @@ pub(crate) fn margin(ttl: Duration) -> Duration {
     ttl / 100 + Duration::from_millis(2)
 }
 
+/// Whether a lease that was confirmed in answer to a command sent at `at` has time left.
+pub(crate) fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
+    now < at + ttl.saturating_sub(margin(ttl))
+}
+
 /// Whether a lease of `ttl` with this deadline lasts as long as `end` allows.
 pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
     end != Moment::NEVER && deadline + margin(ttl) >= end

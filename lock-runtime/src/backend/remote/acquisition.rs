@@ -19,7 +19,6 @@ use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::backend::wire::{AcquireRequest, Wire};
-use crate::background::moment::Moment;
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
@@ -28,7 +27,7 @@ use crate::error::{LockError, LockErrorKind};
 use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
-use crate::lease::schedule::margin;
+use crate::lease::schedule::is_fresh;
 
 /// What an acquisition does next.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ pub(crate) struct Acquisition<W: Wire> {
     until: Instant,
     /// `None` before its first command, and once it was handed over.
     owner: Option<RegisteredOwner>,
-    /// Whether it is the head of the local queue.
+    /// Whether it is the head of the local queue, or for a share one of its heads.
     heads_queue: bool,
     last_known: Option<LastKnown>,
     polls: PollInterval,
@@ -102,6 +101,12 @@ impl<W: Wire> Acquisition<W> {
             }
             drop(counted);
         })
+    }
+
+    /// Makes the next caller of the local queue a head.
+    fn pass_head(&self, handoff: Handoff) {
+        let Request { mode, locks, .. } = &self.request;
+        pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
     }
 
     fn register_lease(&self, acquired: GrantedOwner) -> Undelivered {
@@ -187,7 +192,7 @@ impl<W: Wire> Acquisition<W> {
 
     /// Asks once for the lock, and for a place in its queue where it may wait there.
     async fn attempt(&mut self) -> NextStep {
-        // Only the head waits in Redis. A caller beside it has no time: one attempt, and no place in the queue.
+        // Only a head waits in Redis. A caller beside it has no time: one attempt, and no place in the queue.
         let queue = self.heads_queue && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
         let owner = match &mut self.owner {
@@ -260,12 +265,17 @@ impl<W: Wire> Acquisition<W> {
     fn learn(&mut self, last_known: LastKnown) {
         if self.heads_queue {
             let lock = &self.request.lock().names.lock;
-            self.context.announce(lock, last_known.clone());
+            let mode = self.request.mode;
+            self.context.announce(mode, lock, last_known.clone());
         }
         self.last_known = Some(last_known);
     }
 
     fn acquired(&mut self, grant: Answered<Grant>) -> GrantedOwner {
+        // A share leaves room for others, so its caller heads the queue no longer.
+        if self.request.mode.share().is_some() && mem::take(&mut self.heads_queue) {
+            self.pass_head(Handoff::Fresh);
+        }
         GrantedOwner {
             owner: self.owner.take().expect("a grant has an owner"),
             grant,
@@ -284,6 +294,7 @@ impl<W: Wire> Acquisition<W> {
         };
         let lock = &self.request.lock().names.lock;
         let is_inherited = self.heads_queue
+            && self.request.mode.share().is_none()
             && error.kind() != LockErrorKind::Rejected
             && self.context.queues().peek(lock).is_some();
         if !is_inherited && let Some(owner) = self.owner.take() {
@@ -320,11 +331,6 @@ impl<W: Wire> Acquisitions for Context<W> {
     }
 }
 
-/// Whether a lease that was confirmed in answer to a command sent at `at` has time left.
-fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
-    now < at + ttl.saturating_sub(margin(ttl))
-}
-
 impl<W: Wire> Drop for Acquisition<W> {
     fn drop(&mut self) {
         if !self.heads_queue && self.owner.is_none() || self.context.check_process().is_err() {
@@ -334,10 +340,15 @@ impl<W: Wire> Drop for Acquisition<W> {
         let handoff = owner
             .filter(|owner| owner.outstanding.may_be_stored())
             .map_or(Handoff::Fresh, Handoff::Queued);
+        // An owner is for the share that it asked for, which the next caller may not want.
+        let is_inherited = self.heads_queue && self.request.mode.share().is_none();
+        let (inherited, unneeded) = match is_inherited {
+            true => (handoff, Handoff::Fresh),
+            false => (Handoff::Fresh, handoff),
+        };
+        pass_head::end_unneeded(&self.context, unneeded);
         if self.heads_queue {
-            pass_head::to_next(&self.context, &self.request.lock().names.lock, handoff);
-        } else {
-            pass_head::end_unneeded(&self.context, handoff);
+            self.pass_head(inherited);
         }
     }
 }

@@ -26,10 +26,14 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, RecordNames};
 use crate::lease::Mode;
 
+/// How many callers of a client may wait for shares of one lock in Redis, each with a place of its own. More callers
+/// wait for one of these places.
+const MAX_WAITING_SHARES: u32 = 64;
+
 /// The shared state of one client's locks on the servers behind `W`.
 ///
-/// The mutexes are taken in the order `queues`, `registry`, notifier. They are never held across an await,
-/// and are free when wakers, replies and subscribers run.
+/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier. They are never held across an
+/// await, and are free when wakers, replies and subscribers run.
 pub(crate) struct Context<W: Wire> {
     pub(crate) wire: W,
     pub(crate) clock: Clock,
@@ -41,6 +45,8 @@ pub(crate) struct Context<W: Wire> {
     pub(crate) await_release: bool,
     pub(crate) notifier: GrantNotifier,
     queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
+    /// Of callers for shares, which wait in Redis beside each other.
+    share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
     /// Wakes the watchdog before the time it has planned.
     pub(crate) watchdog: Arc<Notify>,
@@ -64,15 +70,28 @@ impl<W: Wire> Context<W> {
             local_turns: options.local_turns,
             await_release: options.await_release,
             notifier,
-            queues: Mutex::default(),
+            queues: Mutex::new(LocalQueues::with_heads(1)),
+            share_queues: Mutex::new(LocalQueues::with_heads(MAX_WAITING_SHARES)),
             registry: Mutex::default(),
             watchdog: Arc::default(),
             unsettled: InFlight::default(),
         }
     }
 
+    /// The local queues of callers that want a lock for themselves alone.
     pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
         self.queues.lock()
+    }
+
+    /// The local queues of callers in this mode.
+    pub(crate) fn queues_of(
+        &self,
+        mode: Mode,
+    ) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
+        match mode.share() {
+            None => self.queues.lock(),
+            Some(_) => self.share_queues.lock(),
+        }
     }
 
     pub(crate) fn registry(&self) -> MutexGuard<'_, LeaseRegistry> {
@@ -129,8 +148,8 @@ impl<W: Wire> Context<W> {
     }
 
     /// Records what the head of a local queue knows, and fails the callers behind it that have no time left.
-    pub(crate) fn announce(&self, lock: &LockName, last_known: LastKnown) {
-        let mut queues = self.queues();
+    pub(crate) fn announce(&self, mode: Mode, lock: &LockName, last_known: LastKnown) {
+        let mut queues = self.queues_of(mode);
         let mut now = None;
         let has_time = |waiter: &LocalWaiter| *now.get_or_insert_with(Instant::now) < waiter.until;
         let leaving = queues.announce(lock, &last_known, has_time);

@@ -31,7 +31,7 @@ pub(crate) fn register<W: Wire>(
 ) -> Arc<Lease> {
     if acquired.heads_queue {
         let holder = LastKnown::HeldHere(request.label.clone());
-        context.announce(&request.lock().names.lock, holder);
+        context.announce(request.mode, &request.lock().names.lock, holder);
     }
     let granted_at = acquired.grant.at;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);

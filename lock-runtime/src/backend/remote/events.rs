@@ -9,6 +9,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{Wire, WireEvents};
 use crate::control::is_removed;
 use crate::error::LockError;
+use crate::lease::Mode;
 use crate::lease::owner_id::{ClientId, OwnerId};
 
 /// The events of one client's wire. The wire is made before its context, which is known here from then on.
@@ -71,10 +72,12 @@ impl<W: Wire> WireEvents for Events<W> {
         else {
             return;
         };
-        if !self.notifier.notify(owner_id)
-            && (self.notifier.has_just_ended(owner_id) || is_removed!("owner_of_a_message"))
-        {
-            reaper::end_again(&context, owner_id, lock);
+        if !self.notifier.notify(owner_id) {
+            let ended = self.notifier.take_just_ended(owner_id);
+            let any = is_removed!("owner_of_a_message").then_some(Mode::Exclusive);
+            if let Some(mode) = ended.or(any) {
+                reaper::end_again(&context, owner_id, mode, lock);
+            }
         }
         // After the notification: a holder that is about to retain its lease has had it, or its retained lease
         // is found here.

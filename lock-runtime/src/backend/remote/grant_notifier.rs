@@ -16,6 +16,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::error::LockError;
+use crate::lease::Mode;
 use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 
 /// How long an ended owner is remembered: longer than a message can be under way to a client that is connected.
@@ -38,8 +39,8 @@ pub(crate) struct GrantNotifier {
 struct Owners {
     slots: HashMap<AcquisitionId, Slot>,
     client_ids: ClientIds,
-    /// Owners that ended after they had a place in a queue, the last one at the end.
-    ended: VecDeque<(Instant, OwnerId)>,
+    /// Owners that ended after they had a place in a queue, with their modes, the last one at the end.
+    ended: VecDeque<(Instant, OwnerId, Mode)>,
 }
 
 /// An owner's notification. Kept inside the map: every held lock has one, and hardly any is ever notified.
@@ -96,29 +97,27 @@ impl GrantNotifier {
         owners.slots.insert(owner_id.acquisition(), Slot::Idle);
     }
 
-    /// Removes an owner that has ended. One that `may_be_granted` the lock yet is remembered for a while.
-    pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: bool) {
+    /// Removes an owner that has ended. One that may yet be granted the lock, in this mode, is remembered for a while.
+    pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: Option<Mode>) {
         let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
             return;
         };
         let slot = owners.slots.remove(&owner_id.acquisition());
         owners.client_ids.unregister(owner_id.process());
-        if may_be_granted {
-            owners.remember(owner_id, Instant::now());
+        if let Some(mode) = may_be_granted {
+            owners.remember(owner_id, mode, Instant::now());
         }
         drop(owners);
         drop(slot);
     }
 
-    /// Whether an owner of this client ended a moment ago. `true` once.
-    pub(crate) fn has_just_ended(&self, owner_id: OwnerId) -> bool {
+    /// The mode of an owner of this client that ended a moment ago. It is forgotten after that.
+    pub(crate) fn take_just_ended(&self, owner_id: OwnerId) -> Option<Mode> {
         let mut owners = self.owners();
-        let is_it = |&(_, other): &(Instant, OwnerId)| other == owner_id;
-        let Some(index) = owners.ended.iter().rposition(is_it) else {
-            return false;
-        };
-        let ended = owners.ended.remove(index);
-        ended.is_some_and(|(at, _)| at.elapsed() <= REMEMBERED)
+        let is_it = |&(_, other, _): &(Instant, OwnerId, Mode)| other == owner_id;
+        let index = owners.ended.iter().rposition(is_it)?;
+        let (at, _, mode) = owners.ended.remove(index)?;
+        (at.elapsed() <= REMEMBERED).then_some(mode)
     }
 
     /// The ids that a new connection subscribes to.
@@ -178,14 +177,14 @@ impl GrantNotifier {
 }
 
 impl Owners {
-    fn remember(&mut self, owner_id: OwnerId, now: Instant) {
+    fn remember(&mut self, owner_id: OwnerId, mode: Mode, now: Instant) {
         let is_old = |at: Instant| now - at > REMEMBERED;
         while self.ended.len() >= MAX_REMEMBERED
-            || self.ended.front().is_some_and(|&(at, _)| is_old(at))
+            || self.ended.front().is_some_and(|&(at, ..)| is_old(at))
         {
             self.ended.pop_front();
         }
-        self.ended.push_back((now, owner_id));
+        self.ended.push_back((now, owner_id, mode));
     }
 }
 
@@ -238,33 +237,39 @@ mod tests {
     fn ended_owner_is_remembered_if_it_may_be_granted_the_lock() {
         let notifier = GrantNotifier::default();
         let [queued, other] = [(); 2].map(|()| notifier.register().unwrap());
-        assert!(!notifier.has_just_ended(queued), "it has not ended");
-        notifier.unregister(queued, true);
-        notifier.unregister(other, false);
+        assert!(
+            notifier.take_just_ended(queued).is_none(),
+            "it has not ended"
+        );
+        notifier.unregister(queued, Some(Mode::Exclusive));
+        notifier.unregister(other, None);
         assert!(!notifier.notify(queued) && !notifier.notify(other));
-        assert!(!notifier.has_just_ended(other));
-        assert!(notifier.has_just_ended(queued));
-        assert!(!notifier.has_just_ended(queued), "it is ended once");
+        assert!(notifier.take_just_ended(other).is_none());
+        assert!(notifier.take_just_ended(queued).is_some());
+        assert!(
+            notifier.take_just_ended(queued).is_none(),
+            "it is ended once"
+        );
     }
 
     #[test]
     fn owner_of_another_client_is_not_remembered() {
         let (notifier, others) = (GrantNotifier::default(), GrantNotifier::default());
         let owner_id = others.register().unwrap();
-        others.unregister(owner_id, true);
-        assert!(!notifier.has_just_ended(owner_id));
+        others.unregister(owner_id, Some(Mode::Exclusive));
+        assert!(notifier.take_just_ended(owner_id).is_none());
     }
 
     #[test]
     fn number_of_remembered_owners_is_bounded() {
         let notifier = GrantNotifier::default();
         let first = notifier.register().unwrap();
-        notifier.unregister(first, true);
+        notifier.unregister(first, Some(Mode::Exclusive));
         for _ in 0..MAX_REMEMBERED {
-            notifier.unregister(notifier.register().unwrap(), true);
+            notifier.unregister(notifier.register().unwrap(), Some(Mode::Exclusive));
         }
         assert_eq!(notifier.owners().ended.len(), MAX_REMEMBERED);
-        assert!(!notifier.has_just_ended(first));
+        assert!(notifier.take_just_ended(first).is_none());
     }
 
     const FIRST: ConnectionId = ConnectionId(1);

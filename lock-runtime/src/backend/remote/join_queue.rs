@@ -1,13 +1,13 @@
 //! How a call begins: at the head of its local queue, behind the head, or with a retained lease.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 use tokio::sync::oneshot;
 
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_queue::WaiterId;
+use crate::backend::remote::local_queue::{LocalQueues, WaiterId};
 use crate::backend::remote::local_turns;
 use crate::backend::remote::local_waiter::{LocalWaiter, Outcome};
 use crate::backend::remote::release;
@@ -16,7 +16,7 @@ use crate::backend::wire::Wire;
 use crate::background::offload::InlineRunner;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockName;
-use crate::lease::Request;
+use crate::lease::{Mode, Request};
 
 /// Where a call begins.
 pub(crate) enum Joined<W: Wire> {
@@ -33,6 +33,7 @@ pub(crate) enum Joined<W: Wire> {
 /// The position of a caller in its local queue. Dropping it leaves the queue.
 pub(crate) struct QueuePosition<W: Wire> {
     context: Arc<Context<W>>,
+    mode: Mode,
     lock: LockName,
     waiter: Option<WaiterId>,
     until: Instant,
@@ -47,7 +48,10 @@ pub(crate) fn join<W: Wire>(
     request: Request,
     until: Instant,
 ) -> Joined<W> {
-    let mut queues = context.queues();
+    let mut queues = context.queues_of(request.mode);
+    if request.mode.share().is_some() {
+        return join_shares(context, queues, request, until);
+    }
     if queues.enter(&request.lock().names.lock).is_none() {
         return Joined::Head(request);
     }
@@ -68,7 +72,34 @@ pub(crate) fn join<W: Wire>(
         release::release_unawaited(context, entry);
         return Joined::Head(request);
     }
-    // Asked again, since the queues were borrowed in between.
+    enter_or_wait(context, queues, request, until)
+}
+
+/// As [`join`], for a share. A lease that this client retains would keep the share out.
+fn join_shares<W: Wire>(
+    context: &Arc<Context<W>>,
+    queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
+    request: Request,
+    until: Instant,
+) -> Joined<W> {
+    let retained = context
+        .registry()
+        .retained
+        .remove(&request.lock().names.lock);
+    let joined = enter_or_wait(context, queues, request, until);
+    if let Some(entry) = retained {
+        release::release_unawaited(context, entry);
+    }
+    joined
+}
+
+/// Becomes a head, or takes the last place behind the heads.
+fn enter_or_wait<W: Wire>(
+    context: &Arc<Context<W>>,
+    mut queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
+    request: Request,
+    until: Instant,
+) -> Joined<W> {
     let Some(tail) = queues.enter(&request.lock().names.lock) else {
         return Joined::Head(request);
     };
@@ -77,7 +108,7 @@ pub(crate) fn join<W: Wire>(
     }
     let (reply, outcome) = oneshot::channel();
     let runner = context.inline_runner();
-    let lock = request.lock().names.lock.clone();
+    let (mode, lock) = (request.mode, request.lock().names.lock.clone());
     let waiter = tail.join(LocalWaiter {
         request,
         until,
@@ -87,6 +118,7 @@ pub(crate) fn join<W: Wire>(
     });
     Joined::Waits(QueuePosition {
         context: context.clone(),
+        mode,
         lock,
         waiter: Some(waiter),
         until,
@@ -129,7 +161,7 @@ impl<W: Wire> QueuePosition<W> {
 
     /// Leaves with what is known at the head, or stays until something is known there.
     fn time_out(&mut self) -> Option<LastKnown> {
-        let mut queues = self.context.queues();
+        let mut queues = self.context.queues_of(self.mode);
         let Some(last_known) = queues.last_known(&self.lock) else {
             queues.await_announcement(&self.lock);
             return None;
@@ -146,7 +178,8 @@ impl<W: Wire> QueuePosition<W> {
     /// Leaves the queue. `false` if the caller was made the head before.
     fn leave(&mut self) -> bool {
         let waiter = self.waiter.take();
-        let left = waiter.and_then(|waiter| self.context.queues().leave(&self.lock, waiter));
+        let queues = || self.context.queues_of(self.mode);
+        let left = waiter.and_then(|waiter| queues().leave(&self.lock, waiter));
         left.is_some()
     }
 

@@ -2,6 +2,8 @@
 //!
 //! A lock has a local queue while a caller of this client competes for it or holds it. That caller is the head, and
 //! the others wait behind it. When the head is done, the next caller becomes the head.
+//!
+//! Callers for shares have queues of their own, with several heads each: a caller is a head until it has its share.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -18,6 +20,8 @@ pub(crate) struct WaiterId(u64);
 pub(crate) struct LocalQueues<Waiter, Known> {
     queues: ByLock<LocalQueue<Waiter, Known>>,
     next: u64,
+    /// How many heads a queue may have.
+    max_heads: u32,
 }
 
 #[derive(Debug)]
@@ -30,36 +34,42 @@ struct LocalQueue<Waiter, Known> {
     waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
     /// What the head knows of the lock. Waiters that leave need not ask themselves.
     last_known: Option<Known>,
+    heads: u32,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-impl<Waiter, Known> Default for LocalQueues<Waiter, Known> {
-    fn default() -> Self {
+impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
+    /// Queues with so many heads each at most.
+    pub(crate) fn with_heads(max_heads: u32) -> LocalQueues<Waiter, Known> {
         LocalQueues {
             queues: ByLock::default(),
             next: 0,
+            max_heads,
         }
     }
-}
 
-impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
-    /// Becomes the head of a new queue: `None`. If there is a queue, returns its end, to wait there.
+    /// Becomes a head, at once or as the first of a new queue: `None`. If there are heads enough, returns the end of
+    /// the queue, to wait there.
     pub(crate) fn enter(&mut self, lock: &LockName) -> Option<QueueTail<'_, Waiter>> {
-        match self.queues.entry(lock.clone()) {
-            Entry::Occupied(queue) => Some(QueueTail {
-                waiters: &mut queue.into_mut().waiters,
-                next: &mut self.next,
+        let queue = match self.queues.entry(lock.clone()) {
+            Entry::Occupied(queue) => queue.into_mut(),
+            Entry::Vacant(queue) => queue.insert(LocalQueue {
+                waiters: None,
+                last_known: None,
+                heads: 0,
+                is_awaited: false,
             }),
-            Entry::Vacant(queue) => {
-                queue.insert(LocalQueue {
-                    waiters: None,
-                    last_known: None,
-                    is_awaited: false,
-                });
-                None
-            }
+        };
+        // Fewer heads than there may be means that no caller waits: a head that is done makes the next one a head.
+        if queue.heads < self.max_heads {
+            queue.heads += 1;
+            return None;
         }
+        Some(QueueTail {
+            waiters: &mut queue.waiters,
+            next: &mut self.next,
+        })
     }
 
     /// Removes a waiter. `None` if it became the head before.
@@ -130,12 +140,16 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         Some((waiter, accepted))
     }
 
-    /// Makes the first waiter the head. Without one the queue ends.
+    /// A head is done: makes the first waiter one. A queue without heads ends.
     pub(crate) fn pop(&mut self, lock: &LockName) -> Option<Waiter> {
-        let waiters = self.queues.get_mut(lock)?.waiters.as_mut();
+        let queue = self.queues.get_mut(lock)?;
+        let waiters = queue.waiters.as_mut();
         let waiter = waiters.and_then(|waiters| waiters.pop_front());
         if waiter.is_none() {
-            self.queues.remove(lock);
+            queue.heads -= 1;
+            if queue.heads == 0 {
+                self.queues.remove(lock);
+            }
         }
         waiter.map(|(_, waiter)| waiter)
     }
@@ -178,7 +192,7 @@ mod tests {
     }
 
     fn queues() -> (LocalQueues<u8, &'static str>, LockName) {
-        (LocalQueues::default(), name("k"))
+        (LocalQueues::with_heads(1), name("k"))
     }
 
     fn join(queues: &mut LocalQueues<u8, &'static str>, waiter: u8) -> WaiterId {
@@ -271,6 +285,24 @@ mod tests {
         );
         assert_eq!(queues.pop(&k), Some(2));
         assert_eq!(queues.pop(&k), Some(4));
+    }
+
+    #[test]
+    fn queue_of_several_heads_lets_the_next_caller_wait() {
+        let (_, k) = queues();
+        let mut queues: LocalQueues<u8, &'static str> = LocalQueues::with_heads(2);
+        assert!(queues.enter(&k).is_none());
+        assert!(queues.enter(&k).is_none());
+        join(&mut queues, 3);
+        assert_eq!(queues.pop(&k), Some(3), "a head is done");
+        join(&mut queues, 4);
+        assert_eq!(queues.pop(&k), Some(4));
+        assert_eq!(queues.pop(&k), None);
+        assert!(queues.enter(&k).is_none(), "one head is left");
+        assert_eq!(queues.pop(&k), None);
+        assert_eq!(queues.pop(&k), None);
+        assert_eq!(queues.pop(&k), None, "there is no queue any more");
+        assert!(queues.enter(&k).is_none());
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) mod acquisition;
 pub(crate) mod client_ids;
 pub(crate) mod context;
 pub(crate) mod delivery;
+pub(crate) mod downgrade;
 pub(crate) mod events;
 pub(crate) mod grant_notifier;
 pub(crate) mod handoff;
@@ -53,6 +54,7 @@ use crate::backend::wire::{Wire, WireEvents};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
+use crate::background::panics::catch_panics;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
@@ -146,6 +148,30 @@ impl<W: Wire> Backend for Remote<W> {
         let context = self.clone();
         self.run_in_background(async move { watchdog::renew_now(&context, &lease).await })
             .await?
+    }
+
+    async fn downgrade(self: Arc<Self>, lease: Arc<Lease>) -> Outcome {
+        self.check_process()?;
+        let entry = self.registry().remove(&lease);
+        let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
+        if let Some(loss) = lease.loss() {
+            release::release_unawaited(&self, entry);
+            return Err(lease.lost_error(loss));
+        }
+        // Counted here and not in the task: a shutdown may look before the task is run.
+        let counted = self.unsettled.one();
+        let (reply, mut outcome) = oneshot::channel();
+        let context = self.clone();
+        let mut runner = self.inline_runner();
+        let task = Box::pin(async move {
+            let outcome = downgrade::downgrade(&context, entry).await;
+            // If the caller is gone by now, the lease comes back and is released as it is dropped.
+            catch_panics(|| drop(reply.send(outcome)));
+            drop(counted);
+        });
+        self.offload(runner.offloaded(), task);
+        let outcome = runner.wait_for(&mut outcome).await;
+        outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
     }
 
     async fn release(self: Arc<Self>, lease: Arc<Lease>) -> ReleaseOutcome {

@@ -34,14 +34,15 @@ impl RegisteredOwner {
         })
     }
 
-    /// An owner that has ended and is to be ended once more. An `end` ends an owner of any mode.
+    /// An owner that has ended and is to be ended once more.
     pub(crate) fn ended_before(
         owner_id: OwnerId,
         names: RecordNames,
+        mode: Mode,
         notifier: &GrantNotifier,
     ) -> RegisteredOwner {
         notifier.register_again(owner_id);
-        let mut owner = Owner::new(owner_id, &Arc::default(), names, Mode::Exclusive);
+        let mut owner = Owner::new(owner_id, &Arc::default(), names, mode);
         owner.outstanding.assume_stored();
         RegisteredOwner {
             owner,
@@ -76,7 +77,11 @@ impl DerefMut for RegisteredOwner {
 
 impl Drop for RegisteredOwner {
     fn drop(&mut self) {
-        let may_be_granted = self.owner.outstanding.may_be_granted();
+        let may_be_granted = self
+            .owner
+            .outstanding
+            .may_be_granted()
+            .then_some(self.owner.mode);
         self.notifier.unregister(self.owner.id(), may_be_granted);
     }
 }

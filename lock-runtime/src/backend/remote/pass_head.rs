@@ -10,11 +10,17 @@ use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::reaper;
 use crate::backend::wire::Wire;
 use crate::key::LockName;
+use crate::lease::Mode;
 
-/// Makes the next caller in a local queue its head. Without one the queue ends, and so does the owner.
-pub(crate) fn to_next<W: Wire>(context: &Arc<Context<W>>, lock: &LockName, handoff: Handoff) {
+/// Makes the next caller in the local queue of this mode a head. Without one the queue ends, and so does the owner.
+pub(crate) fn to_next<W: Wire>(
+    context: &Arc<Context<W>>,
+    mode: Mode,
+    lock: &LockName,
+    handoff: Handoff,
+) {
     let (waiter, last_known) = loop {
-        let mut queues = context.queues();
+        let mut queues = context.queues_of(mode);
         let Some(waiter) = queues.pop(lock) else {
             drop(queues);
             return end_unneeded(context, handoff);
@@ -36,5 +42,24 @@ pub(crate) fn end_unneeded<W: Wire>(context: &Arc<Context<W>>, handoff: Handoff)
         handoff
     {
         drop(reaper::end(context, owner));
+    }
+}
+
+/// Makes the next caller in the local queue of an exclusive lock its head when this is dropped.
+pub(crate) struct OnDrop<'a, W: Wire> {
+    context: &'a Arc<Context<W>>,
+    lock: LockName,
+}
+
+impl<'a, W: Wire> OnDrop<'a, W> {
+    pub(crate) fn new(context: &'a Arc<Context<W>>, lock: &LockName) -> OnDrop<'a, W> {
+        let lock = lock.clone();
+        OnDrop { context, lock }
+    }
+}
+
+impl<W: Wire> Drop for OnDrop<'_, W> {
+    fn drop(&mut self) {
+        to_next(self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
     }
 }

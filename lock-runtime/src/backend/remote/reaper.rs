@@ -19,6 +19,7 @@ use crate::backend::wire::{EndRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::random;
 use crate::key::RecordNames;
+use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
 /// The time between two ends of one owner.
@@ -54,12 +55,17 @@ pub(crate) fn end<W: Wire>(
 
 /// Ends an owner of this client once more that ended a moment ago, because a grant was announced for it: its end
 /// has overtaken one of its commands.
-pub(crate) fn end_again<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, lock: &[u8]) {
+pub(crate) fn end_again<W: Wire>(
+    context: &Arc<Context<W>>,
+    owner_id: OwnerId,
+    mode: Mode,
+    lock: &[u8],
+) {
     let lock = String::from_utf8(lock.to_vec());
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
     };
-    let owner = RegisteredOwner::ended_before(owner_id, names, &context.notifier);
+    let owner = RegisteredOwner::ended_before(owner_id, names, mode, &context.notifier);
     drop(end(context, owner));
 }
 

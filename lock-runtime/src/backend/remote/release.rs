@@ -24,9 +24,8 @@ use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
-use crate::key::LockName;
-use crate::lease::Lease;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
 /// A caller waits no longer than this for the answer to a release.
@@ -203,10 +202,7 @@ async fn first_end<W: Wire>(
             return ended;
         }
     }
-    let _head = heads_queue.then(|| PassHeadOnDrop {
-        context,
-        lock: owner.names.lock.clone(),
-    });
+    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.lock));
     loop {
         let ended = if contended {
             let ended = context.wire.end(owner, EndRequest::default()).await;
@@ -292,18 +288,6 @@ async fn release_to<W: Wire>(
             Handoff::Fresh
         }
     };
-    pass_head::to_next(context, &lock, handoff);
+    pass_head::to_next(context, Mode::Exclusive, &lock, handoff);
     ended.map(|answered| answered.answer)
-}
-
-/// Passes the head of a local queue on when this is dropped.
-struct PassHeadOnDrop<'a, W: Wire> {
-    context: &'a Arc<Context<W>>,
-    lock: LockName,
-}
-
-impl<W: Wire> Drop for PassHeadOnDrop<'_, W> {
-    fn drop(&mut self) {
-        pass_head::to_next(self.context, &self.lock, Handoff::Fresh);
-    }
 }

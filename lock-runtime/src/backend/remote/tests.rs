@@ -133,7 +133,7 @@ fn caller_whose_time_is_up_is_woken_without_a_mutex() {
     let request = request(Duration::from_millis(1));
     let lock = request.lock().names.lock.clone();
     assert!(client.queues().enter(&lock).is_none());
-    client.announce(&lock, LastKnown::HandedOff);
+    client.announce(Mode::Exclusive, &lock, LastKnown::HandedOff);
     let Joined::Waits(position) = join_queue::join(&client, request, Instant::now()) else {
         panic!("the queue has a head");
     };

@@ -20,7 +20,7 @@ use crate::error::LockError;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::Grant;
 use crate::lease::schedule::TICK;
-use crate::lease::{Lease, LossReason};
+use crate::lease::{Lease, LossReason, Mode};
 use crate::telemetry;
 
 /// Timers stand still while the machine sleeps and leases do not, so no sleep is longer.
@@ -198,7 +198,7 @@ fn declare_lost<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, reason: O
     let Some((lease, queue)) = lost else { return };
     lease.lose(reason.unwrap_or_else(|| lease.expiry()));
     if let Some(lock) = queue {
-        pass_head::to_next(context, &lock, Handoff::Fresh);
+        pass_head::to_next(context, Mode::Exclusive, &lock, Handoff::Fresh);
     }
 }
 

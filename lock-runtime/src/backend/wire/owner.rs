@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::backend::wire::outstanding::Outstanding;
 use crate::key::RecordNames;
-use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
+use crate::lease::{Mode, Share};
 
 /// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
 /// a share.
@@ -48,6 +48,12 @@ impl Owner {
             mode,
             outstanding: Outstanding::default(),
         }
+    }
+
+    /// The owner holds the lock alone, and asks to be one of its readers from now on.
+    pub(crate) fn become_reader(&mut self) {
+        self.mode = Mode::Share(Share::READ);
+        self.entry.label = self.mode.entry_label(&self.entry.label);
     }
 
     pub(crate) fn id(&self) -> OwnerId {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Acquire;
 use crate::background::moment::Moment;
-use crate::call_tree::{EnclosingFrame, Frame};
+use crate::call_tree::{Descent, EnclosingFrame, Frame};
 use crate::error::{LockError, LockErrorKind};
 
 /// How long a call under a lost lease waits to be dropped.
@@ -15,11 +15,11 @@ const MAX_WAIT_FOR_DROP: Duration = Duration::from_millis(250);
 impl Acquire {
     pub(super) async fn nested(&self, enclosing: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
         let started = self.now();
-        self.check_reentry()?;
+        let descent = self.check_reentry(&enclosing)?;
         let outer = enclosing.frame.clone();
         let entered = {
             let wait = self.bounded_wait();
-            let mut descend = pin!(enclosing.frame.clone().descend());
+            let mut descend = pin!(enclosing.frame.clone().descend(descent));
             tokio::select! {
                 biased;
                 loss = outer.lease().lost() => Err(loss),
@@ -50,30 +50,34 @@ impl Acquire {
         &self,
         enclosing: EnclosingFrame,
     ) -> Result<Arc<Frame>, LockError> {
-        self.check_reentry()?;
+        let descent = self.check_reentry(&enclosing)?;
         let lease = enclosing.frame.lease();
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        enclosing.frame.try_descend().ok_or_else(|| {
+        enclosing.frame.try_descend(descent).ok_or_else(|| {
             LockError::new(LockErrorKind::Reentered)
                 .with_key(&self.key)
                 .with_detail("a sibling is inside, and a synchronous call cannot wait for it")
         })
     }
 
-    fn check_reentry(&self) -> Result<(), LockError> {
+    fn check_reentry(&self, enclosing: &EnclosingFrame) -> Result<Descent, LockError> {
         // The outermost call's terms apply, but invalid terms are an error in every call.
         self.terms()?;
+        let mode = self.mode()?;
         // In a forked child the lease is only a copy of the parent's.
         let same = self.core.backend.check_process();
         same.map_err(|error| error.with_key(&self.key))?;
-        if self.reentrant {
-            return Ok(());
-        }
-        Err(LockError::new(LockErrorKind::Reentered)
-            .with_key(&self.key)
-            .with_detail("this call says `reentrant = false`"))
+        let descent = match self.reentrant {
+            true => enclosing.frame.check_descent(mode),
+            false => Err("this call says `reentrant = false`".to_owned()),
+        };
+        descent.map_err(|reason| {
+            LockError::new(LockErrorKind::Reentered)
+                .with_key(&self.key)
+                .with_detail(reason)
+        })
     }
 
     fn now(&self) -> Moment {

@@ -50,7 +50,12 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         &schedule,
     );
     lease.delivered();
-    let owner = RegisteredOwner::ended_before(owner_id(number), names, &GrantNotifier::default());
+    let owner = RegisteredOwner::ended_before(
+        owner_id(number),
+        names,
+        Mode::Exclusive,
+        &GrantNotifier::default(),
+    );
     let mut entry = LeaseEntry::new(Arc::new(lease), owner, schedule, at);
     entry.heads_queue = true;
     entry
@@ -642,7 +647,8 @@ fn notified_holder_does_not_retain_its_lease() {
     let notifier = GrantNotifier::default();
     let (mut registry, lease) = retaining(1, start);
     let owner = &mut registry.entry(&lease).expect("it is held").owner;
-    *owner = RegisteredOwner::ended_before(owner_id(1), owner.names.clone(), &notifier);
+    *owner =
+        RegisteredOwner::ended_before(owner_id(1), owner.names.clone(), Mode::Exclusive, &notifier);
     assert!(notifier.notify(owner_id(1)));
     assert!(!registry.retain(&lease, TURNS, start));
 }

@@ -1,0 +1,107 @@
+//! From holding a lock alone to reading under it, without letting it go.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::delivery::{self, GrantedOwner};
+use crate::backend::remote::lease_entry::LeaseEntry;
+use crate::backend::remote::local_waiter::Outcome;
+use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::{pass_head, reaper};
+use crate::backend::undelivered::Undelivered;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, Answered};
+use crate::backend::wire::{AcquireRequest, Wire};
+use crate::background::random;
+use crate::error::LockError;
+use crate::key::LockSet;
+use crate::lease::record::Grant;
+use crate::lease::schedule::{LeaseTerms, is_fresh};
+use crate::lease::{Lease, LossReason, Request};
+
+/// Makes the holder of a lease a reader, which a share's acquire does for an owner that holds the lock alone. Repeated
+/// until it is answered or the lease is over; then the lock is given back.
+///
+/// The lease is not renewed meanwhile: each attempt confirms it.
+pub(crate) async fn downgrade<W: Wire>(
+    context: &Arc<Context<W>>,
+    entry: Box<LeaseEntry>,
+) -> Outcome {
+    let LeaseEntry {
+        lease,
+        mut owner,
+        schedule,
+        heads_queue,
+        ..
+    } = *entry;
+    // Readers do not head the queue of those that want the lock for themselves alone.
+    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.lock));
+    owner.become_reader();
+    match attempt(context, &lease, &mut owner).await {
+        Ok(grant) => {
+            let request = Request {
+                locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+                mode: owner.mode,
+                terms: LeaseTerms {
+                    // `max_hold` counts from the first grant.
+                    max_hold: lease.terms.max_hold.map(|_| schedule.end().since(grant.at)),
+                    ..lease.terms
+                },
+                wait: Duration::ZERO,
+                label: Arc::default(),
+                function: lease.trace.function,
+                template: lease.trace.template,
+            };
+            let granted = GrantedOwner {
+                owner,
+                grant,
+                contended: grant.answer.contended,
+                heads_queue: false,
+            };
+            let lease = delivery::register(context, &request, granted);
+            Ok(Undelivered::new(context.clone(), lease))
+        }
+        Err(error) => {
+            drop(reaper::end(context, owner));
+            Err(error)
+        }
+    }
+}
+
+async fn attempt<W: Wire>(
+    context: &Context<W>,
+    lease: &Lease,
+    owner: &mut RegisteredOwner,
+) -> Result<Answered<Grant>, LockError> {
+    let ttl = lease.terms.first_ttl();
+    let request = AcquireRequest { ttl, queue: false };
+    let mut failures = 0;
+    loop {
+        match context.wire.acquire(owner, request).await {
+            Ok(Answered {
+                at,
+                answer: AcquireReply::Granted(answer),
+            }) if is_fresh(context.now(), at, ttl) => return Ok(Answered { at, answer }),
+            Ok(Answered {
+                answer: AcquireReply::Waiting(_),
+                ..
+            }) => {
+                owner.outstanding.note_not_held();
+                return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
+            }
+            Err(WireError::Refused(reason)) => {
+                let refused = WireError::Refused(reason).into_error();
+                return Err(refused.with_key(lease.keys.first()));
+            }
+            Ok(_) | Err(WireError::Unavailable(_)) => {}
+        }
+        if let Some(loss) = lease.loss() {
+            return Err(lease.lost_error(loss));
+        }
+        failures += 1;
+        let pause = backoff(failures, random::jitter()).min(lease.remaining());
+        context.timers().sleep_until(Instant::now() + pause).await;
+    }
+}
