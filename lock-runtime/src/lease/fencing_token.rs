@@ -9,6 +9,10 @@ use std::fmt;
 /// beyond its ttl and writes when it resumes. See Martin
 /// Kleppmann, [How to do distributed locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
 ///
+/// Readers or permits that hold a lock together have the same token: a resource that refuses lower ones must not refuse
+/// one of two rightful holders. It is above every token before them, and below every token after them. So it does not
+/// protect a resource from *them*, only from those that they exclude.
+///
 /// Tokens are not consecutive. They are based on the server's clock in microseconds. So they also rise when
 /// the server has lost the last token, as long as its clock is not behind that token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

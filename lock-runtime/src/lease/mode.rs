@@ -25,6 +25,16 @@ impl Mode {
         }
     }
 
+    /// The mode in a word, for reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Mode::Exclusive => "exclusive",
+            Mode::Write => "write",
+            Mode::Share(share) if share.limit().is_none() => "read",
+            Mode::Share(_) => "permits",
+        }
+    }
+
     /// The label of a queue entry in this mode: a share's begins with its tag.
     pub(crate) fn entry_label(self, label: &Arc<str>) -> Arc<str> {
         match self.share() {

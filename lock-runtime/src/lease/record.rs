@@ -123,17 +123,16 @@ impl fmt::Display for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.counted {
             None => write!(f, "{}", self.label.escape_debug()),
-            Some(Counted {
-                taken,
-                limit: Some(limit),
-                since,
-                ..
-            }) => write!(f, "{taken} of {limit} permits, since {}", Rounded(since)),
-            Some(Counted {
-                owners: 1, since, ..
-            }) => write!(f, "1 reader, since {}", Rounded(since)),
-            Some(Counted { owners, since, .. }) => {
-                write!(f, "{owners} readers, since {}", Rounded(since))
+            Some(counted) => {
+                let Counted { owners, taken, .. } = counted;
+                let plural = if owners == 1 { "" } else { "s" };
+                match counted.limit {
+                    None => write!(f, "{owners} reader{plural}")?,
+                    Some(limit) => {
+                        write!(f, "{owners} caller{plural} with {taken} of {limit} permits")?;
+                    }
+                }
+                write!(f, ", since {}", Rounded(counted.since))
             }
         }
     }
@@ -216,7 +215,7 @@ mod tests {
         };
         assert_eq!(describe(3, 3, None, 2_900), "3 readers, since 2 s");
         assert_eq!(describe(1, 1, None, 85), "1 reader, since 85 ms");
-        assert_eq!(describe(3, 4, Some(5), 1_000), "4 of 5 permits, since 1 s");
+        assert_eq!(describe(3, 4, Some(5), 1_000), "3 callers with 4 of 5 permits, since 1 s");
     }
 
     #[test]

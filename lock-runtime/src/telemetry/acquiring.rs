@@ -26,7 +26,12 @@ pub(crate) struct Acquiring {
 }
 
 impl Acquiring {
-    pub(crate) fn begin(function: &'static str, template: &'static str, clock: Clock) -> Acquiring {
+    pub(crate) fn begin(
+        function: &'static str,
+        template: &'static str,
+        mode: &'static str,
+        clock: Clock,
+    ) -> Acquiring {
         safely(|| metrics::waiters(template, 1.0));
         Acquiring {
             function,
@@ -39,6 +44,7 @@ impl Acquiring {
                     "lock_acquire",
                     template,
                     function,
+                    mode,
                     outcome = Empty,
                     waited_ms = Empty,
                 )

@@ -41,7 +41,9 @@ impl Acquire {
     }
 
     fn acquiring(&self, clock: Clock) -> Acquiring {
-        Acquiring::begin(self.function, self.template, clock)
+        // Options that contradict each other fail after this.
+        let mode = self.mode.mode().map_or("", Mode::name);
+        Acquiring::begin(self.function, self.template, mode, clock)
     }
 
     /// The last check before the caller has the lock: the caller may have been away for longer than the

@@ -6,6 +6,7 @@ mod driven;
 mod frames;
 mod log;
 mod lost;
+mod modes;
 mod nesting;
 mod siblings;
 
@@ -44,6 +45,10 @@ impl Crowd {
             tokio::task::yield_now().await;
         }
         self.now.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn now(&self) -> usize {
+        self.now.load(Ordering::SeqCst)
     }
 
     fn most(&self) -> usize {
