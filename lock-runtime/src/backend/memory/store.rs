@@ -9,6 +9,7 @@
 
 pub(crate) mod decision;
 pub(crate) mod holder;
+mod owner_ids;
 pub(crate) mod queue;
 pub(crate) mod request;
 #[cfg(test)]
@@ -18,17 +19,19 @@ use std::collections::HashMap;
 
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::backend::memory::store::holder::{Grant, Holder};
-use crate::backend::memory::store::queue::{Queue, QueuedWaiter, WaiterId};
-use crate::backend::memory::store::request::{Ask, AwaitedLock, Busy, HeldLock, RenewOutcome};
+use crate::backend::memory::store::owner_ids::OwnerIds;
+use crate::backend::memory::store::queue::{Queue, QueuedWaiter};
+use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 
 /// Every lock that is held.
 #[derive(Debug)]
 pub(crate) struct Store<H, W> {
     locks: HashMap<String, LockState<H, W>>,
     last_token: FencingToken,
-    last_waiter: WaiterId,
+    owner_ids: OwnerIds,
 }
 
 #[derive(Debug)]
@@ -42,7 +45,7 @@ impl<H, W> Default for Store<H, W> {
         Store {
             locks: HashMap::new(),
             last_token: FencingToken::new(0),
-            last_waiter: WaiterId::default(),
+            owner_ids: OwnerIds::default(),
         }
     }
 }
@@ -62,26 +65,26 @@ impl<H, W: Clone> Store<H, W> {
         let Some(lock) = self.locks.get_mut(ask.key) else {
             return effects.with(Ok(self.grant(ask, now)));
         };
-        if let Some(waiter) = ask.waiter
-            && let Some(grant) = lock.holder.confirm(waiter)
+        if ask.owner == Some(lock.holder.owner)
+            && let Some(grant) = lock.holder.confirm()
         {
             return effects.with(Ok(grant));
         }
         effects.with(Err(Busy {
-            waiter: lock.enqueue(ask, &mut self.last_waiter),
+            owner: lock.enqueue(ask, &mut self.owner_ids),
             holder: lock.holder.label.clone(),
             expires_at: lock.holder.expires_at,
         }))
     }
 
     /// Ends a waiter: afterwards it neither queues nor has a grant.
-    pub(crate) fn end(&mut self, awaited: AwaitedLock<'_>, now: Moment) -> Decision<(), H, W> {
+    pub(crate) fn end(&mut self, waiter: LockOwner<'_>, now: Moment) -> Decision<(), H, W> {
         let mut effects = Effects::none();
-        if let Some(lock) = self.locks.get_mut(awaited.key) {
-            if lock.holder.is_claimed_by(awaited.waiter) {
-                self.hand_over(awaited.key, now, &mut effects);
+        if let Some(lock) = self.locks.get_mut(waiter.key) {
+            if lock.holder.owner == waiter.id && lock.holder.is_claimant() {
+                self.hand_over(waiter.key, now, &mut effects);
             } else {
-                lock.queue.remove(awaited.waiter);
+                lock.queue.remove(waiter.id);
                 effects.wake.extend(lock.first());
             }
         }
@@ -89,8 +92,8 @@ impl<H, W: Clone> Store<H, W> {
     }
 
     /// Stores the handle of a holder, or returns it if the lock is not held any more.
-    pub(crate) fn register(&mut self, held: HeldLock<'_>, handle: H) -> Option<H> {
-        match self.find(held) {
+    pub(crate) fn register(&mut self, holder: LockOwner<'_>, handle: H) -> Option<H> {
+        match self.find(holder) {
             Some(lock) => lock.holder.handle.replace(handle),
             None => Some(handle),
         }
@@ -99,11 +102,11 @@ impl<H, W: Clone> Store<H, W> {
     /// Confirms that a lock is held, and extends its lease unless it is renewed anyway.
     pub(crate) fn renew(
         &mut self,
-        held: HeldLock<'_>,
+        holder: LockOwner<'_>,
         now: Moment,
     ) -> Decision<RenewOutcome<'_, H>, H, W> {
-        let mut effects = self.expire(held.key, now);
-        let Some(lock) = self.find(held) else {
+        let mut effects = self.expire(holder.key, now);
+        let Some(lock) = self.find(holder) else {
             return effects.with(RenewOutcome::NotHeld);
         };
         let Some(deadline) = lock.holder.extend(now) else {
@@ -117,11 +120,11 @@ impl<H, W: Clone> Store<H, W> {
     }
 
     /// Releases a lock, and grants it to the first in its queue. `false` if it was not held.
-    pub(crate) fn release(&mut self, held: HeldLock<'_>, now: Moment) -> Decision<bool, H, W> {
-        let mut effects = self.expire(held.key, now);
-        let is_held = self.find(held).is_some();
+    pub(crate) fn release(&mut self, holder: LockOwner<'_>, now: Moment) -> Decision<bool, H, W> {
+        let mut effects = self.expire(holder.key, now);
+        let is_held = self.find(holder).is_some();
         if is_held {
-            let handle = self.hand_over(held.key, now, &mut effects);
+            let handle = self.hand_over(holder.key, now, &mut effects);
             effects.released.extend(handle);
         }
         effects.with(is_held)
@@ -140,20 +143,19 @@ impl<H, W: Clone> Store<H, W> {
         holders.filter_map(|holder| holder.handle.as_ref())
     }
 
-    fn find(&mut self, held: HeldLock<'_>) -> Option<&mut LockState<H, W>> {
-        let lock = self.locks.get_mut(held.key);
-        lock.filter(|lock| lock.holder.token == held.token)
+    fn find(&mut self, holder: LockOwner<'_>) -> Option<&mut LockState<H, W>> {
+        let lock = self.locks.get_mut(holder.key);
+        lock.filter(|lock| lock.holder.owner == holder.id)
     }
 
     /// Grants a lock that is free.
     fn grant(&mut self, ask: &Ask<'_, W>, now: Moment) -> Grant {
-        let token = mint(&mut self.last_token);
-        let lock = LockState {
-            holder: Holder::new(token, ask.label.clone(), &ask.terms, now),
-            queue: Queue::new(),
-        };
-        self.locks.insert(ask.key.to_owned(), lock);
-        Grant::new(token, now, &ask.terms)
+        let (owner, token) = (self.owner_ids.next(), mint(&mut self.last_token));
+        let (holder, grant) = Holder::new(owner, token, ask.label.clone(), ask.terms, now);
+        let queue = Queue::new();
+        self.locks
+            .insert(ask.key.to_owned(), LockState { holder, queue });
+        grant
     }
 
     /// Ends the holder of `key` if its lease has expired.
@@ -173,7 +175,9 @@ impl<H, W: Clone> Store<H, W> {
         let lock = self.locks.get_mut(key)?;
         let ended = match lock.queue.pop() {
             Some(waiter) => {
-                let next = Holder::claimant(mint(&mut self.last_token), &waiter, now);
+                let token = mint(&mut self.last_token);
+                let (owner, label) = (waiter.owner, waiter.label);
+                let next = Holder::claimant(owner, token, label, waiter.terms, now);
                 effects.wake.push(waiter.handle);
                 effects.wake.extend(lock.first());
                 Some(std::mem::replace(&mut lock.holder, next))
@@ -191,21 +195,21 @@ impl<H, W: Clone> LockState<H, W> {
     }
 
     /// The place of a caller that waits; a new one at the back unless it has one.
-    fn enqueue(&mut self, ask: &Ask<'_, W>, last_waiter: &mut WaiterId) -> Option<WaiterId> {
-        if let Some(waiter) = ask.waiter
-            && self.queue.contains(waiter)
+    fn enqueue(&mut self, ask: &Ask<'_, W>, owner_ids: &mut OwnerIds) -> Option<OwnerId> {
+        if let Some(owner) = ask.owner
+            && self.queue.contains(owner)
         {
-            return Some(waiter);
+            return Some(owner);
         }
         let handle = ask.queue_with?.clone();
-        *last_waiter = last_waiter.next();
+        let owner = owner_ids.next();
         self.queue.push(QueuedWaiter {
-            id: *last_waiter,
+            owner,
             label: ask.label.clone(),
             terms: ask.terms,
             handle,
         });
-        Some(*last_waiter)
+        Some(owner)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::backend::memory::lease_watch::LeaseWatch;
-use crate::backend::memory::store::request::{Ask, HeldLock};
+use crate::backend::memory::store::request::{Ask, LockOwner};
 use crate::backend::memory::{Memory, busy};
 use crate::background::clock::Clock;
 use crate::config::DEFAULT_TTL;
 use crate::error::LockError;
 use crate::lease::LossReason;
-use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
 
 /// The terms of a holder that holds until its test releases the lock.
@@ -20,9 +20,9 @@ const ENDLESS: LeaseTerms = LeaseTerms {
     retain: Duration::ZERO,
 };
 
-/// A holder without a lease, by the token of its grant.
+/// A holder without a lease.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TestHolder(FencingToken);
+pub(crate) struct TestHolder(OwnerId);
 
 impl Memory {
     /// Grants a free lock to a test holder.
@@ -31,21 +31,21 @@ impl Memory {
             key,
             label: &label.into(),
             terms: ENDLESS,
-            waiter: None,
+            owner: None,
             queue_with: None,
         };
         let now = Clock::Tokio.now();
         let outcome = self.store.decide(|store| store.acquire(&ask, now));
         outcome
-            .map(|grant| TestHolder(grant.token))
+            .map(|grant| TestHolder(grant.owner))
             .map_err(|held| busy(&held))
     }
 
     /// Releases the lock of a test holder.
-    pub(crate) fn vacate(&self, key: &str, TestHolder(token): TestHolder) {
+    pub(crate) fn vacate(&self, key: &str, TestHolder(id): TestHolder) {
         let now = Clock::Tokio.now();
         self.store
-            .decide(|store| store.release(HeldLock { key, token }, now));
+            .decide(|store| store.release(LockOwner { key, id }, now));
     }
 
     /// Ends the lease of a holder, and hands its lock over. `false` if no holder has a lease to lose.
@@ -62,6 +62,6 @@ impl Memory {
         lease.lose(LossReason::NotOurs);
         let now = Clock::Tokio.now();
         self.store
-            .decide(|store| store.release(HeldLock::from(&*lease), now))
+            .decide(|store| store.release(LockOwner::from(&*lease), now))
     }
 }

@@ -44,7 +44,7 @@ const RENEWED: LeaseTerms = LeaseTerms {
 #[derive(Default)]
 struct Scene {
     store: Store<char, u8>,
-    ids: HashMap<u8, WaiterId>,
+    ids: HashMap<u8, OwnerId>,
     expired: Vec<char>,
     released: Vec<char>,
     wake: Vec<u8>,
@@ -64,7 +64,7 @@ impl Scene {
             key: KEY,
             label: &"a caller".into(),
             terms,
-            waiter: None,
+            owner: None,
             queue_with: None,
         };
         let decision = self.store.acquire(&ask, at(now));
@@ -74,7 +74,7 @@ impl Scene {
     /// Acquires a free lock, and registers a handle.
     fn hold(&mut self, handle: char, terms: LeaseTerms, now: u64) -> Grant {
         let grant = self.attempt(terms, now).expect("the lock is free");
-        assert_eq!(self.store.register(held(grant), handle), None);
+        assert_eq!(self.store.register(owner(grant), handle), None);
         grant
     }
 
@@ -84,32 +84,32 @@ impl Scene {
             key: KEY,
             label: &format!("waiter {waiter}").into(),
             terms: FIXED,
-            waiter: self.ids.get(&waiter).copied(),
+            owner: self.ids.get(&waiter).copied(),
             queue_with: Some(&waiter),
         };
         let decision = self.store.acquire(&ask, at(now));
         let outcome = self.note(decision);
         match &outcome {
             Ok(_) => self.ids.remove(&waiter),
-            Err(busy) => self.ids.insert(waiter, busy.waiter.expect("it queues")),
+            Err(busy) => self.ids.insert(waiter, busy.owner.expect("it queues")),
         };
         outcome
     }
 
     fn end(&mut self, waiter: u8, now: u64) {
-        let waiter = self.ids.remove(&waiter).expect("it waits");
-        let decision = self.store.end(AwaitedLock { key: KEY, waiter }, at(now));
+        let id = self.ids.remove(&waiter).expect("it waits");
+        let decision = self.store.end(LockOwner { key: KEY, id }, at(now));
         self.note(decision);
     }
 
     fn release(&mut self, grant: Grant, now: u64) -> bool {
-        let decision = self.store.release(held(grant), at(now));
+        let decision = self.store.release(owner(grant), at(now));
         self.note(decision)
     }
 
     /// The deadline that a renewal brings; `Ok(None)` for a lease that is renewed anyway.
     fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
-        let decision = self.store.renew(held(grant), at(now));
+        let decision = self.store.renew(owner(grant), at(now));
         let decision = decision.map(|renewal| match renewal {
             RenewOutcome::NotHeld => Err(()),
             RenewOutcome::Unchanged => Ok(None),
@@ -119,10 +119,10 @@ impl Scene {
     }
 }
 
-fn held(grant: Grant) -> HeldLock<'static> {
-    HeldLock {
+fn owner(grant: Grant) -> LockOwner<'static> {
+    LockOwner {
         key: KEY,
-        token: grant.token,
+        id: grant.owner,
     }
 }
 
@@ -133,7 +133,7 @@ fn held_lock_is_busy_and_names_its_holder() {
     let busy = scene.attempt(FIXED, 1).unwrap_err();
     assert_eq!(&*busy.holder, "a caller");
     assert_eq!(busy.expires_at, at(TTL));
-    assert_eq!(busy.waiter, None, "an attempt without a handle queues");
+    assert_eq!(busy.owner, None, "an attempt without a handle queues");
     assert_eq!(scene.store.queue_len(KEY), 0);
 }
 
@@ -270,7 +270,7 @@ fn renewal_moves_the_end_of_a_lease() {
 fn renewal_offers_the_handle_of_its_holder() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
-    let renewal = scene.store.renew(held(grant), at(1)).answer;
+    let renewal = scene.store.renew(owner(grant), at(1)).answer;
     assert!(
         matches!(
             renewal,
@@ -351,14 +351,14 @@ fn unconfirmed_grant_lapses_after_a_ttl_even_if_the_lease_would_be_renewed() {
         key: KEY,
         label: &"a waiter".into(),
         terms: RENEWED,
-        waiter: None,
+        owner: None,
         queue_with: Some(&1),
     };
     let busy = scene.store.acquire(&ask, at(1)).answer.unwrap_err();
     scene.release(first, 2);
     assert_eq!(scene.attempt(FIXED, 3).unwrap_err().expires_at, at(2 + TTL));
     let ask = Ask {
-        waiter: busy.waiter,
+        owner: busy.owner,
         ..ask
     };
     scene.store.acquire(&ask, at(4)).answer.unwrap();
@@ -449,7 +449,7 @@ fn handle_that_comes_too_late_is_returned() {
     let mut scene = Scene::default();
     let grant = scene.attempt(FIXED, 0).unwrap();
     scene.attempt(FIXED, TTL).unwrap();
-    assert_eq!(scene.store.register(held(grant), 'a'), Some('a'));
+    assert_eq!(scene.store.register(owner(grant), 'a'), Some('a'));
     assert_eq!(scene.store.handles().count(), 0);
 }
 
@@ -477,13 +477,13 @@ fn locks_of_different_keys_are_independent() {
         key: "order:43",
         label: &"a caller".into(),
         terms: FIXED,
-        waiter: None,
+        owner: None,
         queue_with: None,
     };
     let other = scene.store.acquire(&other, at(0)).answer.unwrap();
     assert!(
         !scene.release(other, 1),
-        "its token is not the one of this key"
+        "its owner is not the one of this key"
     );
     assert!(scene.release(grant, 1));
 }
