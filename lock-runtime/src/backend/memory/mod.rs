@@ -35,7 +35,6 @@ use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::record;
 use crate::lease::schedule::RenewalSchedule;
 use crate::lease::{Lease, LossReason, Request};
 
@@ -176,6 +175,7 @@ impl<'a, W> From<&'a Request> for Ask<'a, W> {
         Ask {
             key: request.lock().key.as_str(),
             label: &request.label,
+            share: request.mode.share(),
             terms: request.terms,
             owner: None,
             queue_with: None,
@@ -193,6 +193,5 @@ impl<'a> From<&'a Lease> for LockOwner<'a> {
 }
 
 fn busy(held: &Busy) -> LockError {
-    let holder = record::Holder::Ours(held.holder.as_ref().to_owned());
-    LockError::new(LockErrorKind::Busy).with_holder(holder.describe())
+    LockError::new(LockErrorKind::Busy).with_holder(held.holder.describe())
 }

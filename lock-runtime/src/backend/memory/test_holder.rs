@@ -30,6 +30,7 @@ impl Memory {
         let ask = Ask {
             key,
             label: &label.into(),
+            share: None,
             terms: ENDLESS,
             owner: None,
             queue_with: None,
@@ -48,20 +49,21 @@ impl Memory {
             .decide(|store| store.release(LockOwner { key, id }, now));
     }
 
-    /// Ends the lease of a holder, and hands its lock over. `false` if no holder has a lease to lose.
+    /// Ends the leases of a lock's holders, and hands the lock over. `false` if no holder has a lease to lose.
     pub(crate) fn revoke(&self, key: &str) -> bool {
         let now = Clock::Tokio.now();
-        let lease = self.store.decide(|store| {
-            let watch = store.handle(key, now);
-            watch.map(|watch| watch.and_then(LeaseWatch::lease))
+        let mut leases: Vec<_> = self.store.decide(|store| {
+            let watches = store.handles_of(key, now);
+            watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect())
         });
-        let Some(lease) = lease.filter(|lease| lease.loss().is_none()) else {
-            return false;
-        };
+        leases.retain(|lease| lease.loss().is_none());
         // Without the mutex: subscribers run inside, and may ask for locks.
-        lease.lose(LossReason::NotOurs);
-        let now = Clock::Tokio.now();
-        self.store
-            .decide(|store| store.release(LockOwner::from(&*lease), now))
+        for lease in &leases {
+            lease.lose(LossReason::NotOurs);
+        }
+        for lease in &leases {
+            self.free(lease);
+        }
+        !leases.is_empty()
     }
 }

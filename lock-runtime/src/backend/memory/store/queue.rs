@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
 
@@ -11,6 +12,8 @@ use crate::lease::schedule::LeaseTerms;
 pub(crate) struct QueuedWaiter<W> {
     pub(crate) owner: OwnerId,
     pub(crate) label: Arc<str>,
+    /// `None` for a waiter that wants the lock alone.
+    pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
     pub(crate) handle: W,
 }
@@ -34,6 +37,10 @@ impl<W> Queue<W> {
 
     pub(crate) fn first(&self) -> Option<&QueuedWaiter<W>> {
         self.0.front()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) fn contains(&self, owner: OwnerId) -> bool {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::background::moment::Moment;
+use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
+use crate::lease::record;
 use crate::lease::schedule::LeaseTerms;
 
 /// An attempt to acquire a lock.
@@ -11,6 +13,8 @@ use crate::lease::schedule::LeaseTerms;
 pub(crate) struct Ask<'a, W> {
     pub(crate) key: &'a str,
     pub(crate) label: &'a Arc<str>,
+    /// What the caller takes beside others; `None` if it wants the lock alone.
+    pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
     /// The owner that the previous attempt was answered with, for a caller that is queued.
     pub(crate) owner: Option<OwnerId>,
@@ -18,12 +22,12 @@ pub(crate) struct Ask<'a, W> {
     pub(crate) queue_with: Option<&'a W>,
 }
 
-/// The answer to an attempt at a lock that another caller holds.
+/// The answer to an attempt at a lock that other callers hold, or queue for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
-    /// The label of the holder.
-    pub(crate) holder: Arc<str>,
-    /// When the lease of the holder ends, unless it is extended.
+    /// Who is in the way, as the caller sees it.
+    pub(crate) holder: record::Holder,
+    /// When the leases in the way end, unless they are extended.
     pub(crate) expires_at: Moment,
     /// The owner that the caller is in the queue.
     pub(crate) owner: Option<OwnerId>,
