@@ -148,6 +148,28 @@ impl<H, W: Clone> Store<H, W> {
         effects.with(true)
     }
 
+    /// Makes a reader of a holder that has the lock alone, under the token of a new phase, and admits the readers at
+    /// the head of the queue. The holder needs a new handle. A holder that shares the lock already stays as it
+    /// is. `None` if the lock was not held.
+    pub(crate) fn downgrade(
+        &mut self,
+        writer: LockOwner<'_>,
+        now: Moment,
+    ) -> Decision<Option<FencingToken>, H, W> {
+        let mut effects = self.expire(writer.key, now);
+        let Some(lock) = self.locks.get_mut(writer.key) else {
+            return effects.with(None);
+        };
+        let Some(handle) = lock.holders.handle_mut(writer.id) else {
+            return effects.with(None);
+        };
+        effects.released.extend(handle.take());
+        let token = lock.token(&mut self.last_token);
+        lock.holders.downgrade(token, now);
+        self.admit_waiters(writer.key, now, &mut effects);
+        effects.with(Some(token))
+    }
+
     /// The handles of the holders of `key`.
     pub(crate) fn handles_of(
         &mut self,

@@ -55,6 +55,17 @@ impl<H> Holders<H> {
         }
     }
 
+    /// Makes a reader of a holder that has the lock alone, in a phase that begins with it.
+    pub(crate) fn downgrade(&mut self, token: FencingToken, now: Moment) {
+        *self = match std::mem::take(self) {
+            Holders::Exclusive(mut holder) => {
+                holder.token = token;
+                Holders::Shared(Phase::begin(holder, Share::READ, now))
+            }
+            other => other,
+        };
+    }
+
     /// Changes a holder, which may move the end of its lease.
     pub(crate) fn change<T>(
         &mut self,

@@ -138,6 +138,11 @@ impl Scene {
         self.note(decision)
     }
 
+    pub(super) fn downgrade(&mut self, grant: Grant, now: u64) -> Option<FencingToken> {
+        let decision = self.store.downgrade(owner(grant), at(now));
+        self.note(decision)
+    }
+
     /// The deadline that a renewal brings; `Ok(None)` for a lease that is renewed anyway.
     pub(super) fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
         let decision = self.store.renew(owner(grant), at(now));

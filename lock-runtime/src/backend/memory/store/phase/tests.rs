@@ -389,3 +389,51 @@ fn handle_of_every_holder_is_found_until_its_share_lapses() {
     assert_eq!(of_key(&mut scene, TTL), ['b']);
     assert_eq!(scene.store.register(owner(share), 'a'), Some('a'));
 }
+
+#[test]
+fn downgraded_writer_reads_in_a_new_phase() {
+    let mut scene = Scene::default();
+    let writer = scene.hold('a', FIXED, 0);
+    let token = scene.downgrade(writer, 1_000).unwrap();
+    assert!(token > writer.token);
+    assert_eq!(scene.released, ['a'], "its handle is that of the old lease");
+    assert_eq!(scene.store.register(owner(writer), 'b'), None);
+    assert_eq!(scene.hold_share('c', READ, FIXED, 1_001).token, token);
+    let seen = counted(&mut scene, None, 3_000);
+    assert_eq!((seen.owners, seen.since), (2, ms(2_000)));
+    assert!(scene.release(writer, 4_000));
+    assert_eq!(scene.released, ['b']);
+}
+
+#[test]
+fn downgrade_admits_the_readers_at_the_head() {
+    let mut scene = Scene::default();
+    let writer = scene.hold('a', FIXED, 0);
+    for (waiter, share) in [(1, Some(READ)), (2, Some(READ)), (3, None), (4, Some(READ))] {
+        scene.wait_for(waiter, share, 1).unwrap_err();
+    }
+    scene.downgrade(writer, 2).unwrap();
+    assert_eq!(scene.wake, [1, 2, 3]);
+    scene.wait_for(1, READ, 3).unwrap();
+    scene.wait_for(4, READ, 3).unwrap_err();
+}
+
+#[test]
+fn downgrade_leaves_the_end_of_the_lease_as_it_was() {
+    let mut scene = Scene::default();
+    let writer = scene.hold('a', FIXED, 0);
+    scene.downgrade(writer, 6_000).unwrap();
+    scene.attempt(FIXED, TTL - 1).unwrap_err();
+    scene.attempt(FIXED, TTL).unwrap();
+    assert_eq!(scene.downgrade(writer, TTL), None, "it is another caller's");
+}
+
+#[test]
+fn share_that_is_downgraded_stays_as_it_is() {
+    let mut scene = Scene::default();
+    let permit = scene.hold_share('a', permits(3), FIXED, 0);
+    scene.hold_share('b', permits(2), FIXED, 0);
+    assert_eq!(scene.downgrade(permit, 1), Some(permit.token));
+    assert_eq!(counted(&mut scene, None, 2).taken, 5);
+    scene.attempt_share(Some(permits(1)), FIXED, 2).unwrap_err();
+}
