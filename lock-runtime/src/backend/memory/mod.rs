@@ -99,29 +99,6 @@ impl Memory {
         lease
     }
 
-    /// Makes a reader of a writer and lets the readers at the head of the queue in. Returns the reader's lease, under
-    /// the token of a new phase and on the terms of the old lease. The old one must not be released any more: both
-    /// have one owner.
-    #[cfg_attr(not(test), expect(dead_code, reason = "guards do not downgrade yet"))]
-    pub(crate) async fn downgrade(
-        self: Arc<Memory>,
-        lease: Arc<Lease>,
-    ) -> Result<Arc<Lease>, LockError> {
-        if let Some(loss) = lease.loss() {
-            return Err(lease.lost_error(loss));
-        }
-        let now = lease.now();
-        let token = self
-            .store
-            .decide(|store| store.downgrade(LockOwner::from(&*lease), now));
-        let Some(token) = token else {
-            return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
-        };
-        let reader = Arc::new(lease.with_token(token));
-        self.store.register(&reader, LeaseWatch::start(&reader));
-        Ok(reader)
-    }
-
     /// Releases the lock of a lease. `false` if the lease was lost before.
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
@@ -175,6 +152,23 @@ impl Backend for Memory {
         } else {
             Err(lease.lost_error(lease.lose(LossReason::NotOurs)))
         }
+    }
+
+    async fn downgrade(self: Arc<Memory>, lease: Arc<Lease>) -> Result<Undelivered, LockError> {
+        let now = lease.now();
+        if let Some(loss) = lease.loss_at(now) {
+            // A client that shuts down loses leases that the store has.
+            self.free(&lease);
+            return Err(lease.lost_error(loss));
+        }
+        let owner = LockOwner::from(&*lease);
+        let token = self.store.decide(|store| store.downgrade(owner, now));
+        let Some(token) = token else {
+            return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
+        };
+        let reader = Arc::new(lease.with_token(token));
+        self.store.register(&reader, LeaseWatch::start(&reader));
+        Ok(Undelivered::new(self, reader))
     }
 
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {

@@ -157,7 +157,8 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
 
 fn downgrade(client: &LockClient, guard: &LockGuard) -> Arc<Lease> {
     let writer = guard.frame().lease().shared();
-    pollster::block_on(store(client).downgrade(writer)).unwrap()
+    let reader = pollster::block_on(store(client).downgrade(writer));
+    reader.unwrap().deliver()
 }
 
 #[test]
