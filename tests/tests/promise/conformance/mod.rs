@@ -11,6 +11,11 @@ mod guards;
 mod leases;
 mod memory_time;
 mod options;
+mod permits;
+mod readers;
+mod share_callers;
+mod share_leases;
+mod share_order;
 mod shutdown;
 mod stolen;
 mod store;
@@ -69,6 +74,49 @@ macro_rules! suite {
                 a_thread_waits_for_its_turn,
                 a_thread_that_waits_in_vain_is_busy,
                 a_blocking_body_runs_to_its_end_and_then_fails,
+            }
+            readers {
+                readers_hold_the_lock_together,
+                reader_and_writer_exclude_each_other,
+                reader_and_writer_are_never_inside_at_once,
+                tokens_rise_from_phase_to_phase,
+                busy_writer_is_told_how_many_readers_hold_the_lock,
+            }
+            permits {
+                permits_are_granted_up_to_their_limit,
+                permits_count_as_many_as_they_take,
+                caller_goes_by_its_own_limit,
+                permit_and_plain_lock_exclude_each_other,
+                more_than_the_limit_is_never_taken,
+                busy_caller_is_told_how_many_permits_are_taken,
+                impossible_modes_are_refused,
+            }
+            share_order {
+                writer_goes_in_before_readers_that_came_later,
+                one_permit_does_not_overtake_three,
+                readers_behind_a_writer_go_in_together,
+                readers_behind_a_plain_lock_go_in_together,
+                permits_that_fit_go_in_together,
+                waiter_that_gives_up_admits_those_behind_it,
+                waiting_share_ends_in_time,
+            }
+            share_leases {
+                lapsed_share_frees_its_part_alone,
+                lost_share_drops_its_body_alone,
+                writer_waits_for_the_last_reader_to_lapse,
+                renewal_carries_shares_past_their_ttl,
+                dropped_guard_gives_its_share_back,
+                panic_gives_its_share_back,
+            }
+            share_callers {
+                share_dropped_at_any_poll_leaves_nothing_behind,
+                writer_dropped_behind_readers_admits_more_of_them,
+                share_dropped_while_it_is_served_is_given_back,
+                share_dropped_beside_others_is_given_back,
+                blocking_calls_share_a_lock,
+                thread_waits_for_its_share,
+                waiting_shares_are_told_of_a_shutdown,
+                shared_bodies_are_ended_by_a_shutdown,
             }
             options {
                 a_ttl_must_be_in_range,

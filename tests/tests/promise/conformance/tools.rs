@@ -9,13 +9,58 @@ use std::time::{Duration, Instant};
 
 use harness::eventually;
 pub(crate) use harness::{KEY, LONG, SLACK, ms};
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::{Acquire, LockClient, LockGuard};
+
+use super::store::Store;
 
 /// Acquires the lock, which must be free.
 #[track_caller]
 pub(crate) fn hold(client: &LockClient) -> impl Future<Output = LockGuard> {
     let acquire = client.lock(KEY).wait(Duration::ZERO).acquire();
     async move { acquire.await.expect("the lock is free") }
+}
+
+/// Acquires a share or a lock for which there is room.
+#[track_caller]
+pub(crate) fn at_once(acquire: Acquire) -> impl Future<Output = LockGuard> {
+    let acquire = acquire.wait(Duration::ZERO).acquire();
+    async move { acquire.await.expect("there is room") }
+}
+
+/// Six callers at once, each with a client of its own, that visit ten times each. Visits are numbered for a mixture.
+pub(crate) async fn crowd(store: &impl Store, visit: impl AsyncFn(LockClient, u32)) {
+    let caller = async |number: u32| {
+        let client = store.client();
+        for round in 0..10 {
+            visit(client.clone(), number + round).await;
+        }
+    };
+    let first = async || tokio::join!(caller(0), caller(1), caller(2));
+    let second = async || tokio::join!(caller(3), caller(4), caller(5));
+    tokio::join!(first(), second());
+}
+
+/// Whether one attempt fails. If not, what it acquired is released.
+pub(crate) async fn is_refused(acquire: Acquire) -> bool {
+    match acquire.try_acquire().await.expect("the store answers") {
+        None => true,
+        Some(guard) => {
+            guard.release().await.expect("a moment's hold is not lost");
+            false
+        }
+    }
+}
+
+/// Waits until attempts fail, as they do behind a waiter that has queued.
+pub(crate) async fn becomes_refused(acquire: Acquire) {
+    let refused = async || is_refused(acquire.clone()).await;
+    eventually("waiter in the queue", LONG, refused).await;
+}
+
+/// Waits until attempts succeed.
+pub(crate) async fn becomes_granted(acquire: Acquire) {
+    let granted = async || !is_refused(acquire.clone()).await;
+    eventually("room", LONG, granted).await;
 }
 
 /// Whether the lock is held, also by a body that calls this function.

@@ -1,0 +1,116 @@
+//! How long a share lasts, and what its end leaves to the other holders.
+
+use std::future::pending;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use tokio::time::timeout;
+
+use super::store::Store;
+use super::tools::{
+    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
+};
+
+pub(crate) async fn lapsed_share_frees_its_part_alone(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for waiter in [&one, &other] {
+        let started = Instant::now();
+        let dead = one.lock(KEY).permits(5).take(3);
+        let dead = at_once(dead.ttl(ms(400)).renew(false)).await;
+        let alive = at_once(other.lock(KEY).permits(5).take(2)).await;
+        let next = waiter.lock(KEY).permits(5).take(3).wait(LONG);
+        let next = next.acquire().await.unwrap();
+        let elapsed = started.elapsed();
+        assert!(elapsed >= ms(390), "the lease was cut short at {elapsed:?}");
+        assert!(elapsed < ms(400) + SLACK, "it took {elapsed:?}");
+        assert!(!dead.is_valid() && alive.is_valid());
+        assert!(dead.release().await.unwrap_err().is_lost());
+        assert!(is_refused(one.lock(KEY).permits(5)).await);
+        alive.release().await.expect("the dead share frees nothing");
+        next.release().await.expect("the dead share frees nothing");
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn lost_share_drops_its_body_alone(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let stays = at_once(other.lock(KEY).read()).await;
+    let (dropped, ended) = (Flag::default(), Flag::default());
+    let body = async |_: &_| {
+        let _dropped = dropped.on_drop();
+        pending::<()>().await;
+        ended.raise();
+    };
+    let lease = one.lock(KEY).read().ttl(ms(300)).renew(false);
+    let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert_eq!(error.key(), Some(KEY));
+    assert!(dropped.is_up() && !ended.is_up());
+    stays.renew().await.expect("the other share goes on");
+    assert!(is_refused(one.lock(KEY).write()).await);
+    stays.release().await.expect("the other share goes on");
+    becomes_free(&one, SLACK).await;
+}
+
+pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let started = Instant::now();
+    let lease = |ttl| one.lock(KEY).read().ttl(ms(ttl)).renew(false);
+    let longer = at_once(lease(900)).await;
+    let shorter = at_once(lease(300)).await;
+    let writer = other.lock(KEY).write().wait(LONG).acquire().await.unwrap();
+    let elapsed = started.elapsed();
+    assert!(elapsed >= ms(890), "the lease was cut short at {elapsed:?}");
+    assert!(elapsed < ms(900) + SLACK, "it took {elapsed:?}");
+    assert!(!longer.is_valid() && !shorter.is_valid());
+    writer.release().await.unwrap();
+}
+
+pub(crate) async fn renewal_carries_shares_past_their_ttl(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let started = Instant::now();
+    let reader = at_once(one.lock(KEY).read().ttl(ms(2_000))).await;
+    let permits = other.lock(KEY).permits(5).take(3).ttl(ms(2_000));
+    let permits = at_once(permits).await;
+    let by_hand = one.lock(KEY).read().ttl(ms(2_000)).renew(false);
+    let by_hand = at_once(by_hand).await;
+    until(started + ms(1_000)).await;
+    by_hand.renew().await.unwrap();
+    until(started + ms(2_500)).await;
+    assert!(reader.is_valid() && permits.is_valid());
+    assert!(by_hand.is_valid(), "it lasts from the renewal on");
+    assert!(is_refused(other.lock(KEY).permits(5)).await);
+    timeout(LONG, by_hand.lost())
+        .await
+        .expect("one renewal is not two");
+    becomes_granted(other.lock(KEY).permits(5)).await;
+    reader.release().await.unwrap();
+    permits.release().await.unwrap();
+}
+
+pub(crate) async fn dropped_guard_gives_its_share_back(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let stays = at_once(other.lock(KEY).permits(5)).await;
+    for _ in 0..3 {
+        drop(at_once(one.lock(KEY).permits(5).take(4)).await);
+        becomes_granted(other.lock(KEY).permits(5).take(4)).await;
+    }
+    drop(stays);
+    becomes_free(&one, LONG).await;
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn panic_gives_its_share_back(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let stays = at_once(other.lock(KEY).permits(5)).await;
+    let four = || one.lock(KEY).permits(5).take(4);
+    let body = four();
+    let body = tokio::spawn(async move { body.run(async |_| panic!("the body fails")).await });
+    assert!(body.await.unwrap_err().is_panic());
+    becomes_granted(other.lock(KEY).permits(5).take(4)).await;
+    let blocking = AssertUnwindSafe(|| four().run_blocking(|_| panic!("the body fails")));
+    assert!(std::panic::catch_unwind(blocking).is_err());
+    becomes_granted(other.lock(KEY).permits(5).take(4)).await;
+    stays.release().await.unwrap();
+    becomes_free(&one, LONG).await;
+}

@@ -1,0 +1,179 @@
+//! The order in which shares and writers are served: nobody overtakes.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use lock_runtime::{Acquire, LockError, LockGuard};
+use tokio::task::JoinHandle;
+
+use super::store::Store;
+use super::tools::{KEY, LONG, SLACK, at_once, becomes_refused, hold, is_refused, ms};
+
+/// The names of callers, in the order in which they had the lock.
+#[derive(Clone, Default)]
+struct Served(Arc<Mutex<Vec<&'static str>>>);
+
+impl Served {
+    /// A caller that waits for its turn.
+    fn caller(&self, name: &'static str, acquire: Acquire) -> JoinHandle<Result<(), LockError>> {
+        let served = self.0.clone();
+        let visit = async move |_: &LockGuard| served.lock().unwrap().push(name);
+        let acquire = acquire.wait(LONG);
+        tokio::spawn(async move { acquire.run(visit).await })
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Callers that wait, with what they wait for. Each of them has sent its first attempt.
+async fn waiting(callers: Vec<Acquire>) -> Vec<JoinHandle<Result<LockGuard, LockError>>> {
+    let mut waiting = Vec::new();
+    for caller in callers {
+        waiting.push(tokio::spawn(caller.wait(LONG).acquire()));
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(ms(50)).await;
+    assert!(waiting.iter().all(|caller| !caller.is_finished()));
+    waiting
+}
+
+/// The guards of callers that have to be inside together.
+async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec<LockGuard> {
+    let mut guards = Vec::new();
+    for caller in waiting {
+        guards.push(caller.await.unwrap().unwrap());
+    }
+    let token = guards[0].fencing_token();
+    assert!(guards.iter().all(|guard| guard.fencing_token() == token));
+    assert!(guards.iter().all(LockGuard::is_valid));
+    guards
+}
+
+async fn release_all(guards: Vec<LockGuard>) {
+    for guard in guards {
+        guard.release().await.unwrap();
+    }
+}
+
+pub(crate) async fn writer_goes_in_before_readers_that_came_later(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for client in [&one, &other] {
+        let inside = at_once(one.lock(KEY).read()).await;
+        let served = Served::default();
+        let writer = served.caller("writer", client.lock(KEY).write());
+        becomes_refused(client.lock(KEY).read()).await;
+        let readers = [&one, &other].map(|client| served.caller("reader", client.lock(KEY).read()));
+        tokio::time::sleep(ms(50)).await;
+        assert!(served.names().is_empty(), "a reader is inside");
+        inside.release().await.unwrap();
+        writer.await.unwrap().unwrap();
+        for reader in readers {
+            reader.await.unwrap().unwrap();
+        }
+        assert_eq!(served.names(), ["writer", "reader", "reader"]);
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn one_permit_does_not_overtake_three(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for client in [&one, &other] {
+        let take = |take| client.lock(KEY).permits(5).take(take);
+        let stays = at_once(one.lock(KEY).permits(5).take(2)).await;
+        let leaves = at_once(one.lock(KEY).permits(5)).await;
+        let served = Served::default();
+        let three = served.caller("three", take(3));
+        // Two are left, and the next one is kept for the caller that came first.
+        becomes_refused(take(1)).await;
+        let last = served.caller("one", take(1));
+        tokio::time::sleep(ms(50)).await;
+        assert!(served.names().is_empty(), "three do not fit");
+        leaves.release().await.unwrap();
+        three.await.unwrap().unwrap();
+        last.await.unwrap().unwrap();
+        assert_eq!(served.names(), ["three", "one"]);
+        stays.release().await.unwrap();
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn readers_behind_a_writer_go_in_together(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let writer = at_once(one.lock(KEY).write()).await;
+    let readers = [&one, &other, &one, &other, &other];
+    let readers = readers.map(|client| client.lock(KEY).read());
+    let readers = waiting(readers.into()).await;
+    writer.release().await.unwrap();
+    let guards = together(readers).await;
+    assert!(is_refused(one.lock(KEY).write()).await);
+    release_all(guards).await;
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn readers_behind_a_plain_lock_go_in_together(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for holder in [&one, &other] {
+        let plain = hold(holder).await;
+        let readers = [&one, &other, &one].map(|client| client.lock(KEY).read());
+        let readers = waiting(readers.into()).await;
+        plain.release().await.unwrap();
+        release_all(together(readers).await).await;
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn permits_that_fit_go_in_together(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let all = at_once(one.lock(KEY).permits(5).take(5)).await;
+    let permits = [(&one, 2), (&other, 1), (&other, 2)];
+    let permits = permits.map(|(client, take)| client.lock(KEY).permits(5).take(take));
+    let permits = waiting(permits.into()).await;
+    all.release().await.unwrap();
+    let guards = together(permits).await;
+    assert!(is_refused(one.lock(KEY).permits(5)).await);
+    release_all(guards).await;
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    for impatient in [&one, &other] {
+        let inside = at_once(one.lock(KEY).read()).await;
+        let (lock, permits) = (
+            || impatient.lock(KEY).wait(ms(500)),
+            || other.lock(KEY).permits(2),
+        );
+        for too_much in [lock().write(), lock().permits(2).take(2)] {
+            let gives_up = tokio::spawn(too_much.acquire());
+            becomes_refused(permits()).await;
+            let [permit] = <[_; 1]>::try_from(waiting(vec![permits()]).await).unwrap();
+            assert!(gives_up.await.unwrap().unwrap_err().is_busy());
+            let guard = permit.await.unwrap().unwrap();
+            assert_eq!(guard.fencing_token(), inside.fencing_token());
+            guard.release().await.unwrap();
+        }
+        inside.release().await.unwrap();
+    }
+    assert!(store.is_empty().await);
+}
+
+pub(crate) async fn waiting_share_ends_in_time(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let guard = hold(&one).await;
+    let pid = format!("(pid {})", std::process::id());
+    for client in [&one, &other] {
+        for share in [client.lock(KEY).read(), client.lock(KEY).permits(5)] {
+            let started = Instant::now();
+            let error = share.wait(ms(150)).acquire().await.unwrap_err();
+            let elapsed = started.elapsed();
+            assert!(error.is_busy(), "{error}");
+            assert!(error.holder().is_some_and(|holder| holder.contains(&pid)));
+            assert!(elapsed >= ms(150), "it gave up after {elapsed:?}");
+            assert!(elapsed < ms(150) + SLACK, "it took {elapsed:?}");
+        }
+    }
+    guard.release().await.unwrap();
+    assert!(store.is_empty().await);
+}
