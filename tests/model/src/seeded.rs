@@ -74,6 +74,8 @@ pub enum Seeded {
     ExpiryNotLowered,
     /// Shares that have lapsed are taken off, and stay in the sum.
     LapsedCounted,
+    /// A share that is granted anew counts twice if its owner's lapsed one was not taken off.
+    CountedTwice,
     /// A phase begins with the shares of the one before it.
     SharesKept,
     /// An end takes off another's share.
@@ -96,7 +98,7 @@ pub enum Seeded {
 
 impl Seeded {
     /// Every mistake.
-    pub const ALL: [Seeded; 43] = [
+    pub const ALL: [Seeded; 44] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -131,6 +133,7 @@ impl Seeded {
         Seeded::JoinKeepsExpiry,
         Seeded::ExpiryNotLowered,
         Seeded::LapsedCounted,
+        Seeded::CountedTwice,
         Seeded::SharesKept,
         Seeded::AnothersTakenOff,
         Seeded::TakenOffTwice,

@@ -79,6 +79,7 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::ExpiryNotLowered, "readers of mixed ttls", AS_LONG),
     (Seeded::LapsedCounted, "shares, crash", COUNTED),
     (Seeded::LapsedCounted, "permits", COUNTED),
+    (Seeded::CountedTwice, "permits, short walks", COUNTED),
     (Seeded::SharesKept, "shares, deleted", COUNTED),
     (Seeded::AnothersTakenOff, "readers and a writer", OWN_END),
     (Seeded::AnothersTakenOff, "readers and a writer", EXCLUSION),

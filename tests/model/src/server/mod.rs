@@ -9,7 +9,8 @@ mod branch;
 mod grant;
 mod phase;
 mod script;
-mod share_script;
+mod share_acquire;
+mod share_end;
 mod shares;
 
 pub use self::branch::{Branch, Taken};

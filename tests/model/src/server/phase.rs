@@ -243,13 +243,17 @@ impl Script<'_> {
                 Some((me, ttl)) if me == owner => ttl,
                 _ => self.rules.claim,
             };
+            let before = members.len();
             members.retain(|member| (member.owner, member.take) != (owner, share.take));
+            // The sum has the owner's lapsed share still, if the script did not look that far.
+            if members.len() == before || self.is_seeded(Seeded::CountedTwice) {
+                sum += self.counted(share);
+            }
             members.push(Member {
                 owner,
                 take: share.take,
                 rest,
             });
-            sum += self.counted(share);
         }
         let rest = members.iter().map(|member| member.rest).max().unwrap_or(0);
         if rest <= 0 {
