@@ -1,6 +1,8 @@
 //! The rules of each script run, seen from outside: they compare the records before and after, and know
 //! nothing of how the script works.
 
+mod shares;
+
 use crate::server::{Answer, Command, Lock, Mode, OwnerId, Records, Token, Value};
 
 /// A rule that a step broke.
@@ -34,10 +36,16 @@ pub(crate) enum Breach {
     TakenLate,
     /// A script failed after it had changed a record.
     HalfDone,
+    /// A body began under a token that does not tell its phase from the locks before and after it.
+    PhaseToken,
+    /// A share was taken off or shortened by another command than its owner's end.
+    ShareTaken,
+    /// A renewal failed although its owner shares the lock.
+    WronglyLost,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 14] = [
+    pub(crate) const ALL: [Breach; 17] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -52,12 +60,15 @@ impl Breach {
         Breach::ShortTurn,
         Breach::TakenLate,
         Breach::HalfDone,
+        Breach::PhaseToken,
+        Breach::ShareTaken,
+        Breach::WronglyLost,
     ];
 }
 
 /// The breaches of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Breaches(u16);
+pub(crate) struct Breaches(u32);
 
 impl Breaches {
     pub(crate) fn add(&mut self, breach: Breach) {
@@ -76,6 +87,8 @@ pub(crate) struct AuditedRun<'a> {
     pub(crate) answer: Answer,
     pub(crate) after: &'a Records,
     pub(crate) mode: Mode,
+    /// One bit for each client that announcements reach.
+    pub(crate) receivers: u8,
     /// The highest token that was ever granted; `turns` is how far a grant must be above it.
     pub(crate) last: Token,
     pub(crate) turns: Token,
@@ -85,6 +98,7 @@ impl AuditedRun<'_> {
     pub(crate) fn audit(&self, breaches: &mut Breaches) {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
+        self.audit_shares(breaches);
         let failed = matches!(self.answer, Answer::Refused(_) | Answer::Unavailable);
         if failed && self.before != self.after {
             breaches.add(Breach::HalfDone);
@@ -93,17 +107,21 @@ impl AuditedRun<'_> {
 
     fn audit_lock(&self, breaches: &mut Breaches) {
         let (before, after) = (self.before.lock, self.after.lock);
-        let ended = match self.command {
-            Command::Release { owner }
-            | Command::Delete { owner, .. }
-            | Command::End { owner, .. } => Some(owner),
-            Command::Acquire { .. } | Command::Renew { .. } => None,
-        };
+        let ended = self.ended();
         let (was, is) = (before.map(who), after.map(who));
-        if was.is_some() && was != is && (ended.is_none() || ended != self.before.holder()) {
+        // Whose shares are taken off is checked apart.
+        let was_shared = was == Some(Some(OwnerId::PHASE));
+        let becomes_share = self.downgrades() && is == Some(Some(OwnerId::PHASE));
+        let is_ended = ended.is_some() && ended == self.before.holder();
+        if was.is_some() && was != is && !is_ended && !was_shared && !becomes_share {
             breaches.add(Breach::Taken);
         }
-        if was.is_none() && is.is_some() && !matches!(self.command, Command::Acquire { .. }) {
+        // The end of a waiting share serves the next one, also if the lock is free.
+        let may_make = matches!(
+            self.command,
+            Command::Acquire { .. } | Command::ShareAcquire { .. } | Command::ShareEnd { .. }
+        );
+        if was.is_none() && is.is_some() && !may_make {
             breaches.add(Breach::MadeAnew);
         }
         let rests = before
@@ -112,11 +130,24 @@ impl AuditedRun<'_> {
         // An acquire may find a claim of its own owner, or a lease no longer than it asks for. Whether a
         // holder relies on more is a property of its own.
         let may_shorten = matches!(self.command, Command::Acquire { .. });
-        if was == is && !may_shorten && rests.is_some_and(|(before, after)| after < before) {
+        if was == is
+            && !was_shared
+            && !may_shorten
+            && rests.is_some_and(|(before, after)| after < before)
+        {
             breaches.add(Breach::Shortened);
         }
+        // A lock that a plain script granted to a share keeps its token when the share is confirmed.
+        let is_confirmed = becomes_share
+            && token(before) == token(after)
+            && matches!(
+                before.map(|lock| lock.value),
+                Some(Value::Ours { share: Some(_), .. })
+            );
+        let is_granted = is != was || was_shared && token(before) != token(after);
         if is.is_some()
-            && is != was
+            && is_granted
+            && !is_confirmed
             && let Some(token) = token(after)
             && token < self.last + self.turns
         {
@@ -126,12 +157,19 @@ impl AuditedRun<'_> {
         if self.mode != Mode::Normal {
             return;
         }
-        if let Command::End { owner, .. } = self.command
+        if let Command::End { owner, .. } | Command::ShareEnd { owner, .. } = self.command
             && self.after.names(owner)
         {
             breaches.add(Breach::NotEnded);
         }
-        if let (Command::Acquire { .. } | Command::End { .. }, Some(lock)) = (self.command, after)
+        let queues = matches!(
+            self.command,
+            Command::Acquire { .. }
+                | Command::End { .. }
+                | Command::ShareAcquire { .. }
+                | Command::ShareEnd { .. }
+        );
+        if let (true, Some(lock)) = (queues, after)
             && matches!(lock.value, Value::Ours { flagged: false, .. })
             && !self.after.queue.entries().is_empty()
         {
@@ -141,13 +179,14 @@ impl AuditedRun<'_> {
 
     fn audit_queue(&self, breaches: &mut Breaches) {
         let ended = match self.command {
-            Command::End { owner, .. } => Some(owner),
+            Command::End { owner, .. } | Command::ShareEnd { owner, .. } => Some(owner),
             _ => None,
         };
         let entries = self.after.queue.entries();
         let stays = |owner: OwnerId| entries.iter().any(|entry| entry.owner == owner);
         for entry in self.before.queue.entries() {
-            let served = self.after.holder() == Some(entry.owner);
+            let served =
+                self.after.holder() == Some(entry.owner) || self.after.share(entry.owner).is_some();
             if entry.is_live() && !stays(entry.owner) && !served && ended != Some(entry.owner) {
                 breaches.add(Breach::LostPlace);
             }

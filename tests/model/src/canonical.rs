@@ -25,7 +25,12 @@ fn sort_clients(world: &mut World) {
         renamed[old] = new;
     }
     world.clients.sort();
-    let rename = |owner: &mut OwnerId| owner.client = renamed[usize::from(owner.client)];
+    let rename = |owner: &mut OwnerId| {
+        // No client has the owner of a phase.
+        if let Some(&client) = renamed.get(usize::from(owner.client)) {
+            owner.client = client;
+        }
+    };
     owners(&mut world.records, rename);
     if let Some(replica) = &mut world.replica {
         owners(replica, rename);
@@ -43,6 +48,12 @@ fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
     }
     for entry in records.queue.entries_mut() {
         rename(&mut entry.owner);
+    }
+    if let Some(shares) = &mut records.shares {
+        for member in shares.members_mut() {
+            rename(&mut member.owner);
+        }
+        shares.members_mut().sort();
     }
 }
 
@@ -100,7 +111,7 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
     }
     for down in &mut client.connection.down {
         match down {
-            Incoming::Push(number) => see(number),
+            Incoming::Push(number, _) => see(number),
             Incoming::Reply(reply) => {
                 see(&mut reply.number);
                 successor(&mut reply.kind, &mut see);
@@ -143,6 +154,7 @@ fn compact_tokens(world: &mut World, turns: Token) {
 fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
     see(&mut world.last);
     see(&mut world.highest);
+    see(&mut world.highest_alone);
     of_records(&mut world.records, &mut see);
     if let Some(replica) = &mut world.replica {
         of_records(replica, &mut see);

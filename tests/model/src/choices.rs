@@ -1,6 +1,6 @@
 //! The actions that may come next, apart from faults.
 
-use crate::client::{Body, Client, EndStep, Lease, Owner, Phase};
+use crate::client::{Body, Client, Downgrade, EndStep, Lease, Owner, Phase};
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::seeded::Seeded;
@@ -43,6 +43,9 @@ impl World {
     ) {
         if client.calls_left > 0 {
             actions.push(Action::Arrive(id));
+        }
+        if !client.shares_left.is_empty() {
+            actions.push(Action::ArriveToShare(id));
         }
         if !client.connection.down.is_empty() {
             actions.push(Action::Receive(id));
@@ -88,6 +91,11 @@ impl World {
         }
         if lease.deadline == 0 && !lease.lost {
             actions.push(Action::Lose(id, number));
+        }
+        let may_begin = owner.share.is_none() && self.budget.allows(Fault::Downgrade);
+        let downgrades = may_begin || lease.downgrades == Downgrade::Asked;
+        if inside && lease.is_valid() && downgrades && !owner.awaits_reply {
+            actions.push(Action::Downgrade(id, number));
         }
         // A lease without a body is not renewed: its caller may never take it.
         let due = inside && lease.is_valid() && lease.deadline < owner.ttl && !lease.renewing;

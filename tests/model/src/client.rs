@@ -3,7 +3,7 @@
 
 use crate::network::Connection;
 use crate::outstanding::Outstanding;
-use crate::server::{Ticks, Token};
+use crate::server::{Share, Ticks, Token};
 
 /// A process with one client in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub(crate) struct Client {
     pub(crate) subscribed: bool,
     /// Calls that have not begun.
     pub(crate) calls_left: u8,
+    /// The shares of calls that have not begun, the next one last.
+    pub(crate) shares_left: Vec<Share>,
     /// The local queue has a head.
     pub(crate) has_head: bool,
     /// The ttls of the waiters behind the head.
@@ -31,6 +33,8 @@ pub(crate) struct Owner {
     pub(crate) ttl: Ticks,
     /// The owner heads the local queue, and passes its head on when it ends.
     pub(crate) heads_queue: bool,
+    /// The share that it asks for; `None` is the whole lock.
+    pub(crate) share: Option<Share>,
     /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
     pub(crate) outstanding: Outstanding,
@@ -78,6 +82,18 @@ pub(crate) struct Lease {
     pub(crate) retained: Ticks,
     /// The connection broke since the grant; recorded only where leases are retained.
     pub(crate) torn: bool,
+    pub(crate) downgrades: Downgrade,
+    /// The server took the lock anew when it should have become a share. Its client cannot see that.
+    pub(crate) taken_anew: bool,
+}
+
+/// Whether a lock becomes a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Downgrade {
+    No,
+    /// No answer says that it is one.
+    Asked,
+    Done,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +129,7 @@ impl Owner {
             number,
             ttl,
             heads_queue,
+            share: None,
             awaits_reply: false,
             outstanding: Outstanding::default(),
             phase,
@@ -132,14 +149,20 @@ impl Lease {
     pub(crate) fn is_valid(&self) -> bool {
         !self.lost && self.deadline > 0
     }
+
+    /// Whether its owner relies on a share that was a lock.
+    pub(crate) fn is_downgraded(&self) -> bool {
+        self.downgrades == Downgrade::Done && self.is_valid()
+    }
 }
 
 impl Client {
-    pub(crate) fn new(calls: u8) -> Client {
+    pub(crate) fn new(calls: u8, shares: &[Share]) -> Client {
         Client {
             alive: true,
             subscribed: true,
             calls_left: calls,
+            shares_left: shares.to_vec(),
             ..Client::default()
         }
     }
@@ -161,7 +184,8 @@ impl Client {
 
     /// Whether the client has nothing left to do.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.alive || self.calls_left == 0 && !self.has_head && self.owners.is_empty()
+        let has_calls = self.calls_left > 0 || !self.shares_left.is_empty();
+        !self.alive || !has_calls && !self.has_head && self.owners.is_empty()
     }
 
     pub(crate) fn tick(&mut self, oldest: Ticks, max_local_time: Ticks) {

@@ -4,10 +4,10 @@ use crate::audit::Breach;
 use crate::canonical;
 use crate::conduct::ClientRules;
 use crate::explore::{Model, Property};
-use crate::faults::Budget;
+use crate::faults::{Budget, Fault};
 use crate::properties;
 use crate::seeded::Seeded;
-use crate::server::{Mode, Rules, Ticks, Token};
+use crate::server::{Mode, Rules, Share, ShareRules, Ticks, Token};
 use crate::world::{Action, World};
 
 /// Whether leases can exclude under the faults of a configuration.
@@ -28,6 +28,16 @@ pub struct Configuration {
     pub about: &'static str,
     /// Calls that each client makes.
     pub calls: Vec<u8>,
+    /// The shares that each client asks for beside them, the first one last.
+    pub shares: Vec<Vec<Share>>,
+    /// How many shares one script grants at most.
+    pub share_window: usize,
+    /// How many waiters, or lapsed shares, one script looks at.
+    pub walk: usize,
+    /// How long a lock outlives its last share.
+    pub rounding: Ticks,
+    /// Exclusive owners are writers: their ends are those of shares.
+    pub writes: bool,
     /// The faults that may happen, and how often each.
     pub budget: Budget,
     /// The impairments that may happen.
@@ -79,8 +89,18 @@ impl Configuration {
             queue: self.live + 1,
             fence: None,
             turns: self.turns,
+            shares: ShareRules {
+                window: self.share_window,
+                walk: self.walk,
+                rounding: self.rounding,
+            },
             seeded: self.seeded,
         }
+    }
+
+    /// Whether calls share the lock.
+    pub(crate) fn has_shares(&self) -> bool {
+        self.shares.iter().any(|shares| !shares.is_empty()) || self.budget.allows(Fault::Downgrade)
     }
 
     pub(crate) fn client_rules(&self) -> ClientRules {
@@ -94,6 +114,7 @@ impl Configuration {
             forgets: self.forgets,
             synchronous: self.synchronous,
             deletes: self.deletes,
+            writes: self.writes,
             seeded: self.seeded,
         }
     }
@@ -171,6 +192,11 @@ impl Breach {
             Breach::ShortTurn => "a turn begins with two thirds of its caller's ttl left",
             Breach::TakenLate => "a retained lease is taken in its time or not at all",
             Breach::HalfDone => "a script that fails changes nothing",
+            Breach::PhaseToken => {
+                "a phase's token is above those of all locks before it and below those after it"
+            }
+            Breach::ShareTaken => "a share ends only by its owner's end or by its lapse",
+            Breach::WronglyLost => "a renewal fails only if its owner does not have the lock",
         }
     }
 }

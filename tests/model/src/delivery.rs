@@ -1,10 +1,10 @@
 //! A command arrives at the server, which runs its script, answers, and announces grants.
 
-use crate::audit::AuditedRun;
-use crate::client::Client;
+use crate::audit::{AuditedRun, Breach};
+use crate::client::{Client, Phase};
 use crate::configuration::Configuration;
 use crate::network::{Incoming, Kind, Reply, Request};
-use crate::server::{Answer, Command, Lock, OwnerId, Refusal, Site, Value};
+use crate::server::{Answer, Command, Lock, Member, OwnerId, Records, Refusal, Share, Site, Value};
 use crate::world::World;
 
 impl World {
@@ -18,6 +18,9 @@ impl World {
             // Not a script, so the server always knows it.
             Kind::Delete { .. } => 0,
         };
+        let of_shares = request.share.is_some()
+            || configuration.writes && matches!(request.kind, Kind::End { .. });
+        let script = script << if of_shares { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
         }
@@ -38,7 +41,10 @@ impl World {
     fn run(&mut self, id: u8, request: &Request, configuration: &Configuration) -> Answer {
         let name = |number| OwnerId { client: id, number };
         let owner = name(request.number);
-        let command = match request.kind {
+        let plain = || match request.kind {
+            Kind::End { successor: None } if configuration.writes && request.share.is_none() => {
+                Command::ShareEnd { owner, share: None }
+            }
             Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
             Kind::Renew { ttl } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
@@ -48,6 +54,8 @@ impl World {
                 successor: successor.map(|(number, ttl)| (name(number), ttl)),
             },
         };
+        let of_share = |share| of_share(request.kind, owner, share);
+        let command = request.share.map_or_else(plain, of_share);
         let rules = configuration.rules();
         let now = if self.behind {
             0
@@ -73,10 +81,15 @@ impl World {
             answer: run.answer,
             after: &self.records,
             mode: self.mode,
+            receivers: site.receivers,
             last: self.last,
             turns: rules.turns,
         };
         step.audit(&mut self.breaches);
+        self.note_taken_anew(&before, command, run.answer);
+        if request.awaited && run.answer == Answer::Nil && self.records.share(owner).is_some() {
+            self.breaches.add(Breach::WronglyLost);
+        }
         if let Some(Lock {
             value: Value::Ours { token, .. },
             ..
@@ -85,19 +98,72 @@ impl World {
             self.last = self.last.max(token);
         }
         for owner in run.announced {
+            let share = self.granted_share(owner);
             let client = self.client(owner.client);
             if client.alive && client.subscribed {
-                client.connection.down.push(Incoming::Push(owner.number));
+                let push = Incoming::Push(owner.number, share);
+                client.connection.down.push(push);
             }
         }
         run.answer
+    }
+
+    /// Notes if a lock that should become a share is taken anew, since it was lost.
+    fn note_taken_anew(&mut self, before: &Records, command: Command, answer: Answer) {
+        let Command::ShareAcquire {
+            owner,
+            queue: false,
+            ..
+        } = command
+        else {
+            return;
+        };
+        let had_it = before.holder() == Some(owner) || before.share(owner).is_some();
+        let client = self.client(owner.client);
+        if !had_it
+            && matches!(answer, Answer::Held { .. })
+            && let Some(index) = client.find(owner.number)
+            && let Phase::Held(lease) = &mut client.owners[index].phase
+        {
+            lease.taken_anew = true;
+        }
+    }
+
+    /// The share that an owner was granted, if it asked for one.
+    fn granted_share(&self, owner: OwnerId) -> Option<Share> {
+        if let Some(&Member { take, .. }) = self.records.share(owner) {
+            return Some(Share { take, limit: 0 });
+        }
+        match self.records.lock?.value {
+            Value::Ours { share, .. } => share,
+            Value::Foreign | Value::WrongType => None,
+        }
+    }
+}
+
+/// The command of a share's owner.
+fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
+    let take = share.take;
+    match kind {
+        Kind::Acquire { ttl, queue } => Command::ShareAcquire {
+            owner,
+            share,
+            ttl,
+            queue,
+        },
+        Kind::Renew { ttl } => Command::ShareRenew { owner, take, ttl },
+        Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
+        Kind::End { .. } => Command::ShareEnd {
+            owner,
+            share: Some(share),
+        },
     }
 }
 
 /// An answer without the parts by which clients only choose the time of their next poll.
 fn plain(answer: Answer) -> Answer {
     match answer {
-        Answer::Waiting { .. } => Answer::Waiting {
+        Answer::Waiting { .. } | Answer::WaitingForShares { .. } => Answer::Waiting {
             remaining: None,
             position: 0,
         },

@@ -91,6 +91,7 @@ impl World {
             Fault::Delete => !free,
             Fault::LoseFence => self.records.fence.is_some(),
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
+            Fault::LoseShares => self.records.shares.is_some(),
             Fault::Replicate => true,
             Fault::FailOver => self.replica.is_some(),
             Fault::ClockBehind => !self.behind,
@@ -107,6 +108,7 @@ impl World {
             Fault::Delete,
             Fault::LoseFence,
             Fault::LoseQueue,
+            Fault::LoseShares,
             Fault::Replicate,
             Fault::FailOver,
             Fault::ClockAhead,
@@ -145,7 +147,7 @@ impl World {
             Action::LoseIncoming(id) => {
                 self.budget.spend(Fault::Lose);
                 match self.client(id).connection.down.remove(0) {
-                    Incoming::Push(_) => Ok(()),
+                    Incoming::Push(..) => Ok(()),
                     Incoming::Reply(reply) => {
                         self.message_lost(id, reply.number, reply.kind, true, configuration)
                     }
@@ -218,6 +220,7 @@ impl World {
                 client.owners.clear();
                 (client.alive, client.has_head) = (false, false);
                 client.calls_left = 0;
+                client.shares_left.clear();
                 client.local_queue.clear();
                 Ok(())
             }
@@ -254,6 +257,7 @@ impl World {
             Fault::Delete => self.records.lock = None,
             Fault::LoseFence => self.records.fence = None,
             Fault::LoseQueue => self.records.queue = Queue::default(),
+            Fault::LoseShares => self.records.shares = None,
             Fault::Replicate => self.replica = Some(self.records.clone()),
             Fault::FailOver => {
                 self.records = self.replica.take().expect("there is one");

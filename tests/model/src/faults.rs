@@ -49,11 +49,15 @@ pub enum Fault {
     Impair,
     /// The client is shut down.
     Shutdown,
+    /// R is evicted.
+    LoseShares,
     /// A lease is renewed; a bound, not a fault.
     Renew,
+    /// A lock becomes a share; a bound, not a fault.
+    Downgrade,
 }
 
-const FAULTS: usize = Fault::Renew as usize + 1;
+const FAULTS: usize = Fault::Downgrade as usize + 1;
 
 /// How often each fault may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

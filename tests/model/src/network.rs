@@ -3,7 +3,7 @@
 //! A connection that is torn down loses its replies and announcements. Its commands may still reach
 //! the server, in order, late or never.
 
-use crate::server::{Answer, Ticks, Token};
+use crate::server::{Answer, Share, Ticks, Token};
 
 /// What a request asks for. It names owners by number, since all of them are the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +30,8 @@ pub(crate) enum Kind {
 pub(crate) struct Request {
     pub(crate) number: u8,
     pub(crate) kind: Kind,
+    /// The share that its owner asks for: then the script is that of shares.
+    pub(crate) share: Option<Share>,
     /// The time since it was sent.
     pub(crate) age: Ticks,
     /// The client waits for the answer.
@@ -42,8 +44,9 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Incoming {
     Reply(Reply),
-    /// The announcement of a grant for this owner.
-    Push(u8),
+    /// The announcement of a grant for this owner, and the share that the owner asked for: a client
+    /// remembers it beyond the owner's end.
+    Push(u8, Option<Share>),
 }
 
 /// The answer to a command.
@@ -67,10 +70,11 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn send(&mut self, number: u8, kind: Kind, has_text: bool) {
+    pub(crate) fn send(&mut self, number: u8, kind: Kind, share: Option<Share>, has_text: bool) {
         self.up.push(Request {
             number,
             kind,
+            share,
             age: 0,
             awaited: true,
             has_text,

@@ -4,9 +4,10 @@ use crate::audit::Breach;
 use crate::client::{Body, Client, Lease};
 use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
+use crate::faults::Fault;
 use crate::network::Incoming;
 use crate::recovery;
-use crate::server::{Lock, OwnerId, Ticks, Value};
+use crate::server::{Lock, OwnerId, Shares, Ticks, Token, Value};
 use crate::world::{World, inside};
 
 /// Exclusion.
@@ -21,6 +22,12 @@ pub const FENCED: &str = "the server's holder has the highest token of all bodie
 pub const UNCONTENDED: &str = "a retained lease is not contended, as far as its client knows";
 /// A lease is retained only while its client gets messages, and from the server that granted it.
 pub const CONNECTED: &str = "a retained lease was granted on its client's present connection";
+/// The record of the shares is right.
+pub const COUNTED: &str = "the shares of a lock take what their record says";
+/// A lock outlives no share, and no share a lock.
+pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and no longer";
+/// A lock that becomes a share was not lost before.
+pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
 /// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
@@ -30,6 +37,10 @@ pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell th
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
 /// A configuration in which announcements are ignored contains such announcements.
 pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client has forgotten";
+/// A configuration with several shares contains some at once.
+pub(crate) const SHARED: &str = "two bodies share the lock";
+/// A configuration with downgrades contains one that succeeds.
+pub(crate) const DOWNGRADED: &str = "a lock has become a share";
 /// A configuration contains the faults of its budget.
 pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
@@ -55,6 +66,25 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
             is_connected(world)
         }));
     }
+    if configuration.has_shares() {
+        properties.push(Property::always(COUNTED, |_, world, _| is_counted(world)));
+        properties.push(Property::always(
+            AS_LONG,
+            |configuration: &Configuration, world, _| {
+                is_as_long_as_its_shares(world, configuration.rounding)
+            },
+        ));
+        let callers = configuration.shares.iter().flatten().count();
+        if callers > 1 {
+            properties.push(Property::sometimes(SHARED, |_, world, _| is_shared(world)));
+        }
+    }
+    if configuration.budget.allows(Fault::Downgrade) && configuration.class == Class::Exclusive {
+        properties.push(Property::always(UNBROKEN, |_, world, _| is_unbroken(world)));
+        properties.push(Property::sometimes(DOWNGRADED, |_, world, _| {
+            leases(world).any(|(_, lease)| lease.is_downgraded())
+        }));
+    }
     if configuration.forgets {
         properties.push(Property::sometimes(UNKNOWN, |_, world: &World, _| {
             world.clients.iter().any(is_unknown_announced)
@@ -74,7 +104,8 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     let mut rules = Breach::ALL.to_vec();
     if configuration.class == Class::Fenced {
         // A holder that does not know of its loss may begin a body, with a token that is refused.
-        rules.retain(|&rule| rule != Breach::TurnToken && rule != Breach::Bypassed);
+        let of_bodies = [Breach::TurnToken, Breach::Bypassed, Breach::PhaseToken];
+        rules.retain(|rule| !of_bodies.contains(rule));
     }
     properties.extend(rules.into_iter().map(never));
     properties
@@ -96,7 +127,7 @@ fn is_connected(world: &World) -> bool {
 
 fn is_unknown_announced(client: &Client) -> bool {
     let next = client.connection.down.first();
-    matches!(next, Some(&Incoming::Push(number)) if client.find(number).is_none())
+    matches!(next, Some(&Incoming::Push(number, _)) if client.find(number).is_none())
 }
 
 fn is_taken_again(world: &World) -> bool {
@@ -105,17 +136,78 @@ fn is_taken_again(world: &World) -> bool {
 }
 
 fn is_exclusive(world: &World) -> bool {
-    world.clients.iter().flat_map(inside).count() <= 1
+    let mut bodies = 0;
+    let (mut is_alone, mut taken, mut limit) = (false, 0, Some(0));
+    for (owner, _) in world.clients.iter().flat_map(inside) {
+        bodies += 1;
+        match owner.share {
+            None => is_alone = true,
+            Some(share) => {
+                taken += u32::from(share.take);
+                // Readers have no limit.
+                limit = limit
+                    .filter(|_| share.limit > 0)
+                    .map(|limit: u8| limit.max(share.limit));
+            }
+        }
+    }
+    // Callers may have different limits, and each goes in by its own.
+    let has_room = limit.is_none_or(|limit| taken <= u32::from(limit));
+    if is_alone { bodies == 1 } else { has_room }
+}
+
+/// Whether two bodies share the lock.
+fn is_shared(world: &World) -> bool {
+    let bodies = world.clients.iter().flat_map(inside);
+    bodies.filter(|(owner, _)| owner.share.is_some()).count() > 1
 }
 
 /// Whether the local deadline is never after the server's expiry, until the release.
 fn is_backed(world: &World) -> bool {
+    leases(world).all(|(owner, lease)| lease.deadline == 0 || is_kept(world, owner, lease.deadline))
+}
+
+/// Whether the server keeps the lock for this owner for so long.
+fn is_kept(world: &World, owner: OwnerId, deadline: Ticks) -> bool {
     let Some((holder, rest)) = holder(world) else {
-        return leases(world).all(|(_, lease)| lease.deadline == 0);
+        return false;
     };
-    leases(world).all(|(owner, lease)| {
-        lease.deadline == 0 || owner == holder && rest.is_none_or(|rest| rest >= lease.deadline)
-    })
+    // Where R is evicted or cannot be read, no share joins until K expires.
+    let is_unknown = matches!(world.records.shares, None | Some(Shares::WrongType));
+    let has_share = is_unknown
+        || world
+            .records
+            .share(owner)
+            .is_some_and(|share| share.rest >= deadline);
+    let is_holder = holder == owner || holder == OwnerId::PHASE && has_share;
+    is_holder && rest.is_none_or(|rest| rest >= deadline)
+}
+
+/// Whether no lock that became a share was taken anew for it.
+fn is_unbroken(world: &World) -> bool {
+    leases(world).all(|(_, lease)| !lease.is_downgraded() || !lease.taken_anew)
+}
+
+/// Whether the record of a phase says what its shares take, and lasts as long as they do.
+fn is_counted(world: &World) -> bool {
+    let (Some((OwnerId::PHASE, until)), Some(Shares::Counted { members, sum, rest })) =
+        (holder(world), &world.records.shares)
+    else {
+        return true;
+    };
+    let taken: i32 = members.iter().map(|member| i32::from(member.take)).sum();
+    until == Some(*rest) && taken == *sum
+}
+
+/// Whether the lock and its shares last until the last share lapses, and no longer.
+fn is_as_long_as_its_shares(world: &World, rounding: Ticks) -> bool {
+    let (Some((OwnerId::PHASE, until)), Some(Shares::Counted { members, .. })) =
+        (holder(world), &world.records.shares)
+    else {
+        return true;
+    };
+    let last = members.iter().map(|member| member.rest).max().unwrap_or(0);
+    until.is_some_and(|until| until <= last + rounding && (last == 0 || until >= last))
 }
 
 fn holder(world: &World) -> Option<(OwnerId, Option<Ticks>)> {
@@ -143,7 +235,13 @@ fn has_no_phantom(world: &World) -> bool {
         let client = &world.clients[usize::from(owner.client)];
         !client.alive || client.find(owner.number).is_some()
     };
-    world.records.holder().is_none_or(is_known)
+    let holder = world
+        .records
+        .holder()
+        .filter(|&holder| holder != OwnerId::PHASE);
+    let mut shares = world.records.members().iter();
+    holder.is_none_or(is_known)
+        && shares.all(|share| !share.is_live() || is_known(share.owner))
         && world
             .records
             .queue
@@ -155,11 +253,24 @@ fn has_no_phantom(world: &World) -> bool {
 /// Whether the present holder's token is above those of all other holders. A resource that refuses tokens
 /// below the highest it has seen then refuses all stale writes, once that holder has written.
 fn is_fenced(world: &World) -> bool {
-    let Some((owner, _)) = holder(world) else {
+    let Some((present, token)) = held(world) else {
         return true;
     };
-    let Some((_, present)) = leases(world).find(|&(other, _)| other == owner) else {
+    let has_it = |owner| owner == present || world.records.share(owner).is_some();
+    if !leases(world).any(|(owner, _)| has_it(owner)) {
         return true;
+    }
+    // Tokens do not tell the shares of a phase from each other, lapsed ones included.
+    let is_below = |other| other < token || present == OwnerId::PHASE && other == token;
+    leases(world).all(|(other, lease)| has_it(other) || is_below(lease.token))
+}
+
+/// The holder and its token. A lease may have a later token of the same grant.
+fn held(world: &World) -> Option<(OwnerId, Token)> {
+    let Value::Ours { owner, token, .. } = world.records.lock?.value else {
+        return None;
     };
-    leases(world).all(|(other, lease)| other == owner || lease.token < present.token)
+    let mut leases = leases(world);
+    let present = leases.find(|&(other, _)| other == owner);
+    Some((owner, present.map_or(token, |(_, lease)| lease.token)))
 }

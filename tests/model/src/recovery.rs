@@ -45,6 +45,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
 fn is_over(world: &World) -> bool {
     world.clients.iter().all(|client| client.is_idle())
         && world.records.lock.is_none()
+        && world.records.shares.is_none()
         && world.records.queue.entries().is_empty()
 }
 
@@ -109,6 +110,9 @@ fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Opti
         }
         if client.calls_left > 0 {
             return Some(Action::Arrive(id));
+        }
+        if !client.shares_left.is_empty() {
+            return Some(Action::ArriveToShare(id));
         }
     }
     None

@@ -60,11 +60,45 @@ pub enum Seeded {
     RetainedForever,
     /// A lease is retained although its connection broke.
     RetainedTorn,
+    /// A share joins although a waiter queues.
+    JoinsPastWaiters,
+    /// A share goes in whatever is taken.
+    LimitIgnored,
+    /// Every share counts as one, whatever it takes.
+    TakeCountedAsOne,
+    /// The renewal of a share leaves the expiry of the lock as it is.
+    RenewalKeepsExpiry,
+    /// A share that goes in leaves the expiry of the lock as it is.
+    JoinKeepsExpiry,
+    /// The lock keeps its expiry when the longest share leaves.
+    ExpiryNotLowered,
+    /// Shares that have lapsed are taken off, and stay in the sum.
+    LapsedCounted,
+    /// A share that is granted anew counts twice if its owner's lapsed one was not taken off.
+    CountedTwice,
+    /// A phase begins with the shares of the one before it.
+    SharesKept,
+    /// An end takes off another's share.
+    AnothersTakenOff,
+    /// A share is taken off once for each release of it.
+    TakenOffTwice,
+    /// The release of a share frees the lock although others share it.
+    LastForAll,
+    /// The end of a share leaves the queue entry of its owner.
+    EndedStaysQueued,
+    /// A script names the shares after it has removed them.
+    SharesNamedAgain,
+    /// A lock that becomes a share keeps its token.
+    DowngradeKeepsToken,
+    /// A downgrade counts although its answer comes after the deadline of the lock.
+    DowngradeLate,
+    /// A lock that becomes a share is renewed as a lock until the answer.
+    DowngradeRenewsAlone,
 }
 
 impl Seeded {
     /// Every mistake.
-    pub const ALL: [Seeded; 27] = [
+    pub const ALL: [Seeded; 44] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -92,5 +126,22 @@ impl Seeded {
         Seeded::RetainedContended,
         Seeded::RetainedForever,
         Seeded::RetainedTorn,
+        Seeded::JoinsPastWaiters,
+        Seeded::LimitIgnored,
+        Seeded::TakeCountedAsOne,
+        Seeded::RenewalKeepsExpiry,
+        Seeded::JoinKeepsExpiry,
+        Seeded::ExpiryNotLowered,
+        Seeded::LapsedCounted,
+        Seeded::CountedTwice,
+        Seeded::SharesKept,
+        Seeded::AnothersTakenOff,
+        Seeded::TakenOffTwice,
+        Seeded::LastForAll,
+        Seeded::EndedStaysQueued,
+        Seeded::SharesNamedAgain,
+        Seeded::DowngradeKeepsToken,
+        Seeded::DowngradeLate,
+        Seeded::DowngradeRenewsAlone,
     ];
 }

@@ -1,7 +1,9 @@
 //! The whole state, and how each step changes it.
 
+use std::iter;
+
 use crate::audit::{Breach, Breaches};
-use crate::client::{Body, Client, Lease};
+use crate::client::{Body, Client, Lease, Owner};
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
@@ -20,6 +22,8 @@ pub struct World {
     pub(crate) last: Token,
     /// The highest token under which a body began.
     pub(crate) highest: Token,
+    /// The highest token under which a body began that has the lock alone.
+    pub(crate) highest_alone: Token,
     /// The live head of the queue, and how many bodies of other clients began while it waited.
     pub(crate) waiting_head: Option<(OwnerId, u8)>,
     pub(crate) replica: Option<Records>,
@@ -35,6 +39,8 @@ pub enum Action {
     Tick,
     /// A caller comes.
     Arrive(u8),
+    /// A caller comes that shares the lock.
+    ArriveToShare(u8),
     /// A waiter asks for the lock.
     Poll(u8, u8),
     /// The lock is handed over and the body runs.
@@ -47,6 +53,8 @@ pub enum Action {
     EndRetained(u8, u8),
     /// The lease is renewed to this length.
     Renew(u8, u8, Ticks),
+    /// The lock becomes a share.
+    Downgrade(u8, u8),
     /// An owner is ended once more.
     EndAgain(u8, u8),
     /// A client reads the next message.
@@ -92,12 +100,20 @@ impl World {
             behind: false,
             last: 0,
             highest: 0,
+            highest_alone: 0,
             waiting_head: None,
             replica: None,
             clients: configuration
                 .calls
                 .iter()
-                .map(|&calls| Client::new(calls))
+                .zip(
+                    configuration
+                        .shares
+                        .iter()
+                        .map(Vec::as_slice)
+                        .chain(iter::repeat(&[][..])),
+                )
+                .map(|(&calls, shares)| Client::new(calls, shares))
                 .collect(),
             budget: configuration.budget,
             breaches: Breaches::default(),
@@ -113,9 +129,12 @@ impl World {
                 Ok(())
             }
             Action::Arrive(id) => self.client(id).arrive(&rules),
+            Action::ArriveToShare(id) => self.client(id).arrive_to_share(&rules),
             Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i)),
             Action::Start(id, number) => {
-                if configuration.local_turns.is_some() {
+                if configuration.has_shares() {
+                    self.note_token(id, number);
+                } else if configuration.local_turns.is_some() {
                     self.note_body(id, number);
                 }
                 self.on(id, number, |client, index| {
@@ -129,6 +148,12 @@ impl World {
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);
                 self.on(id, number, |c, i| c.renew(i, ttl))
+            }
+            Action::Downgrade(id, number) => {
+                if self.budget.allows(Fault::Downgrade) {
+                    self.budget.spend(Fault::Downgrade);
+                }
+                self.on(id, number, |c, i| c.downgrade(i, &rules))
             }
             Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &rules)),
             Action::Receive(id) => self.client(id).receive(&rules),
@@ -172,6 +197,27 @@ impl World {
             && head.client != id
         {
             *bodies += 1;
+        }
+    }
+
+    /// Checks the token of a body that begins where calls share the lock: a share's is above those of all
+    /// locks before it and not below those of other shares, a lock's is above all.
+    fn note_token(&mut self, id: u8, number: u8) {
+        let client = &self.clients[usize::from(id)];
+        let owner = &client.owners[client.find(number).expect("it is held")];
+        let token = owner.lease().expect("it is held").token;
+        let is_alone = owner.share.is_none();
+        let last = if is_alone {
+            self.highest
+        } else {
+            self.highest_alone
+        };
+        if token <= last || token < self.highest {
+            self.breaches.add(Breach::PhaseToken);
+        }
+        self.highest = self.highest.max(token);
+        if is_alone {
+            self.highest_alone = self.highest_alone.max(token);
         }
     }
 
@@ -227,9 +273,11 @@ impl World {
     }
 }
 
-/// The leases of `client` under which a body runs within its deadline.
-pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (u8, &Lease)> {
-    client
-        .leases()
-        .filter(|(_, lease)| lease.body == Body::Inside && lease.deadline > 0)
+/// The owners and leases of `client` under which a body runs within its deadline.
+pub(crate) fn inside(client: &Client) -> impl Iterator<Item = (&Owner, &Lease)> {
+    let leases = client
+        .owners
+        .iter()
+        .filter_map(|owner| Some((owner, owner.lease()?)));
+    leases.filter(|(_, lease)| lease.body == Body::Inside && lease.deadline > 0)
 }

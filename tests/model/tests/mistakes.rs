@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use lock_model::properties::{
-    CONNECTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNCONTENDED,
+    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNBROKEN,
+    UNCONTENDED,
 };
 use lock_model::{Seeded, configurations, explore_for};
 
@@ -16,6 +17,10 @@ const BYPASS: &str =
 const SHORTENED: &str = "no lease is shortened";
 const HALF_DONE: &str = "a script that fails changes nothing";
 const IN_TIME: &str = "a retained lease is taken in its time or not at all";
+const OVERTAKEN: &str = "waiters queue in order of arrival";
+const OWN_END: &str = "a share ends only by its owner's end or by its lapse";
+const NOT_ENDED: &str = "an ended owner neither holds nor queues";
+const WRONGLY_LOST: &str = "a renewal fails only if its owner does not have the lock";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, the configuration that shows it, and the rule that it breaks there.
@@ -62,6 +67,44 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::TokenReused, "retained", TOKEN_A_BODY),
     (Seeded::RangeUnbounded, "retained", TOKEN_A_BODY),
     (Seeded::TurnUnfit, "retained, mixed ttls", TWO_THIRDS),
+    (Seeded::JoinsPastWaiters, "readers and a writer", OVERTAKEN),
+    (Seeded::LimitIgnored, "permits", EXCLUSION),
+    (Seeded::TakeCountedAsOne, "permits", COUNTED),
+    (Seeded::TakeCountedAsOne, "permits", EXCLUSION),
+    (Seeded::RenewalKeepsExpiry, "readers, renewal", AS_LONG),
+    (Seeded::RenewalKeepsExpiry, "readers, renewal", DEADLINE),
+    (Seeded::JoinKeepsExpiry, "readers and a writer", AS_LONG),
+    (Seeded::JoinKeepsExpiry, "readers and a writer", DEADLINE),
+    (Seeded::JoinKeepsExpiry, "readers and a writer", EXCLUSION),
+    (Seeded::ExpiryNotLowered, "readers of mixed ttls", AS_LONG),
+    (Seeded::LapsedCounted, "shares, crash", COUNTED),
+    (Seeded::LapsedCounted, "permits", COUNTED),
+    (Seeded::CountedTwice, "permits, short walks", COUNTED),
+    (Seeded::SharesKept, "shares, deleted", COUNTED),
+    (Seeded::AnothersTakenOff, "readers and a writer", OWN_END),
+    (Seeded::AnothersTakenOff, "readers and a writer", EXCLUSION),
+    (Seeded::TakenOffTwice, "shares, doubled", OWN_END),
+    (Seeded::TakenOffTwice, "shares, doubled", DEADLINE),
+    (Seeded::LastForAll, "readers and a writer", OWN_END),
+    (Seeded::LastForAll, "readers and a writer", EXCLUSION),
+    (
+        Seeded::NoOwnerCompare,
+        "readers and a writer's end",
+        EXCLUSION,
+    ),
+    (Seeded::DeadlineFromReply, "readers and a writer", EXCLUSION),
+    (Seeded::DeadlineFromReply, "permits", EXCLUSION),
+    (Seeded::EndedStaysQueued, "downgrade, torn", NOT_ENDED),
+    (Seeded::SharesNamedAgain, "shares, migration", HALF_DONE),
+    (Seeded::DowngradeKeepsToken, "downgrade", TOKENS_RISE),
+    (Seeded::DowngradeKeepsToken, "downgrade, turns", TOKENS_RISE),
+    (Seeded::DowngradeLate, "downgrade, writers", UNBROKEN),
+    (
+        Seeded::DowngradeRenewsAlone,
+        "downgrade, lost",
+        WRONGLY_LOST,
+    ),
+    (Seeded::SettleUntilAnswered, "shares, torn", PHANTOM),
 ];
 
 #[test]

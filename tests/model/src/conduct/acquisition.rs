@@ -73,7 +73,7 @@ impl Client {
                 }
                 Ok(())
             }
-            Answer::Waiting { .. } => {
+            Answer::Waiting { .. } | Answer::WaitingForShares { .. } => {
                 self.owners[index].outstanding.note_not_held();
                 if once {
                     return self.give_up(index, rules);
@@ -161,6 +161,7 @@ impl Client {
     /// Refuses new calls, ends the waiters, and releases the leases whose bodies can be stopped.
     pub(crate) fn shut_down(&mut self, rules: &ClientRules) -> Verdict {
         self.calls_left = 0;
+        self.shares_left.clear();
         self.local_queue.clear();
         for number in self.numbers() {
             let Some(index) = self.find(number) else {

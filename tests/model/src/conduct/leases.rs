@@ -1,7 +1,7 @@
 //! Leases: their bodies begin, and they are renewed and lost.
 
 use super::{ClientRules, Verdict, count_from};
-use crate::client::{Body, Client, Handoff, Lease, Phase};
+use crate::client::{Body, Client, Downgrade, Handoff, Lease, Phase};
 use crate::network::{Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
@@ -19,6 +19,8 @@ impl Client {
             since: 0,
             retained: 0,
             torn: false,
+            downgrades: Downgrade::No,
+            taken_anew: false,
         }
     }
 

@@ -95,6 +95,9 @@ impl Client {
         let Phase::Held(lease) = &self.owners[index].phase else {
             return Ok(false);
         };
+        if self.owners[index].share.is_some() {
+            return Ok(false);
+        }
         let heads_queue = self.owners[index].heads_queue;
         if !heads_queue || !may_hand_over(lease, self.owners[index].ttl, ttl, rules) {
             return Ok(false);
@@ -132,6 +135,9 @@ impl Client {
         let Phase::Held(lease) = &mut owner.phase else {
             return false;
         };
+        if owner.share.is_some() {
+            return false;
+        }
         let is_last =
             lease.body == Body::Inside && owner.heads_queue && self.local_queue.is_empty();
         let is_torn = lease.torn && !is_seeded(rules, Seeded::RetainedTorn);

@@ -4,12 +4,13 @@ mod acquisition;
 mod leases;
 mod local_turns;
 mod release;
+mod shares;
 
 use crate::audit::Breach;
-use crate::client::{Body, Client, Owner, Phase};
+use crate::client::{Body, Client, Downgrade, Owner, Phase};
 use crate::network::{Incoming, Kind, Reply};
 use crate::seeded::Seeded;
-use crate::server::{Ticks, Token};
+use crate::server::{Share, Ticks, Token};
 
 /// The constants and requests of the clients of one exploration.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct ClientRules {
     pub(crate) synchronous: bool,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
+    /// Exclusive owners are writers: their ends are those of shares.
+    pub(crate) writes: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
@@ -71,21 +74,27 @@ impl Client {
                 }
             }
         }
-        self.connection.send(number, kind, has_text);
+        let share = self.owners[index].share;
+        self.connection.send(number, kind, share, has_text);
         verdict
     }
 
     /// Reads the next reply or announcement.
     pub(crate) fn receive(&mut self, rules: &ClientRules) -> Verdict {
         match self.connection.down.remove(0) {
-            Incoming::Push(number) => self.announced(number, rules),
+            Incoming::Push(number, share) => self.announced(number, share, rules),
             Incoming::Reply(reply) => self.answered(reply, rules),
         }
     }
 
     /// A grant is announced. Its owner confirms it by its next poll. An owner that the client does not
     /// know has ended: it is ended again, or left to the end of its claim if the client forgets owners.
-    pub(super) fn announced(&mut self, number: u8, rules: &ClientRules) -> Verdict {
+    pub(super) fn announced(
+        &mut self,
+        number: u8,
+        share: Option<Share>,
+        rules: &ClientRules,
+    ) -> Verdict {
         let Some(index) = self.find(number) else {
             if rules.forgets {
                 return Ok(());
@@ -93,6 +102,7 @@ impl Client {
             let phase = Phase::Named;
             let mut unknown = Owner::new(number, rules.ttls[0], false, phase);
             unknown.outstanding.may_be_stored = true;
+            unknown.share = share;
             return self.end(unknown, rules);
         };
         let owner = &self.owners[index];
@@ -141,6 +151,9 @@ impl Client {
             }
             Phase::Ending { step, .. } => {
                 self.end_answered(reply.number, step, Some(answer), reply.age, rules)
+            }
+            Phase::Held(lease) if lease.downgrades == Downgrade::Asked => {
+                self.downgrade_answered(index, answer, reply.age, rules)
             }
             Phase::Held(_) | Phase::Named => Ok(()),
         }

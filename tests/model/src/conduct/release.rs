@@ -1,7 +1,7 @@
 //! Releases: an owner is ended, and settled until nothing of it can be left.
 
 use super::{ClientRules, Verdict, count_from};
-use crate::client::{Client, EndStep, Handoff, Owner, Phase};
+use crate::client::{Client, Downgrade, EndStep, Handoff, Owner, Phase};
 use crate::network::Kind;
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
@@ -15,8 +15,16 @@ impl Client {
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
         }
+        if lease.downgrades == Downgrade::Asked {
+            let number = self.owners[index].number;
+            self.connection.stop_awaiting(number);
+        }
         let next_ttl = self.local_queue.first().copied();
-        let next_ttl = next_ttl.filter(|_| self.owners[index].heads_queue);
+        let owner = &self.owners[index];
+        // The end of a share names no successor.
+        let may_name = owner.heads_queue && owner.share.is_none() && !rules.writes;
+        let next_ttl = next_ttl.filter(|_| may_name);
+        let deletes = rules.deletes && owner.share.is_none();
         let (step, kind) = if let Some(ttl) = next_ttl {
             let successor = self.new_number();
             let named = Owner::new(successor, ttl, false, Phase::Named);
@@ -30,7 +38,7 @@ impl Client {
         } else {
             (
                 EndStep::Release,
-                match rules.deletes {
+                match deletes {
                     // The record has the token of the grant in every turn.
                     true => Kind::Delete {
                         token: lease.token - Token::from(lease.turn),

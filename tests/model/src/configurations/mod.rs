@@ -8,6 +8,7 @@ mod processes;
 mod releases;
 mod retained;
 mod server;
+mod shares;
 mod turns;
 
 use crate::configuration::{Class, Configuration};
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Configuration> {
         turns::all(),
         releases::all(),
         retained::all(),
+        shares::all(),
     ]
     .concat()
 }
@@ -46,6 +48,11 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         name,
         about: "",
         calls: calls.to_vec(),
+        shares: Vec::new(),
+        share_window: 2,
+        walk: 4,
+        rounding: 0,
+        writes: false,
         budget: Budget::of(faults),
         modes: Vec::new(),
         class: Class::Exclusive,

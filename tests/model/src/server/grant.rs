@@ -1,7 +1,7 @@
 //! The choice of the next holder and the grant, as in `grant.lua`.
 
 use super::script::Script;
-use super::{Answer, Branch, Fence, Lock, OwnerId, Queue, QueueEntry, Ticks, Token, Value};
+use super::{Answer, Branch, Fence, Lock, OwnerId, Queue, QueueEntry, Share, Ticks, Token, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
@@ -54,6 +54,15 @@ impl Script<'_> {
     }
 
     pub(super) fn grant(&mut self, owner: OwnerId, rest: Ticks) -> Answer {
+        let token = self.new_token();
+        let entry = self
+            .place(owner)
+            .map(|place| self.records.queue.entries()[place]);
+        self.drop_entries(&[owner]);
+        self.write_entry(owner, entry.and_then(|entry| entry.share), rest, token)
+    }
+
+    pub(super) fn new_token(&mut self) -> Token {
         let mut token = self.token() + self.rules.turns;
         if !self.is_seeded(Seeded::TokenFromFence) {
             token = token.max(self.site.now);
@@ -66,8 +75,7 @@ impl Script<'_> {
         if !self.is_seeded(Seeded::FenceByRelease) {
             self.set_fence(token);
         }
-        self.drop_entries(&[owner]);
-        self.write(owner, rest, token)
+        token
     }
 
     /// The last token.
@@ -93,6 +101,16 @@ impl Script<'_> {
     }
 
     pub(super) fn write(&mut self, owner: OwnerId, rest: Ticks, token: Token) -> Answer {
+        self.write_entry(owner, None, rest, token)
+    }
+
+    fn write_entry(
+        &mut self,
+        owner: OwnerId,
+        share: Option<Share>,
+        rest: Ticks,
+        token: Token,
+    ) -> Answer {
         let flagged = !self.records.queue.entries().is_empty();
         self.records.lock = Some(Lock {
             value: Value::Ours {
@@ -100,6 +118,7 @@ impl Script<'_> {
                 flagged,
                 token,
                 count: u8::from(self.rules.seeded == Some(Seeded::RemoteCount)),
+                share,
             },
             rest: Some(rest),
         });
@@ -107,6 +126,10 @@ impl Script<'_> {
     }
 
     pub(super) fn enqueue(&mut self, owner: OwnerId) {
+        self.enqueue_entry(owner, None);
+    }
+
+    pub(super) fn enqueue_entry(&mut self, owner: OwnerId, share: Option<Share>) {
         let live = Some(self.rules.live);
         let place = self.place(owner);
         let Queue::Waiters { entries, rest } = &mut self.records.queue else {
@@ -115,7 +138,7 @@ impl Script<'_> {
         *rest = self.rules.queue;
         match place {
             Some(place) => entries[place].live = live,
-            None => entries.push(QueueEntry { owner, live }),
+            None => entries.push(QueueEntry { owner, live, share }),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The four scripts as pure functions of the records: line by line those of
+//! The scripts as pure functions of the records, those of plain locks and those of shares: line by line those of
 //! `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
 //! real server, to the millisecond and branch by branch.
 //!
@@ -7,10 +7,15 @@
 
 mod branch;
 mod grant;
+mod phase;
 mod script;
+mod share_acquire;
+mod share_end;
+mod shares;
 
 pub use self::branch::{Branch, Taken};
 use self::script::Script;
+pub use self::shares::{Member, Share, ShareRules, Shares};
 use crate::seeded::Seeded;
 
 /// Steps of time: as many milliseconds as the rules say.
@@ -28,6 +33,15 @@ pub struct OwnerId {
     pub number: u8,
 }
 
+impl OwnerId {
+    /// The owner that the record of a shared lock names: none that a client has. So clients that know
+    /// nothing of shares see a lock that another owner holds.
+    pub const PHASE: OwnerId = OwnerId {
+        client: u8::MAX,
+        number: 0,
+    };
+}
+
 /// The constants that the scripts carry.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -42,6 +56,8 @@ pub struct Rules {
     pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
+    /// The constants of shares.
+    pub shares: ShareRules,
     /// The seeded mistake.
     pub seeded: Option<Seeded>,
 }
@@ -63,6 +79,9 @@ pub enum Value {
         token: Token,
         /// Used by [`Seeded::RemoteCount`] alone.
         count: u8,
+        /// The share that the holder's queue entry asked for, if a script granted it the lock that knows
+        /// nothing of shares.
+        share: Option<Share>,
     },
 }
 
@@ -82,6 +101,8 @@ pub struct QueueEntry {
     pub owner: OwnerId,
     /// How long it still counts as alive; 0 or less is dead, and `None` is a lost heartbeat.
     pub live: Option<Ticks>,
+    /// The share that it asks for; `None` is the whole lock.
+    pub share: Option<Share>,
 }
 
 impl QueueEntry {
@@ -157,6 +178,8 @@ pub struct Records {
     pub fence: Option<Fence>,
     /// Q.
     pub queue: Queue,
+    /// R.
+    pub shares: Option<Shares>,
 }
 
 /// A script with its arguments.
@@ -197,6 +220,40 @@ pub enum Command {
         /// The next owner of its process, and the ttl that it asks for.
         successor: Option<(OwnerId, Ticks)>,
     },
+    /// Takes a share, confirms one, polls, or makes a share of the sender's lock.
+    ShareAcquire {
+        /// The owner that asks.
+        owner: OwnerId,
+        /// What it asks for.
+        share: Share,
+        /// The lease's length.
+        ttl: Ticks,
+        /// Whether to queue if there is no room.
+        queue: bool,
+    },
+    /// Lengthens a share.
+    ShareRenew {
+        /// The owner that shares the lock.
+        owner: OwnerId,
+        /// How much it takes.
+        take: u8,
+        /// The new length.
+        ttl: Ticks,
+    },
+    /// Takes a share off, if no waiter queues.
+    ShareRelease {
+        /// The owner that shares the lock.
+        owner: OwnerId,
+        /// How much it takes.
+        take: u8,
+    },
+    /// Ends any owner, and serves who waits for it.
+    ShareEnd {
+        /// The owner to end.
+        owner: OwnerId,
+        /// What it asked for; `None` is the whole lock.
+        share: Option<Share>,
+    },
 }
 
 /// What a script answers.
@@ -215,6 +272,17 @@ pub enum Answer {
         remaining: Option<Ticks>,
         /// The place in the queue, from 1; 0 is none.
         position: u8,
+    },
+    /// Others share the lock, and there is no room.
+    WaitingForShares {
+        /// How long the lock is shared; for a share with a limit, when the first share lapses.
+        remaining: Option<Ticks>,
+        /// The place in the queue, from 1; 0 is none.
+        position: u8,
+        /// How many owners share it.
+        owners: u8,
+        /// What they take.
+        taken: i32,
     },
     /// From `renew`: the lock is not the owner's.
     Nil,
@@ -271,7 +339,9 @@ pub struct Site {
 impl Site {
     /// Whether an announcement for `owner` has a receiver.
     fn has_receiver(&self, owner: OwnerId) -> bool {
-        self.receivers & (1 << owner.client) != 0
+        // No client has the owner of a phase.
+        let client = 1_u8.checked_shl(owner.client.into());
+        client.is_some_and(|client| self.receivers & client != 0)
     }
 }
 
@@ -297,11 +367,33 @@ impl Records {
             {
                 Answer::Unavailable
             }
+            (Command::ShareAcquire { .. } | Command::ShareEnd { .. }, Mode::Migrating)
+                if !script.has_all_keys() || script.records.shares.is_none() =>
+            {
+                Answer::Unavailable
+            }
+            (Command::ShareRenew { .. } | Command::ShareRelease { .. }, Mode::Migrating)
+                if script.records.lock.is_some() != script.records.shares.is_some() =>
+            {
+                Answer::Unavailable
+            }
             (Command::Acquire { owner, ttl, queue }, _) => script.acquire(owner, ttl, queue),
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, successor }, _) => script.end(owner, successor),
+            (
+                Command::ShareAcquire {
+                    owner,
+                    share,
+                    ttl,
+                    queue,
+                },
+                _,
+            ) => script.share_acquire(owner, share, ttl, queue),
+            (Command::ShareRenew { owner, take, ttl }, _) => script.share_renew(owner, take, ttl),
+            (Command::ShareRelease { owner, take }, _) => script.share_release(owner, take),
+            (Command::ShareEnd { owner, share }, _) => script.share_end(owner, share),
         };
         let (announced, taken) = script.traces();
         Run {
@@ -331,6 +423,13 @@ impl Records {
         {
             self.fence = None;
         }
+        if let Some(Shares::Counted { members, rest, .. }) = &mut self.shares {
+            if is_over(rest) {
+                self.shares = None;
+            } else {
+                members.iter_mut().for_each(|member| member.rest -= ticks);
+            }
+        }
         if let Queue::Waiters { entries, rest } = &mut self.queue
             && !entries.is_empty()
         {
@@ -343,14 +442,21 @@ impl Records {
         }
     }
 
-    /// Makes states equal that differ only in how long a waiter has been dead.
+    /// Makes states equal that differ only in how long a waiter has been dead, or a share over.
     pub(crate) fn forget_since_when(&mut self) {
         for entry in self.queue.entries_mut() {
             entry.live = entry.live.map(|live| live.max(0));
         }
+        let members = self
+            .shares
+            .as_mut()
+            .map_or(&mut [][..], Shares::members_mut);
+        for member in members {
+            member.rest = member.rest.max(0);
+        }
     }
 
-    /// The holder, if a script wrote the record.
+    /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared.
     pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),
@@ -358,9 +464,26 @@ impl Records {
         }
     }
 
-    /// Whether `owner` holds or queues.
+    /// The shares that count: those of a lock whose record says that it is shared.
+    pub fn members(&self) -> &[Member] {
+        let shares = self
+            .shares
+            .as_ref()
+            .filter(|_| self.holder() == Some(OwnerId::PHASE));
+        shares.map_or(&[], Shares::members)
+    }
+
+    /// The live share of `owner`.
+    pub fn share(&self, owner: OwnerId) -> Option<&Member> {
+        let mut members = self.members().iter();
+        members.find(|member| member.owner == owner && member.is_live())
+    }
+
+    /// Whether `owner` holds, shares or queues.
     pub fn names(&self, owner: OwnerId) -> bool {
         let mut entries = self.queue.entries().iter();
-        self.holder() == Some(owner) || entries.any(|entry| entry.owner == owner)
+        self.holder() == Some(owner)
+            || self.share(owner).is_some()
+            || entries.any(|entry| entry.owner == owner)
     }
 }

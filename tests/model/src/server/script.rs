@@ -256,12 +256,12 @@ impl<'a> Script<'a> {
     }
 
     /// Records the branch that ends a script.
-    fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
+    pub(super) fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
         self.taken.insert(branch);
         answer
     }
 
-    fn refuse(&mut self, branch: Branch, refusal: Refusal) -> Answer {
+    pub(super) fn refuse(&mut self, branch: Branch, refusal: Refusal) -> Answer {
         self.answer(branch, Answer::Refused(refusal))
     }
 
@@ -269,7 +269,7 @@ impl<'a> Script<'a> {
         self.rules.seeded == Some(mistake)
     }
 
-    fn is_lock_wrong(&self) -> bool {
+    pub(super) fn is_lock_wrong(&self) -> bool {
         let lock = self.records.lock;
         lock.is_some_and(|lock| lock.value == Value::WrongType)
     }
@@ -281,7 +281,7 @@ impl<'a> Script<'a> {
     }
 
     /// Lengthens the lease, or leaves it as it is; restores an expiry that was removed.
-    fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
+    pub(super) fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
         if lock.rest.is_none_or(|rest| rest < ttl) {
             lock.rest = Some(ttl);

@@ -2,7 +2,8 @@
 //! its own.
 
 use lock_model::server::{
-    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Site, Taken, Ticks, Token, Value,
+    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, ShareRules, Site, Taken, Ticks, Token,
+    Value,
 };
 
 /// Owners that listen on their channel, and those that do not.
@@ -15,6 +16,7 @@ const RULES: Rules = Rules {
     queue: 7_000,
     fence: Some(86_400_000),
     turns: 16,
+    shares: ShareRules::REAL,
     seeded: None,
 };
 

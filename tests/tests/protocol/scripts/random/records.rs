@@ -100,6 +100,7 @@ impl Records {
             .map(|(entry, _)| QueueEntry {
                 owner: model::owner(letter(entry)),
                 live: live(letter(entry)),
+                share: None,
             })
             .collect();
         let hearts = entries.iter().filter(|entry| entry.live.is_some());
@@ -132,6 +133,7 @@ fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
             _ => number,
         },
         count: 0,
+        share: None,
     })
 }
 

@@ -191,7 +191,8 @@ impl Step {
                     let first = (tickets[0].1 - 1).to_string();
                     let entry = harness::entry(letter_of(owner));
                     let _: i64 = lock.command(&["ZADD", &q, &first, &entry]);
-                    entries.insert(0, QueueEntry { owner, live: None });
+                    let (live, share) = (None, None);
+                    entries.insert(0, QueueEntry { owner, live, share });
                 }
             }
             Step::LeaseIsLifted => {

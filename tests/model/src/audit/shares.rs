@@ -1,0 +1,83 @@
+//! The rules of shares.
+
+use super::{AuditedRun, Breach, Breaches};
+use crate::server::{Answer, Command, OwnerId};
+
+impl AuditedRun<'_> {
+    /// The owner that the command ends.
+    pub(super) fn ended(&self) -> Option<OwnerId> {
+        match self.command {
+            Command::Release { owner }
+            | Command::Delete { owner, .. }
+            | Command::End { owner, .. }
+            | Command::ShareRelease { owner, .. }
+            | Command::ShareEnd { owner, .. } => Some(owner),
+            Command::Acquire { .. }
+            | Command::Renew { .. }
+            | Command::ShareAcquire { .. }
+            | Command::ShareRenew { .. } => None,
+        }
+    }
+
+    /// Whether the sender asks for a share of the lock that is its own.
+    pub(super) fn downgrades(&self) -> bool {
+        let holder = self.before.holder();
+        matches!(self.command, Command::ShareAcquire { owner, .. } if holder == Some(owner))
+    }
+
+    pub(super) fn audit_shares(&self, breaches: &mut Breaches) {
+        if self.before.holder() != Some(OwnerId::PHASE)
+            && self.after.holder() != Some(OwnerId::PHASE)
+        {
+            return;
+        }
+        let ended = self.ended();
+        let is_released = self.answer == Answer::Code(1);
+        for member in self
+            .before
+            .members()
+            .iter()
+            .filter(|member| member.is_live())
+        {
+            let now = self.after.share(member.owner);
+            let stays = now.is_some_and(|now| now.rest >= member.rest);
+            if ended == Some(member.owner) {
+                if is_released && now.is_some() {
+                    breaches.add(Breach::NotEnded);
+                }
+            } else if !stays {
+                breaches.add(Breach::ShareTaken);
+            }
+        }
+        self.audit_order(breaches);
+    }
+
+    /// Nobody goes in before a waiter that came earlier, is alive, and can be reached.
+    fn audit_order(&self, breaches: &mut Breaches) {
+        let stays = |owner: OwnerId| {
+            let mut entries = self.after.queue.entries().iter();
+            entries.any(|entry| entry.owner == owner)
+        };
+        let is_inside = |owner: OwnerId| {
+            self.before.holder() == Some(owner) || self.before.share(owner).is_some()
+        };
+        let members = self
+            .after
+            .members()
+            .iter()
+            .filter(|member| member.is_live());
+        let holder = self
+            .after
+            .holder()
+            .filter(|&holder| holder != OwnerId::PHASE);
+        let owners = members.map(|member| member.owner).chain(holder);
+        for owner in owners.filter(|&owner| !is_inside(owner)) {
+            let before = self.before.queue.entries().iter();
+            let earlier = before.take_while(|entry| entry.owner != owner);
+            let mut waiting = earlier.filter(|entry| entry.is_live() && stays(entry.owner));
+            if waiting.any(|entry| self.receivers & 1 << entry.owner.client != 0) {
+                breaches.add(Breach::Overtook);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Shares: each call has an owner and a place in the queue of its own. Locks become shares.
+
+use super::{ClientRules, Verdict, count_from};
+use crate::client::{Client, Downgrade, Phase};
+use crate::network::Kind;
+use crate::seeded::Seeded;
+use crate::server::{Answer, Share, Ticks};
+
+impl Client {
+    /// A caller comes that shares the lock. It waits in Redis, not in the local queue.
+    pub(crate) fn arrive_to_share(&mut self, rules: &ClientRules) -> Verdict {
+        let share = self.shares_left.pop().expect("a call is left");
+        let ttl = rules.ttls[self.shares_left.len() % 2];
+        let index = self.begin(ttl, false, false);
+        self.owners[index].share = Some(share);
+        self.poll(index)
+    }
+
+    /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a
+    /// lock would find that the lock is not the owner's. It does not queue if the lock is lost.
+    pub(crate) fn downgrade(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+        let ttl = self.owners[index].ttl;
+        self.owners[index].share = Some(Share::READ);
+        if let Phase::Held(lease) = &mut self.owners[index].phase {
+            lease.downgrades = Downgrade::Asked;
+        }
+        let verdict = self.send(index, Kind::Acquire { ttl, queue: false }, false);
+        if rules.seeded == Some(Seeded::DowngradeRenewsAlone) {
+            self.owners[index].share = None;
+        }
+        verdict
+    }
+
+    /// The lock is a share if the answer is read before its deadline. Later, the lock may have been lost
+    /// in between, and taken anew.
+    pub(super) fn downgrade_answered(
+        &mut self,
+        index: usize,
+        answer: Answer,
+        age: Ticks,
+        rules: &ClientRules,
+    ) -> Verdict {
+        let owner = &mut self.owners[index];
+        let ttl = owner.ttl;
+        let Phase::Held(lease) = &mut owner.phase else {
+            unreachable!("the lock is held");
+        };
+        match answer {
+            Answer::Held { flagged, token }
+                if lease.is_valid() || rules.seeded == Some(Seeded::DowngradeLate) =>
+            {
+                owner.share = Some(Share::READ);
+                lease.downgrades = Downgrade::Done;
+                lease.token = token;
+                lease.contended |= flagged;
+                lease.deadline = lease.deadline.max(ttl - count_from(age, rules));
+                Ok(())
+            }
+            Answer::Unavailable => Ok(()),
+            _ if lease.lost => Ok(()),
+            _ => {
+                owner.share = Some(Share::READ);
+                lease.deadline = 0;
+                self.lose(index, rules)
+            }
+        }
+    }
+}
