@@ -215,7 +215,10 @@ mod tests {
         };
         assert_eq!(describe(3, 3, None, 2_900), "3 readers, since 2 s");
         assert_eq!(describe(1, 1, None, 85), "1 reader, since 85 ms");
-        assert_eq!(describe(3, 4, Some(5), 1_000), "3 callers with 4 of 5 permits, since 1 s");
+        assert_eq!(
+            describe(3, 4, Some(5), 1_000),
+            "3 callers with 4 of 5 permits, since 1 s"
+        );
     }
 
     #[test]

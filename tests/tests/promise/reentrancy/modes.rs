@@ -115,7 +115,13 @@ async fn reading_siblings_run_together_and_a_writing_one_runs_alone() {
             assert_eq!(readers.now(), 0, "a reader is beside the writer");
             writers.visit().await;
         };
-        client.lock(KEY).write().wait(LONG).run(visit).await.unwrap();
+        client
+            .lock(KEY)
+            .write()
+            .wait(LONG)
+            .run(visit)
+            .await
+            .unwrap();
     };
     let body = async |_: &LockGuard| {
         tokio::join!(read(), read(), write(), read(), read(), write(), read());
