@@ -6,7 +6,7 @@
 //!
 //! `ship` builds its key from its arguments and asks the installed client for the lock. Once it is
 //! acquired, `drive` polls the body inside its call tree, and drops the body if the lock is lost.
-//! `settled` releases the lock and reports whether it was held throughout. If the lock was not
+//! `released` releases the lock and reports whether it was held throughout. If the lock was not
 //! acquired, or was lost, the return type decides how the caller learns of it. The expansion does
 //! nothing more: the locking itself is ordinary code in lock-runtime.
 //!
@@ -81,7 +81,7 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
                 }
                 Err(_) => __lock_rt::BodyEnd::Dropped,
             };
-            match __lock_rt::Call::settled(
+            match __lock_rt::Call::released(
                     &mut __lock_call,
                     __lock_rt::OnLost::Cancel,
                     __lock_ended,

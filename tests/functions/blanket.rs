@@ -22,8 +22,8 @@ trait Blanket {
     fn max_hold(&self) {}
     fn part(&self) {}
     fn reentrant(&self) {}
+    fn released(&self) {}
     fn renew(&self) {}
-    fn settled(&self) {}
     fn text(&self) {}
     fn ttl(&self) {}
     fn wait(&self) {}

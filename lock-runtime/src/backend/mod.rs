@@ -24,7 +24,7 @@ use crate::lease::{Lease, Request};
 /// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReleaseOutcome {
-    /// The server has confirmed it.
+    /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
     Freed,
     /// The lease went to another caller of this client, without a command.
     HandedOver,

@@ -79,8 +79,8 @@ impl<B> Discard for Pin<&mut Option<B>> {
 
 /// The part of [`Drive`] that is the same for every body.
 ///
-/// The deadline is compared before and after every poll. So a body that was asleep when its lease ended
-/// does not run on, and one that blocked beyond the deadline does not count as held.
+/// The deadline is compared before every poll, and after every poll that leaves the body asleep. So a body that was asleep
+/// when its lease ended does not run on. The release compares it for a body that has ended.
 pub(crate) struct BodyDriver<'a> {
     lease: &'a Lease,
     /// The body's scope, and while the body is inside, the one to return to.

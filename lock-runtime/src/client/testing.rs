@@ -61,7 +61,7 @@ pub fn occupy(
 
 /// Makes the holder of a lock lose it, as when a server forgets the lock or its record is deleted. An async
 /// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next
-/// waiter has the lock.
+/// waiter has the lock. If several holders share the lock, all of them lose it.
 ///
 /// # Errors
 ///

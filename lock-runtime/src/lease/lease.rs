@@ -88,6 +88,25 @@ impl Lease {
         )
     }
 
+    /// The lease of the same owner under another token. What is left of it, and of `max_hold`, stays.
+    pub(crate) fn with_token(&self, token: FencingToken) -> Lease {
+        Lease {
+            keys: self.keys.clone(),
+            owner_id: self.owner_id,
+            token,
+            terms: self.terms,
+            clock: self.clock,
+            deadline: AtomicU64::new(self.deadline().as_nanos()),
+            end: self.end,
+            loss: OnceLock::new(),
+            lost: Notify::new(),
+            is_delivered: AtomicBool::new(self.is_delivered()),
+            is_doubted: AtomicBool::new(self.is_doubted()),
+            references: AtomicU32::new(0),
+            trace: LeaseTrace::new(self.trace.function, self.trace.template, token.get()),
+        }
+    }
+
     /// The clock that its deadline is measured by.
     pub(crate) fn clock(&self) -> Clock {
         self.clock

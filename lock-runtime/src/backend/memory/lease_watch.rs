@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
+use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::background::Background;
@@ -65,7 +66,9 @@ impl ExpiryTimer {
         if lease.deadline() == Moment::NEVER {
             None
         } else if lease.clock() == Clock::Tokio {
-            Some(ExpiryTimer::Task(spawn_timer(lease)))
+            // The runtime of a lease that is downgraded may be gone.
+            let runtime = Handle::try_current().ok()?;
+            Some(ExpiryTimer::Task(spawn_timer(&runtime, lease)))
         } else {
             background_timer(lease).map(ExpiryTimer::Background)
         }
@@ -81,9 +84,9 @@ impl Drop for ExpiryTimer {
 }
 
 /// Compares the clock with the deadline when the deadline has come, even if it was moved.
-fn spawn_timer(lease: &Arc<Lease>) -> AbortHandle {
+fn spawn_timer(runtime: &Handle, lease: &Arc<Lease>) -> AbortHandle {
     let lease = Arc::downgrade(lease);
-    let task = tokio::spawn(async move {
+    let task = runtime.spawn(async move {
         while let Some(left) = lease.upgrade().and_then(|lease| match lease.loss() {
             None => Some(lease.deadline().since(lease.now())),
             Some(_) => None,

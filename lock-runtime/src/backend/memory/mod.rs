@@ -27,7 +27,7 @@ use tokio::runtime::Handle;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::request::{Ask, Busy, HeldLock, RenewOutcome};
+use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};
@@ -35,25 +35,18 @@ use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::owner_id::{ClientId, OwnerId};
-use crate::lease::record;
 use crate::lease::schedule::RenewalSchedule;
 use crate::lease::{Lease, LossReason, Request};
 
 /// The backend of a memory client.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The same for every lease: within one store the token names the holder.
-    owner: OwnerId,
     store: SharedStore,
 }
 
 impl Memory {
     pub(crate) fn new() -> Arc<Memory> {
-        Arc::new(Memory {
-            owner: OwnerId::from_random(ClientId::from_random([0; 6]), [0; 11]),
-            store: SharedStore::default(),
-        })
+        Arc::default()
     }
 
     /// Acquires for a caller that goes by `clock`.
@@ -93,7 +86,7 @@ impl Memory {
     fn lease(&self, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
             request.locks.keys(),
-            self.owner,
+            grant.owner,
             grant.token,
             request.terms,
             (request.function, request.template),
@@ -140,7 +133,7 @@ impl Backend for Memory {
         }
         let now = lease.now();
         let is_held = self.store.decide(|store| {
-            let renewal = store.renew(HeldLock::from(&*lease), now);
+            let renewal = store.renew(LockOwner::from(&*lease), now);
             renewal.map(|renewal| match renewal {
                 RenewOutcome::NotHeld => false,
                 RenewOutcome::Unchanged => true,
@@ -159,6 +152,23 @@ impl Backend for Memory {
         } else {
             Err(lease.lost_error(lease.lose(LossReason::NotOurs)))
         }
+    }
+
+    async fn downgrade(self: Arc<Memory>, lease: Arc<Lease>) -> Result<Undelivered, LockError> {
+        let now = lease.now();
+        if let Some(loss) = lease.loss_at(now) {
+            // A client that shuts down loses leases that the store has.
+            self.free(&lease);
+            return Err(lease.lost_error(loss));
+        }
+        let owner = LockOwner::from(&*lease);
+        let token = self.store.decide(|store| store.downgrade(owner, now));
+        let Some(token) = token else {
+            return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
+        };
+        let reader = Arc::new(lease.with_token(token));
+        self.store.register(&reader, LeaseWatch::start(&reader));
+        Ok(Undelivered::new(self, reader))
     }
 
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
@@ -182,23 +192,23 @@ impl<'a, W> From<&'a Request> for Ask<'a, W> {
         Ask {
             key: request.lock().key.as_str(),
             label: &request.label,
+            share: request.mode.share(),
             terms: request.terms,
-            waiter: None,
+            owner: None,
             queue_with: None,
         }
     }
 }
 
-impl<'a> From<&'a Lease> for HeldLock<'a> {
+impl<'a> From<&'a Lease> for LockOwner<'a> {
     fn from(lease: &'a Lease) -> Self {
-        HeldLock {
+        LockOwner {
             key: lease.keys.first().as_str(),
-            token: lease.token,
+            id: lease.owner_id,
         }
     }
 }
 
 fn busy(held: &Busy) -> LockError {
-    let holder = record::Holder::Ours(held.holder.as_ref().to_owned());
-    LockError::new(LockErrorKind::Busy).with_holder(holder.describe())
+    LockError::new(LockErrorKind::Busy).with_holder(held.holder.describe())
 }

@@ -4,11 +4,15 @@
 //! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder and a
 //! waiter each leave a handle (`H` and `W`), which the store returns where they are concerned.
 //!
-//! A lock is in the map while it has a holder, and a waiter is in a queue only behind one. Waiters are
-//! served first come first served. A waiter that is granted a lock confirms that by its next attempt.
+//! A lock is in the map while it has holders: one alone, or several that share it. A waiter is in a queue only
+//! behind holders, and the first in a queue never fits beside them. Waiters are served first come first
+//! served, and no share overtakes one. A waiter that is granted a lock confirms that by its next attempt.
 
 pub(crate) mod decision;
 pub(crate) mod holder;
+mod holders;
+mod owner_ids;
+mod phase;
 pub(crate) mod queue;
 pub(crate) mod request;
 #[cfg(test)]
@@ -18,22 +22,26 @@ use std::collections::HashMap;
 
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::backend::memory::store::holder::{Grant, Holder};
-use crate::backend::memory::store::queue::{Queue, QueuedWaiter, WaiterId};
-use crate::backend::memory::store::request::{Ask, AwaitedLock, Busy, HeldLock, RenewOutcome};
+use crate::backend::memory::store::holders::Holders;
+use crate::backend::memory::store::owner_ids::OwnerIds;
+use crate::backend::memory::store::queue::{Queue, QueuedWaiter};
+use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
 use crate::background::moment::Moment;
+use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 
 /// Every lock that is held.
 #[derive(Debug)]
 pub(crate) struct Store<H, W> {
     locks: HashMap<String, LockState<H, W>>,
     last_token: FencingToken,
-    last_waiter: WaiterId,
+    owner_ids: OwnerIds,
 }
 
 #[derive(Debug)]
 struct LockState<H, W> {
-    holder: Holder<H>,
+    holders: Holders<H>,
     queue: Queue<W>,
 }
 
@@ -42,7 +50,7 @@ impl<H, W> Default for Store<H, W> {
         Store {
             locks: HashMap::new(),
             last_token: FencingToken::new(0),
-            last_waiter: WaiterId::default(),
+            owner_ids: OwnerIds::default(),
         }
     }
 }
@@ -59,39 +67,49 @@ impl<H, W: Clone> Store<H, W> {
         now: Moment,
     ) -> Decision<Result<Grant, Busy>, H, W> {
         let effects = self.expire(ask.key, now);
-        let Some(lock) = self.locks.get_mut(ask.key) else {
-            return effects.with(Ok(self.grant(ask, now)));
+        let lock = match self.locks.get_mut(ask.key) {
+            Some(lock) => lock,
+            None => self.locks.entry(ask.key.to_owned()).or_default(),
         };
-        if let Some(waiter) = ask.waiter
-            && let Some(grant) = lock.holder.confirm(waiter)
+        if let Some(owner) = ask.owner
+            && let Some(grant) = lock.holders.change(owner, Holder::confirm).flatten()
         {
             return effects.with(Ok(grant));
         }
+        if lock.queue.is_empty() && lock.holders.has_room_for(ask.share) {
+            let owner = self.owner_ids.next();
+            let token = lock.token(&mut self.last_token);
+            let (holder, grant) = Holder::new(owner, token, ask.label.clone(), ask.terms, now);
+            lock.holders.admit(holder, ask.share, now);
+            return effects.with(Ok(grant));
+        }
         effects.with(Err(Busy {
-            waiter: lock.enqueue(ask, &mut self.last_waiter),
-            holder: lock.holder.label.clone(),
-            expires_at: lock.holder.expires_at,
+            owner: lock.enqueue(ask, &mut self.owner_ids),
+            holder: lock.holders.seen_by(ask.share, now),
+            expires_at: lock.frees_at(ask.share),
         }))
     }
 
     /// Ends a waiter: afterwards it neither queues nor has a grant.
-    pub(crate) fn end(&mut self, awaited: AwaitedLock<'_>, now: Moment) -> Decision<(), H, W> {
-        let mut effects = Effects::none();
-        if let Some(lock) = self.locks.get_mut(awaited.key) {
-            if lock.holder.is_claimed_by(awaited.waiter) {
-                self.hand_over(awaited.key, now, &mut effects);
+    pub(crate) fn end(&mut self, waiter: LockOwner<'_>, now: Moment) -> Decision<(), H, W> {
+        let mut effects = self.expire(waiter.key, now);
+        if let Some(lock) = self.locks.get_mut(waiter.key) {
+            let holder = lock.holders.get(waiter.id);
+            if holder.is_some_and(Holder::is_claimant) {
+                lock.holders.remove(waiter.id);
             } else {
-                lock.queue.remove(awaited.waiter);
-                effects.wake.extend(lock.first());
+                lock.queue.remove(waiter.id);
             }
+            self.admit_waiters(waiter.key, now, &mut effects);
         }
         effects.with(())
     }
 
     /// Stores the handle of a holder, or returns it if the lock is not held any more.
-    pub(crate) fn register(&mut self, held: HeldLock<'_>, handle: H) -> Option<H> {
-        match self.find(held) {
-            Some(lock) => lock.holder.handle.replace(handle),
+    pub(crate) fn register(&mut self, holder: LockOwner<'_>, handle: H) -> Option<H> {
+        let lock = self.locks.get_mut(holder.key);
+        match lock.and_then(|lock| lock.holders.handle_mut(holder.id)) {
+            Some(registered) => registered.replace(handle),
             None => Some(handle),
         }
     }
@@ -99,113 +117,164 @@ impl<H, W: Clone> Store<H, W> {
     /// Confirms that a lock is held, and extends its lease unless it is renewed anyway.
     pub(crate) fn renew(
         &mut self,
-        held: HeldLock<'_>,
+        holder: LockOwner<'_>,
         now: Moment,
     ) -> Decision<RenewOutcome<'_, H>, H, W> {
-        let mut effects = self.expire(held.key, now);
-        let Some(lock) = self.find(held) else {
+        let mut effects = self.expire(holder.key, now);
+        let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(RenewOutcome::NotHeld);
         };
-        let Some(deadline) = lock.holder.extend(now) else {
-            return effects.with(RenewOutcome::Unchanged);
-        };
-        effects.wake.extend(lock.first());
-        effects.with(RenewOutcome::Extended {
-            deadline,
-            handle: lock.holder.handle.as_mut(),
-        })
+        let extend = |holder: &mut Holder<H>| holder.extend(now);
+        match lock.holders.change(holder.id, extend) {
+            None => effects.with(RenewOutcome::NotHeld),
+            Some(None) => effects.with(RenewOutcome::Unchanged),
+            Some(Some(deadline)) => {
+                effects.wake.extend(lock.first());
+                let handle = lock.holders.handle_mut(holder.id).and_then(Option::as_mut);
+                effects.with(RenewOutcome::Extended { deadline, handle })
+            }
+        }
     }
 
     /// Releases a lock, and grants it to the first in its queue. `false` if it was not held.
-    pub(crate) fn release(&mut self, held: HeldLock<'_>, now: Moment) -> Decision<bool, H, W> {
-        let mut effects = self.expire(held.key, now);
-        let is_held = self.find(held).is_some();
-        if is_held {
-            let handle = self.hand_over(held.key, now, &mut effects);
-            effects.released.extend(handle);
-        }
-        effects.with(is_held)
+    pub(crate) fn release(&mut self, holder: LockOwner<'_>, now: Moment) -> Decision<bool, H, W> {
+        let mut effects = self.expire(holder.key, now);
+        let lock = self.locks.get_mut(holder.key);
+        let Some(ended) = lock.and_then(|lock| lock.holders.remove(holder.id)) else {
+            return effects.with(false);
+        };
+        effects.released.extend(ended.handle);
+        self.admit_waiters(holder.key, now, &mut effects);
+        effects.with(true)
     }
 
-    /// The handle of the holder of `key`.
-    pub(crate) fn handle(&mut self, key: &str, now: Moment) -> Decision<Option<&H>, H, W> {
+    /// Makes a reader of a holder that has the lock alone, under the token of a new phase, and admits the readers at
+    /// the head of the queue. The holder needs a new handle. A holder that shares the lock already stays as it
+    /// is. `None` if the lock was not held.
+    pub(crate) fn downgrade(
+        &mut self,
+        writer: LockOwner<'_>,
+        now: Moment,
+    ) -> Decision<Option<FencingToken>, H, W> {
+        let mut effects = self.expire(writer.key, now);
+        let Some(lock) = self.locks.get_mut(writer.key) else {
+            return effects.with(None);
+        };
+        let Some(handle) = lock.holders.handle_mut(writer.id) else {
+            return effects.with(None);
+        };
+        effects.released.extend(handle.take());
+        let token = lock.token(&mut self.last_token);
+        lock.holders.downgrade(token, now);
+        self.admit_waiters(writer.key, now, &mut effects);
+        effects.with(Some(token))
+    }
+
+    /// The handles of the holders of `key`.
+    pub(crate) fn handles_of(
+        &mut self,
+        key: &str,
+        now: Moment,
+    ) -> Decision<impl Iterator<Item = &H>, H, W> {
         let effects = self.expire(key, now);
-        let lock = self.locks.get(key);
-        effects.with(lock.and_then(|lock| lock.holder.handle.as_ref()))
+        let locks = self.locks.get(key).into_iter();
+        effects.with(locks.flat_map(|lock| lock.holders.handles()))
     }
 
     /// The handles of all holders.
     pub(crate) fn handles(&self) -> impl Iterator<Item = &H> {
-        let holders = self.locks.values().map(|lock| &lock.holder);
-        holders.filter_map(|holder| holder.handle.as_ref())
+        self.locks.values().flat_map(|lock| lock.holders.handles())
     }
 
-    fn find(&mut self, held: HeldLock<'_>) -> Option<&mut LockState<H, W>> {
-        let lock = self.locks.get_mut(held.key);
-        lock.filter(|lock| lock.holder.token == held.token)
-    }
-
-    /// Grants a lock that is free.
-    fn grant(&mut self, ask: &Ask<'_, W>, now: Moment) -> Grant {
-        let token = mint(&mut self.last_token);
-        let lock = LockState {
-            holder: Holder::new(token, ask.label.clone(), &ask.terms, now),
-            queue: Queue::new(),
-        };
-        self.locks.insert(ask.key.to_owned(), lock);
-        Grant::new(token, now, &ask.terms)
-    }
-
-    /// Ends the holder of `key` if its lease has expired.
+    /// Ends the holders of `key` whose leases have expired.
     fn expire(&mut self, key: &str, now: Moment) -> Effects<H, W> {
         let mut effects = Effects::none();
-        while let Some(lock) = self.locks.get(key)
-            && now >= lock.holder.expires_at
-        {
-            let handle = self.hand_over(key, now, &mut effects);
-            effects.expired.extend(handle);
+        let Some(lock) = self.locks.get_mut(key) else {
+            return effects;
+        };
+        let mut has_lapsed = false;
+        while let Some(owner) = lock.holders.lapsed(now) {
+            let ended = lock.holders.remove(owner);
+            effects.expired.extend(ended.and_then(|ended| ended.handle));
+            has_lapsed = true;
+        }
+        if has_lapsed {
+            self.admit_waiters(key, now, &mut effects);
         }
         effects
     }
 
-    /// Ends the holder of `key`, whose handle is returned, and grants the lock to the first in its queue.
-    fn hand_over(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) -> Option<H> {
-        let lock = self.locks.get_mut(key)?;
-        let ended = match lock.queue.pop() {
-            Some(waiter) => {
-                let next = Holder::claimant(mint(&mut self.last_token), &waiter, now);
-                effects.wake.push(waiter.handle);
-                effects.wake.extend(lock.first());
-                Some(std::mem::replace(&mut lock.holder, next))
-            }
-            None => self.locks.remove(key).map(|lock| lock.holder),
+    /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Forgets a lock that
+    /// is free then.
+    fn admit_waiters(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) {
+        let Some(lock) = self.locks.get_mut(key) else {
+            return;
         };
-        ended?.handle
+        while let Some(waiter) = lock.next_to_admit() {
+            let token = lock.token(&mut self.last_token);
+            let (owner, label) = (waiter.owner, waiter.label);
+            let holder = Holder::claimant(owner, token, label, waiter.terms, now);
+            lock.holders.admit(holder, waiter.share, now);
+            effects.wake.push(waiter.handle);
+        }
+        effects.wake.extend(lock.first());
+        if lock.holders.is_free() {
+            self.locks.remove(key);
+        }
+    }
+}
+
+impl<H, W> Default for LockState<H, W> {
+    fn default() -> Self {
+        LockState {
+            holders: Holders::None,
+            queue: Queue::new(),
+        }
     }
 }
 
 impl<H, W: Clone> LockState<H, W> {
+    /// The token of the next holder: that of the holders which it joins, or a new one.
+    fn token(&self, last: &mut FencingToken) -> FencingToken {
+        self.holders.shared_token().unwrap_or_else(|| mint(last))
+    }
+
+    /// Takes the first waiter out of the queue if there is room for it.
+    fn next_to_admit(&mut self) -> Option<QueuedWaiter<W>> {
+        let first = self.queue.first()?;
+        let is_next = self.holders.has_room_for(first.share);
+        is_next.then(|| self.queue.pop()).flatten()
+    }
+
     /// The handle of the first in the queue.
     fn first(&self) -> Option<W> {
         self.queue.first().map(|waiter| waiter.handle.clone())
     }
 
+    /// When there may be room for the first in the queue, or for this caller if it does not queue. All waiters
+    /// behind the first wait for that moment too: its own thread may be blocked then.
+    fn frees_at(&self, share: Option<Share>) -> Moment {
+        let first = self.queue.first().map_or(share, |waiter| waiter.share);
+        self.holders.frees_at(first)
+    }
+
     /// The place of a caller that waits; a new one at the back unless it has one.
-    fn enqueue(&mut self, ask: &Ask<'_, W>, last_waiter: &mut WaiterId) -> Option<WaiterId> {
-        if let Some(waiter) = ask.waiter
-            && self.queue.contains(waiter)
+    fn enqueue(&mut self, ask: &Ask<'_, W>, owner_ids: &mut OwnerIds) -> Option<OwnerId> {
+        if let Some(owner) = ask.owner
+            && self.queue.contains(owner)
         {
-            return Some(waiter);
+            return Some(owner);
         }
         let handle = ask.queue_with?.clone();
-        *last_waiter = last_waiter.next();
+        let owner = owner_ids.next();
         self.queue.push(QueuedWaiter {
-            id: *last_waiter,
+            owner,
             label: ask.label.clone(),
+            share: ask.share,
             terms: ask.terms,
             handle,
         });
-        Some(*last_waiter)
+        Some(owner)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::backend::memory::lease_watch::LeaseWatch;
-use crate::backend::memory::store::request::{Ask, HeldLock};
+use crate::backend::memory::store::request::{Ask, LockOwner};
 use crate::backend::memory::{Memory, busy};
 use crate::background::clock::Clock;
 use crate::config::DEFAULT_TTL;
 use crate::error::LockError;
 use crate::lease::LossReason;
-use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
 
 /// The terms of a holder that holds until its test releases the lock.
@@ -20,9 +20,9 @@ const ENDLESS: LeaseTerms = LeaseTerms {
     retain: Duration::ZERO,
 };
 
-/// A holder without a lease, by the token of its grant.
+/// A holder without a lease.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TestHolder(FencingToken);
+pub(crate) struct TestHolder(OwnerId);
 
 impl Memory {
     /// Grants a free lock to a test holder.
@@ -30,38 +30,40 @@ impl Memory {
         let ask = Ask {
             key,
             label: &label.into(),
+            share: None,
             terms: ENDLESS,
-            waiter: None,
+            owner: None,
             queue_with: None,
         };
         let now = Clock::Tokio.now();
         let outcome = self.store.decide(|store| store.acquire(&ask, now));
         outcome
-            .map(|grant| TestHolder(grant.token))
+            .map(|grant| TestHolder(grant.owner))
             .map_err(|held| busy(&held))
     }
 
     /// Releases the lock of a test holder.
-    pub(crate) fn vacate(&self, key: &str, TestHolder(token): TestHolder) {
+    pub(crate) fn vacate(&self, key: &str, TestHolder(id): TestHolder) {
         let now = Clock::Tokio.now();
         self.store
-            .decide(|store| store.release(HeldLock { key, token }, now));
+            .decide(|store| store.release(LockOwner { key, id }, now));
     }
 
-    /// Ends the lease of a holder, and hands its lock over. `false` if no holder has a lease to lose.
+    /// Ends the leases of a lock's holders, and hands the lock over. `false` if no holder has a lease to lose.
     pub(crate) fn revoke(&self, key: &str) -> bool {
         let now = Clock::Tokio.now();
-        let lease = self.store.decide(|store| {
-            let watch = store.handle(key, now);
-            watch.map(|watch| watch.and_then(LeaseWatch::lease))
+        let mut leases: Vec<_> = self.store.decide(|store| {
+            let watches = store.handles_of(key, now);
+            watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect())
         });
-        let Some(lease) = lease.filter(|lease| lease.loss().is_none()) else {
-            return false;
-        };
+        leases.retain(|lease| lease.loss().is_none());
         // Without the mutex: subscribers run inside, and may ask for locks.
-        lease.lose(LossReason::NotOurs);
-        let now = Clock::Tokio.now();
-        self.store
-            .decide(|store| store.release(HeldLock::from(&*lease), now))
+        for lease in &leases {
+            lease.lose(LossReason::NotOurs);
+        }
+        for lease in &leases {
+            self.free(lease);
+        }
+        !leases.is_empty()
     }
 }

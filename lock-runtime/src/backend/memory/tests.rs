@@ -154,3 +154,64 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
     let lease = memory.lease(&request, Clock::Real, grant);
     assert!(lease.is_known_lost());
 }
+
+fn downgrade(client: &LockClient, guard: &LockGuard) -> Arc<Lease> {
+    let writer = guard.frame().lease().shared();
+    let reader = pollster::block_on(store(client).downgrade(writer));
+    reader.unwrap().deliver()
+}
+
+#[test]
+fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
+    let client = LockClient::memory();
+    let terms = client.lock(KEY).ttl(LONG).renew(false);
+    let guard = terms.acquire_blocking().unwrap();
+    let memory = store(&client);
+    let reader = downgrade(&client, &guard);
+    assert!(reader.token > guard.fencing_token());
+    assert!(memory.live().iter().all(|live| Arc::ptr_eq(live, &reader)));
+    assert_eq!(reader.deadline(), guard.frame().lease().deadline());
+    let before = reader.deadline();
+    pollster::block_on(memory.clone().renew(reader.clone())).unwrap();
+    assert!(reader.deadline() > before);
+    assert!(
+        !guard.frame().lease().is_known_lost(),
+        "it is replaced, not lost"
+    );
+    let other = client.lock(KEY).read().acquire_blocking().unwrap();
+    assert_eq!(other.fencing_token(), reader.token);
+    assert!(memory.revoke(KEY));
+    assert!(reader.is_known_lost());
+    assert!(!other.is_valid(), "all that share the lock lose it");
+}
+
+/// The timer is that of the new lease, on a runtime or without one.
+#[tokio::test(start_paused = true)]
+async fn downgraded_lease_ends_when_the_writers_would() {
+    let client = LockClient::memory();
+    let terms = client.lock(KEY).ttl(Duration::from_secs(5));
+    let terms = terms.max_hold(Duration::from_secs(20));
+    let guard = terms.acquire().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    let reader = downgrade(&client, &guard);
+    let lost = tokio::time::timeout(Duration::from_secs(5), reader.lost()).await;
+    assert_eq!(lost, Ok(LossReason::MaxHold));
+    assert!(
+        client.lock(KEY).try_acquire().await.unwrap().is_none(),
+        "its margin goes on"
+    );
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(client.lock(KEY).try_acquire().await.unwrap().is_some());
+}
+
+#[test]
+fn lease_of_a_runtime_that_is_gone_is_downgraded() {
+    let client = LockClient::memory();
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().build().unwrap();
+    let terms = client.lock(KEY).ttl(LONG).renew(false);
+    let guard = runtime.block_on(terms.acquire()).unwrap();
+    drop(runtime);
+    let reader = downgrade(&client, &guard);
+    assert!(reader.loss().is_none());
+}

@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::queue::WaiterId;
-use crate::backend::memory::store::request::{Ask, AwaitedLock, Busy};
+use crate::backend::memory::store::request::{Ask, Busy, LockOwner};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::lease::Request;
+use crate::lease::owner_id::OwnerId;
 
 /// A caller in the queue of a lock. Dropped, it leaves the queue, and hands over a lock that it was
 /// granted meanwhile.
@@ -24,7 +24,7 @@ pub(crate) struct Waiter<'a> {
     timer: WaitTimer,
     notify: Arc<Notify>,
     /// `Some` while it queues or has a grant to confirm.
-    id: Option<WaiterId>,
+    owner: Option<OwnerId>,
 }
 
 impl<'a> Waiter<'a> {
@@ -39,7 +39,7 @@ impl<'a> Waiter<'a> {
             request,
             timer: WaitTimer::of(clock)?,
             notify: Arc::default(),
-            id: None,
+            owner: None,
         })
     }
 
@@ -61,25 +61,23 @@ impl<'a> Waiter<'a> {
 
     fn attempt(&mut self, now: Moment) -> Result<Grant, Busy> {
         let ask = Ask {
-            waiter: self.id,
+            owner: self.owner,
             queue_with: Some(&self.notify),
             ..Ask::from(self.request)
         };
         let outcome = self.store.decide(|store| store.acquire(&ask, now));
-        self.id = outcome.as_ref().err().and_then(|busy| busy.waiter);
+        self.owner = outcome.as_ref().err().and_then(|busy| busy.owner);
         outcome
     }
 }
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let Some(waiter) = self.id else { return };
-        let awaited = AwaitedLock {
-            key: self.request.lock().key.as_str(),
-            waiter,
-        };
+        let Some(id) = self.owner else { return };
+        let key = self.request.lock().key.as_str();
         let now = self.timer.now();
-        self.store.decide(|store| store.end(awaited, now));
+        self.store
+            .decide(|store| store.end(LockOwner { key, id }, now));
     }
 }
 

@@ -7,6 +7,7 @@ mod events;
 
 mod meter;
 mod metrics;
+mod modes;
 mod spans;
 
 use harness::{LONG, ask, client, eventually, ms};

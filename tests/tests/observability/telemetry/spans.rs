@@ -44,6 +44,7 @@ async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
     let acquire = only("lock_acquire", "spans-of:<id>");
     assert_eq!(acquire.field("outcome"), "acquired");
     assert_eq!(acquire.field("function"), "work");
+    assert_eq!(acquire.field("mode"), "exclusive");
     assert_eq!(acquire.parent, Some("caller"));
     assert!(acquire.time("waited_ms") >= ms(29), "{acquire:?}");
     let hold = only("lock_hold", "spans-of:<id>");

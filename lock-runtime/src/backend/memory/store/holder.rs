@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::memory::store::queue::{QueuedWaiter, WaiterId};
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule, margin};
 
 /// A lock that was granted to a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
+    pub(crate) owner: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) at: Moment,
     /// Until when the holder may rely on it. `NEVER` for a lease that only its holder ends.
@@ -18,13 +19,14 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    pub(crate) fn new(token: FencingToken, at: Moment, terms: &LeaseTerms) -> Grant {
+    fn new<H>(holder: &Holder<H>, terms: &LeaseTerms) -> Grant {
         let margin = margin(terms.first_ttl());
         let span = span_of(terms).map(|span| span.saturating_sub(margin));
         Grant {
-            token,
-            at,
-            deadline: span.map_or(Moment::NEVER, |span| at + span),
+            owner: holder.owner,
+            token: holder.token,
+            at: holder.at,
+            deadline: span.map_or(Moment::NEVER, |span| holder.at + span),
         }
     }
 }
@@ -41,8 +43,11 @@ fn span_of(terms: &LeaseTerms) -> Option<Duration> {
 /// A caller that has a lock, or a waiter that was granted it. `H` is the holder's handle.
 #[derive(Debug)]
 pub(crate) struct Holder<H> {
+    pub(crate) owner: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) label: Arc<str>,
+    /// When it was granted the lock.
+    at: Moment,
     /// When the store takes the lock away.
     pub(crate) expires_at: Moment,
     pub(crate) handle: Option<H>,
@@ -52,11 +57,7 @@ pub(crate) struct Holder<H> {
 #[derive(Debug)]
 enum State {
     /// Granted to a waiter that has not polled since.
-    Claimed {
-        waiter: WaiterId,
-        at: Moment,
-        terms: LeaseTerms,
-    },
+    Claimed(LeaseTerms),
     /// Renewed by not expiring: store and holder live and die together, so no renewal can be missed.
     Renewed,
     /// Extended by hand alone.
@@ -64,63 +65,59 @@ enum State {
 }
 
 impl<H> Holder<H> {
-    /// The holder of a lease that begins `at` this moment.
+    /// A caller that is granted a lock by its own attempt, and its lease.
     pub(crate) fn new(
+        owner: OwnerId,
         token: FencingToken,
         label: Arc<str>,
-        terms: &LeaseTerms,
+        terms: LeaseTerms,
+        at: Moment,
+    ) -> (Holder<H>, Grant) {
+        let mut holder = Holder::claimant(owner, token, label, terms, at);
+        let grant = holder.begin(&terms);
+        (holder, grant)
+    }
+
+    /// A waiter that is granted a lock. It has one ttl to confirm, since it may never be polled again.
+    pub(crate) fn claimant(
+        owner: OwnerId,
+        token: FencingToken,
+        label: Arc<str>,
+        terms: LeaseTerms,
         at: Moment,
     ) -> Holder<H> {
         Holder {
+            owner,
             token,
             label,
-            expires_at: span_of(terms).map_or(Moment::NEVER, |span| at + span),
+            at,
+            expires_at: at + terms.first_ttl(),
             handle: None,
-            state: if terms.renew {
-                State::Renewed
-            } else {
-                State::Scheduled(RenewalSchedule::granted(at, terms))
-            },
+            state: State::Claimed(terms),
         }
     }
 
-    /// The waiter that is granted a lock. It has one ttl to confirm, since it may never be polled again.
-    pub(crate) fn claimant<W>(
-        token: FencingToken,
-        waiter: &QueuedWaiter<W>,
-        at: Moment,
-    ) -> Holder<H> {
-        Holder {
-            token,
-            label: waiter.label.clone(),
-            expires_at: at + waiter.terms.first_ttl(),
-            handle: None,
-            state: State::Claimed {
-                waiter: waiter.id,
-                at,
-                terms: waiter.terms,
-            },
-        }
+    /// Whether it has not confirmed its grant.
+    pub(crate) fn is_claimant(&self) -> bool {
+        matches!(self.state, State::Claimed(_))
     }
 
-    /// Whether the lock was granted to `waiter`, which has not confirmed.
-    pub(crate) fn is_claimed_by(&self, waiter: WaiterId) -> bool {
-        matches!(self.state, State::Claimed { waiter: claimant, .. } if claimant == waiter)
-    }
-
-    /// Confirms the grant of `waiter`, if it has one. Its lease counts from the grant.
-    pub(crate) fn confirm(&mut self, waiter: WaiterId) -> Option<Grant> {
+    /// Confirms the grant of a claimant. Its lease counts from the grant.
+    pub(crate) fn confirm(&mut self) -> Option<Grant> {
         match self.state {
-            State::Claimed {
-                waiter: claimant,
-                at,
-                terms,
-            } if claimant == waiter => {
-                *self = Holder::new(self.token, self.label.clone(), &terms, at);
-                Some(Grant::new(self.token, at, &terms))
-            }
+            State::Claimed(terms) => Some(self.begin(&terms)),
             _ => None,
         }
+    }
+
+    fn begin(&mut self, terms: &LeaseTerms) -> Grant {
+        self.expires_at = span_of(terms).map_or(Moment::NEVER, |span| self.at + span);
+        self.state = if terms.renew {
+            State::Renewed
+        } else {
+            State::Scheduled(RenewalSchedule::granted(self.at, terms))
+        };
+        Grant::new(self, terms)
     }
 
     /// Extends the lease, and returns its new deadline. `None` if it is renewed anyway.

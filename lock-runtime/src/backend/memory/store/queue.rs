@@ -3,29 +3,22 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::lease::Share;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
-
-/// Names a waiter, from its place in a queue to the confirmation of its grant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WaiterId(u64);
-
-impl WaiterId {
-    /// The id of the waiter that queues after this one, for this lock or another.
-    pub(crate) fn next(self) -> WaiterId {
-        WaiterId(self.0 + 1)
-    }
-}
 
 /// A waiter with what it asked for. `W` is its handle.
 #[derive(Debug)]
 pub(crate) struct QueuedWaiter<W> {
-    pub(crate) id: WaiterId,
+    pub(crate) owner: OwnerId,
     pub(crate) label: Arc<str>,
+    /// `None` for a waiter that wants the lock alone.
+    pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
     pub(crate) handle: W,
 }
 
-/// Ids rise along the queue.
+/// Owner ids rise along the queue.
 #[derive(Debug)]
 pub(crate) struct Queue<W>(VecDeque<QueuedWaiter<W>>);
 
@@ -46,12 +39,16 @@ impl<W> Queue<W> {
         self.0.front()
     }
 
-    pub(crate) fn contains(&self, waiter: WaiterId) -> bool {
-        self.index_of(waiter).is_some()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    pub(crate) fn remove(&mut self, waiter: WaiterId) {
-        if let Some(index) = self.index_of(waiter) {
+    pub(crate) fn contains(&self, owner: OwnerId) -> bool {
+        self.index_of(owner).is_some()
+    }
+
+    pub(crate) fn remove(&mut self, owner: OwnerId) {
+        if let Some(index) = self.index_of(owner) {
             self.0.remove(index);
         }
     }
@@ -61,9 +58,9 @@ impl<W> Queue<W> {
         self.0.len()
     }
 
-    fn index_of(&self, waiter: WaiterId) -> Option<usize> {
+    fn index_of(&self, owner: OwnerId) -> Option<usize> {
         self.0
-            .binary_search_by_key(&waiter, |queued| queued.id)
+            .binary_search_by_key(&owner, |queued| queued.owner)
             .ok()
     }
 }

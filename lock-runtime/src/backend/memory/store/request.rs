@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::backend::memory::store::queue::WaiterId;
 use crate::background::moment::Moment;
-use crate::lease::fencing_token::FencingToken;
+use crate::lease::Share;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record;
 use crate::lease::schedule::LeaseTerms;
 
 /// An attempt to acquire a lock.
@@ -12,36 +13,31 @@ use crate::lease::schedule::LeaseTerms;
 pub(crate) struct Ask<'a, W> {
     pub(crate) key: &'a str,
     pub(crate) label: &'a Arc<str>,
+    /// What the caller takes beside others; `None` if it wants the lock alone.
+    pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
-    /// The id that the previous attempt was answered with, for a caller that is queued.
-    pub(crate) waiter: Option<WaiterId>,
+    /// The owner that the previous attempt was answered with, for a caller that is queued.
+    pub(crate) owner: Option<OwnerId>,
     /// The handle to queue with; `None` for a caller that does not wait.
     pub(crate) queue_with: Option<&'a W>,
 }
 
-/// The answer to an attempt at a lock that another caller holds.
+/// The answer to an attempt at a lock that other callers hold, or queue for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
-    /// The label of the holder.
-    pub(crate) holder: Arc<str>,
-    /// When the lease of the holder ends, unless it is extended.
+    /// Who is in the way, as the caller sees it.
+    pub(crate) holder: record::Holder,
+    /// When the leases in the way end, unless they are extended.
     pub(crate) expires_at: Moment,
-    /// The place of the caller in the queue.
-    pub(crate) waiter: Option<WaiterId>,
+    /// The owner that the caller is in the queue.
+    pub(crate) owner: Option<OwnerId>,
 }
 
-/// A lock, as a waiter in its queue names it.
+/// An owner, with the lock that it holds or waits for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AwaitedLock<'a> {
+pub(crate) struct LockOwner<'a> {
     pub(crate) key: &'a str,
-    pub(crate) waiter: WaiterId,
-}
-
-/// A lock, as its holder names it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldLock<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) token: FencingToken,
+    pub(crate) id: OwnerId,
 }
 
 /// The answer to a renewal.

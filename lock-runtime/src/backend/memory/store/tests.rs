@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::*;
 use crate::lease::schedule::LeaseTerms;
 
-const KEY: &str = "order:42";
-const TTL: u64 = 10_000;
+pub(super) const KEY: &str = "order:42";
+pub(super) const TTL: u64 = 10_000;
 
 impl<H, W> Store<H, W> {
     pub(crate) fn is_empty(&self) -> bool {
@@ -19,39 +19,39 @@ impl<H, W> Store<H, W> {
     }
 }
 
-fn ms(number: u64) -> Duration {
+pub(super) fn ms(number: u64) -> Duration {
     Duration::from_millis(number)
 }
 
-fn at(number: u64) -> Moment {
+pub(super) fn at(number: u64) -> Moment {
     Moment::from_nanos(0) + ms(number)
 }
 
 /// A lease that ends a ttl after its grant or its last renewal.
-const FIXED: LeaseTerms = LeaseTerms {
+pub(super) const FIXED: LeaseTerms = LeaseTerms {
     ttl: Duration::from_millis(TTL),
     renew: false,
     max_hold: None,
     retain: Duration::ZERO,
 };
 
-const RENEWED: LeaseTerms = LeaseTerms {
+pub(super) const RENEWED: LeaseTerms = LeaseTerms {
     renew: true,
     ..FIXED
 };
 
 /// A store, the effects of its last decision, and the waiters by their handles.
 #[derive(Default)]
-struct Scene {
-    store: Store<char, u8>,
-    ids: HashMap<u8, WaiterId>,
-    expired: Vec<char>,
-    released: Vec<char>,
-    wake: Vec<u8>,
+pub(super) struct Scene {
+    pub(super) store: Store<char, u8>,
+    ids: HashMap<u8, OwnerId>,
+    pub(super) expired: Vec<char>,
+    pub(super) released: Vec<char>,
+    pub(super) wake: Vec<u8>,
 }
 
 impl Scene {
-    fn note<T>(&mut self, decision: Decision<T, char, u8>) -> T {
+    pub(super) fn note<T>(&mut self, decision: Decision<T, char, u8>) -> T {
         self.expired = decision.effects.expired.into_vec();
         self.released = decision.effects.released.into_vec();
         self.wake = decision.effects.wake.into_vec();
@@ -59,12 +59,22 @@ impl Scene {
     }
 
     /// One attempt without a place in the queue.
-    fn attempt(&mut self, terms: LeaseTerms, now: u64) -> Result<Grant, Busy> {
+    pub(super) fn attempt(&mut self, terms: LeaseTerms, now: u64) -> Result<Grant, Busy> {
+        self.attempt_share(None, terms, now)
+    }
+
+    pub(super) fn attempt_share(
+        &mut self,
+        share: Option<Share>,
+        terms: LeaseTerms,
+        now: u64,
+    ) -> Result<Grant, Busy> {
         let ask = Ask {
             key: KEY,
             label: &"a caller".into(),
+            share,
             terms,
-            waiter: None,
+            owner: None,
             queue_with: None,
         };
         let decision = self.store.acquire(&ask, at(now));
@@ -72,44 +82,70 @@ impl Scene {
     }
 
     /// Acquires a free lock, and registers a handle.
-    fn hold(&mut self, handle: char, terms: LeaseTerms, now: u64) -> Grant {
-        let grant = self.attempt(terms, now).expect("the lock is free");
-        assert_eq!(self.store.register(held(grant), handle), None);
+    pub(super) fn hold(&mut self, handle: char, terms: LeaseTerms, now: u64) -> Grant {
+        self.hold_share(handle, None, terms, now)
+    }
+
+    pub(super) fn hold_share(
+        &mut self,
+        handle: char,
+        share: impl Into<Option<Share>>,
+        terms: LeaseTerms,
+        now: u64,
+    ) -> Grant {
+        let grant = self.attempt_share(share.into(), terms, now);
+        let grant = grant.expect("there is room");
+        assert_eq!(self.store.register(owner(grant), handle), None);
         grant
     }
 
     /// The first attempt of a waiter, or its next one.
-    fn wait(&mut self, waiter: u8, now: u64) -> Result<Grant, Busy> {
+    pub(super) fn wait(&mut self, waiter: u8, now: u64) -> Result<Grant, Busy> {
+        self.wait_for(waiter, None, now)
+    }
+
+    pub(super) fn wait_for(
+        &mut self,
+        waiter: u8,
+        share: impl Into<Option<Share>>,
+        now: u64,
+    ) -> Result<Grant, Busy> {
         let ask = Ask {
             key: KEY,
             label: &format!("waiter {waiter}").into(),
+            share: share.into(),
             terms: FIXED,
-            waiter: self.ids.get(&waiter).copied(),
+            owner: self.ids.get(&waiter).copied(),
             queue_with: Some(&waiter),
         };
         let decision = self.store.acquire(&ask, at(now));
         let outcome = self.note(decision);
         match &outcome {
             Ok(_) => self.ids.remove(&waiter),
-            Err(busy) => self.ids.insert(waiter, busy.waiter.expect("it queues")),
+            Err(busy) => self.ids.insert(waiter, busy.owner.expect("it queues")),
         };
         outcome
     }
 
-    fn end(&mut self, waiter: u8, now: u64) {
-        let waiter = self.ids.remove(&waiter).expect("it waits");
-        let decision = self.store.end(AwaitedLock { key: KEY, waiter }, at(now));
+    pub(super) fn end(&mut self, waiter: u8, now: u64) {
+        let id = self.ids.remove(&waiter).expect("it waits");
+        let decision = self.store.end(LockOwner { key: KEY, id }, at(now));
         self.note(decision);
     }
 
-    fn release(&mut self, grant: Grant, now: u64) -> bool {
-        let decision = self.store.release(held(grant), at(now));
+    pub(super) fn release(&mut self, grant: Grant, now: u64) -> bool {
+        let decision = self.store.release(owner(grant), at(now));
+        self.note(decision)
+    }
+
+    pub(super) fn downgrade(&mut self, grant: Grant, now: u64) -> Option<FencingToken> {
+        let decision = self.store.downgrade(owner(grant), at(now));
         self.note(decision)
     }
 
     /// The deadline that a renewal brings; `Ok(None)` for a lease that is renewed anyway.
-    fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
-        let decision = self.store.renew(held(grant), at(now));
+    pub(super) fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
+        let decision = self.store.renew(owner(grant), at(now));
         let decision = decision.map(|renewal| match renewal {
             RenewOutcome::NotHeld => Err(()),
             RenewOutcome::Unchanged => Ok(None),
@@ -119,10 +155,10 @@ impl Scene {
     }
 }
 
-fn held(grant: Grant) -> HeldLock<'static> {
-    HeldLock {
+pub(super) fn owner(grant: Grant) -> LockOwner<'static> {
+    LockOwner {
         key: KEY,
-        token: grant.token,
+        id: grant.owner,
     }
 }
 
@@ -131,9 +167,9 @@ fn held_lock_is_busy_and_names_its_holder() {
     let mut scene = Scene::default();
     scene.hold('a', FIXED, 0);
     let busy = scene.attempt(FIXED, 1).unwrap_err();
-    assert_eq!(&*busy.holder, "a caller");
+    assert_eq!(busy.holder.describe(), "a caller");
     assert_eq!(busy.expires_at, at(TTL));
-    assert_eq!(busy.waiter, None, "an attempt without a handle queues");
+    assert_eq!(busy.owner, None, "an attempt without a handle queues");
     assert_eq!(scene.store.queue_len(KEY), 0);
 }
 
@@ -177,8 +213,11 @@ fn handed_over_lock_is_refused_to_all_but_its_waiter() {
     scene.wait(1, 1).unwrap_err();
     scene.wait(2, 1).unwrap_err();
     scene.release(grant, 2);
-    assert_eq!(&*scene.attempt(FIXED, 2).unwrap_err().holder, "waiter 1");
-    assert_eq!(&*scene.wait(2, 2).unwrap_err().holder, "waiter 1");
+    assert_eq!(
+        scene.attempt(FIXED, 2).unwrap_err().holder.describe(),
+        "waiter 1"
+    );
+    assert_eq!(scene.wait(2, 2).unwrap_err().holder.describe(), "waiter 1");
     scene.wait(1, 2).unwrap();
 }
 
@@ -270,7 +309,7 @@ fn renewal_moves_the_end_of_a_lease() {
 fn renewal_offers_the_handle_of_its_holder() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
-    let renewal = scene.store.renew(held(grant), at(1)).answer;
+    let renewal = scene.store.renew(owner(grant), at(1)).answer;
     assert!(
         matches!(
             renewal,
@@ -350,15 +389,16 @@ fn unconfirmed_grant_lapses_after_a_ttl_even_if_the_lease_would_be_renewed() {
     let ask = Ask {
         key: KEY,
         label: &"a waiter".into(),
+        share: None,
         terms: RENEWED,
-        waiter: None,
+        owner: None,
         queue_with: Some(&1),
     };
     let busy = scene.store.acquire(&ask, at(1)).answer.unwrap_err();
     scene.release(first, 2);
     assert_eq!(scene.attempt(FIXED, 3).unwrap_err().expires_at, at(2 + TTL));
     let ask = Ask {
-        waiter: busy.waiter,
+        owner: busy.owner,
         ..ask
     };
     scene.store.acquire(&ask, at(4)).answer.unwrap();
@@ -418,9 +458,9 @@ fn holder_without_a_handle_never_expires_and_has_no_lease_to_lose() {
     let ages = 100 * 365 * 24 * 3_600_000;
     let decision = scene
         .store
-        .handle(KEY, at(ages))
-        .map(|handle| handle.copied());
-    assert_eq!(scene.note(decision), None);
+        .handles_of(KEY, at(ages))
+        .map(|handles| handles.count());
+    assert_eq!(scene.note(decision), 0);
     assert_eq!(scene.store.handles().count(), 0);
     scene.attempt(FIXED, ages).unwrap_err();
     assert!(scene.release(grant, ages));
@@ -433,14 +473,14 @@ fn handle_of_an_expired_holder_is_not_found() {
     scene.hold('a', FIXED, 0);
     let decision = scene
         .store
-        .handle(KEY, at(TTL - 1))
-        .map(|handle| handle.copied());
-    assert_eq!(scene.note(decision), Some('a'));
+        .handles_of(KEY, at(TTL - 1))
+        .map(|handles| handles.copied().collect::<Vec<_>>());
+    assert_eq!(scene.note(decision), ['a']);
     let decision = scene
         .store
-        .handle(KEY, at(TTL))
-        .map(|handle| handle.copied());
-    assert_eq!(scene.note(decision), None);
+        .handles_of(KEY, at(TTL))
+        .map(|handles| handles.copied().collect::<Vec<_>>());
+    assert!(scene.note(decision).is_empty());
     assert_eq!(scene.expired, ['a']);
 }
 
@@ -449,7 +489,7 @@ fn handle_that_comes_too_late_is_returned() {
     let mut scene = Scene::default();
     let grant = scene.attempt(FIXED, 0).unwrap();
     scene.attempt(FIXED, TTL).unwrap();
-    assert_eq!(scene.store.register(held(grant), 'a'), Some('a'));
+    assert_eq!(scene.store.register(owner(grant), 'a'), Some('a'));
     assert_eq!(scene.store.handles().count(), 0);
 }
 
@@ -476,14 +516,15 @@ fn locks_of_different_keys_are_independent() {
     let other = Ask {
         key: "order:43",
         label: &"a caller".into(),
+        share: None,
         terms: FIXED,
-        waiter: None,
+        owner: None,
         queue_with: None,
     };
     let other = scene.store.acquire(&other, at(0)).answer.unwrap();
     assert!(
         !scene.release(other, 1),
-        "its token is not the one of this key"
+        "its owner is not the one of this key"
     );
     assert!(scene.release(grant, 1));
 }

@@ -1,7 +1,7 @@
 //! The state of a connection, which is under one mutex.
 //!
-//! A command is written by its sender if no command is pending. Otherwise the next reader writes it, together with
-//! all that was submitted meanwhile.
+//! A command is written by its sender if no command is pending, or if the sender blocks its thread. Otherwise the next
+//! reader writes it, together with all that was submitted meanwhile.
 
 use std::io;
 use std::mem;

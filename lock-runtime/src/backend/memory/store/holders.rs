@@ -1,0 +1,156 @@
+//! The holders of one lock: one that has it alone, or several that share it.
+
+use crate::backend::memory::store::holder::Holder;
+use crate::backend::memory::store::phase::Phase;
+use crate::background::moment::Moment;
+use crate::lease::Share;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record;
+
+/// The holders of one lock, by their owner ids.
+#[derive(Debug, Default)]
+pub(crate) enum Holders<H> {
+    /// The lock is free, as between two holders.
+    #[default]
+    None,
+    Exclusive(Holder<H>),
+    Shared(Phase<H>),
+}
+
+impl<H> Holders<H> {
+    /// Whether a share goes in, or for `None` a caller that wants the lock alone.
+    pub(crate) fn has_room_for(&self, share: Option<Share>) -> bool {
+        match (self, share) {
+            (Holders::None, _) => true,
+            (Holders::Shared(phase), Some(share)) => phase.has_room_for(share),
+            _ => false,
+        }
+    }
+
+    /// Adds a holder for which there is room.
+    pub(crate) fn admit(&mut self, holder: Holder<H>, share: Option<Share>, now: Moment) {
+        debug_assert!(self.has_room_for(share), "{share:?} does not fit");
+        match (&mut *self, share) {
+            (Holders::Shared(phase), Some(share)) => phase.join(holder, share),
+            (_, Some(share)) => *self = Holders::Shared(Phase::begin(holder, share, now)),
+            (_, None) => *self = Holders::Exclusive(holder),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder<H>> {
+        if let Holders::Shared(phase) = self {
+            let holder = phase.remove(owner);
+            if phase.is_empty() {
+                *self = Holders::None;
+            }
+            return holder;
+        }
+        match std::mem::take(self) {
+            Holders::Exclusive(holder) if holder.owner == owner => Some(holder),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// Makes a reader of a holder that has the lock alone, in a phase that begins with it.
+    pub(crate) fn downgrade(&mut self, token: FencingToken, now: Moment) {
+        *self = match std::mem::take(self) {
+            Holders::Exclusive(mut holder) => {
+                holder.token = token;
+                Holders::Shared(Phase::begin(holder, Share::READ, now))
+            }
+            other => other,
+        };
+    }
+
+    /// Changes a holder, which may move the end of its lease.
+    pub(crate) fn change<T>(
+        &mut self,
+        owner: OwnerId,
+        change: impl FnOnce(&mut Holder<H>) -> T,
+    ) -> Option<T> {
+        match self {
+            Holders::Exclusive(holder) if holder.owner == owner => Some(change(holder)),
+            Holders::Shared(phase) => phase.change(owner, change),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_free(&self) -> bool {
+        matches!(self, Holders::None)
+    }
+
+    /// The token of those that share the lock.
+    pub(crate) fn shared_token(&self) -> Option<FencingToken> {
+        match self {
+            Holders::Shared(phase) => Some(phase.token),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder<H>> {
+        match self {
+            Holders::Exclusive(holder) => Some(holder).filter(|holder| holder.owner == owner),
+            Holders::Shared(phase) => phase.get(owner),
+            Holders::None => None,
+        }
+    }
+
+    /// The handle of a holder, or its empty place.
+    pub(crate) fn handle_mut(&mut self, owner: OwnerId) -> Option<&mut Option<H>> {
+        match self {
+            Holders::Exclusive(holder) if holder.owner == owner => Some(&mut holder.handle),
+            Holders::Shared(phase) => phase.handle_mut(owner),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn handles(&self) -> impl Iterator<Item = &H> {
+        let (alone, together) = match self {
+            Holders::None => (None, None),
+            Holders::Exclusive(holder) => (Some(holder), None),
+            Holders::Shared(phase) => (None, Some(phase.holders())),
+        };
+        let holders = alone.into_iter().chain(together.into_iter().flatten());
+        holders.filter_map(|holder| holder.handle.as_ref())
+    }
+
+    /// A holder whose lease has expired.
+    pub(crate) fn lapsed(&self, now: Moment) -> Option<OwnerId> {
+        let (expires_at, owner) = match self {
+            Holders::None => return None,
+            Holders::Exclusive(holder) => (holder.expires_at, holder.owner),
+            Holders::Shared(phase) => phase.first_lapse()?,
+        };
+        (now >= expires_at).then_some(owner)
+    }
+
+    /// When there may be room for a waiter, unless a holder leaves or is extended. A share with a limit may fit
+    /// as soon as one share has lapsed, any other waiter when all have.
+    pub(crate) fn frees_at(&self, share: Option<Share>) -> Moment {
+        let lapse = match self {
+            Holders::None => None,
+            Holders::Exclusive(holder) => return holder.expires_at,
+            Holders::Shared(phase) => match share.and_then(Share::limit) {
+                Some(_) => phase.first_lapse(),
+                None => phase.last_lapse(),
+            },
+        };
+        lapse.map_or(Moment::FIRST, |(at, _)| at)
+    }
+
+    /// The holders as a waiter for this share sees them.
+    pub(crate) fn seen_by(&self, share: Option<Share>, now: Moment) -> record::Holder {
+        match self {
+            Holders::None => unreachable!("a free lock is granted at once"),
+            Holders::Exclusive(holder) => record::Holder::Ours(holder.label.as_ref().to_owned()),
+            Holders::Shared(phase) => {
+                let limit = share.and_then(Share::limit);
+                record::Holder::Shared(phase.seen_by(limit, now))
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The shares of one lock, from the first to the last.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::backend::memory::store::holder::Holder;
+use crate::background::moment::Moment;
+use crate::lease::Share;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record::{Counted, Shared};
+
+/// The time in which a lock is shared without a break, and its holders. All of them have one token.
+#[derive(Debug)]
+pub(crate) struct Phase<H> {
+    pub(crate) token: FencingToken,
+    /// Of the holder that began it, which may have left.
+    label: Arc<str>,
+    since: Moment,
+    /// What the holders take together.
+    taken: u64,
+    shares: BTreeMap<OwnerId, HeldShare<H>>,
+    /// The shares in the order in which they lapse: with a crowd inside, each attempt asks for the first.
+    lapses: BTreeSet<(Moment, OwnerId)>,
+}
+
+#[derive(Debug)]
+struct HeldShare<H> {
+    take: u32,
+    holder: Holder<H>,
+}
+
+impl<H> Phase<H> {
+    /// The phase that begins with this holder.
+    pub(crate) fn begin(holder: Holder<H>, share: Share, now: Moment) -> Phase<H> {
+        let mut phase = Phase {
+            token: holder.token,
+            label: holder.label.clone(),
+            since: now,
+            taken: 0,
+            shares: BTreeMap::new(),
+            lapses: BTreeSet::new(),
+        };
+        phase.join(holder, share);
+        phase
+    }
+
+    pub(crate) fn join(&mut self, holder: Holder<H>, share: Share) {
+        let take = share.take();
+        self.taken += u64::from(take);
+        self.lapses.insert((holder.expires_at, holder.owner));
+        self.shares.insert(holder.owner, HeldShare { take, holder });
+    }
+
+    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder<H>> {
+        let HeldShare { take, holder } = self.shares.remove(&owner)?;
+        self.taken -= u64::from(take);
+        self.lapses.remove(&(holder.expires_at, owner));
+        Some(holder)
+    }
+
+    /// Changes a holder, which may move the end of its lease.
+    pub(crate) fn change<T>(
+        &mut self,
+        owner: OwnerId,
+        change: impl FnOnce(&mut Holder<H>) -> T,
+    ) -> Option<T> {
+        let HeldShare { holder, .. } = self.shares.get_mut(&owner)?;
+        self.lapses.remove(&(holder.expires_at, owner));
+        let outcome = change(holder);
+        self.lapses.insert((holder.expires_at, owner));
+        Some(outcome)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shares.is_empty()
+    }
+
+    /// Whether the share goes in beside those that are inside.
+    pub(crate) fn has_room_for(&self, share: Share) -> bool {
+        share.fits(self.taken)
+    }
+
+    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder<H>> {
+        self.shares.get(&owner).map(|share| &share.holder)
+    }
+
+    /// The handle of a holder, or its empty place.
+    pub(crate) fn handle_mut(&mut self, owner: OwnerId) -> Option<&mut Option<H>> {
+        let share = self.shares.get_mut(&owner)?;
+        Some(&mut share.holder.handle)
+    }
+
+    pub(crate) fn holders(&self) -> impl Iterator<Item = &Holder<H>> {
+        self.shares.values().map(|share| &share.holder)
+    }
+
+    /// The first share to lapse.
+    pub(crate) fn first_lapse(&self) -> Option<(Moment, OwnerId)> {
+        self.lapses.first().copied()
+    }
+
+    /// The last share to lapse.
+    pub(crate) fn last_lapse(&self) -> Option<(Moment, OwnerId)> {
+        self.lapses.last().copied()
+    }
+
+    /// The shares as a waiter with this limit sees them.
+    pub(crate) fn seen_by(&self, limit: Option<u32>, now: Moment) -> Shared {
+        Shared {
+            label: self.label.as_ref().to_owned(),
+            counted: Some(Counted {
+                owners: self.shares.len() as u64,
+                taken: self.taken,
+                limit,
+                since: now.since(self.since),
+            }),
+        }
+    }
+}
