@@ -23,6 +23,10 @@ impl KeySet {
         &self.first
     }
 
+    pub(crate) fn is_one(&self) -> bool {
+        self.others.is_none()
+    }
+
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.iter().any(|held| held.as_str() == key)
     }
