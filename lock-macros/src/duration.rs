@@ -65,6 +65,18 @@ impl Length {
             );
         }
     }
+
+    /// Refuses a literal `retain` of a share: the end of a share may admit others.
+    pub(crate) fn must_not_retain_a_share(&self, errors: &mut Errors) {
+        if let Length::Literal(retain, span) = self
+            && !retain.is_zero()
+        {
+            errors.add(
+                *span,
+                "a share of a lock is never retained: leave `retain` out",
+            );
+        }
+    }
 }
 
 impl ToTokens for Length {
@@ -302,6 +314,21 @@ mod tests {
             problems("\"1s1ms\"", "\"3s\""),
             ["`retain` must be at most a third of the `ttl`, `\"1000ms\"` here"]
         );
+    }
+
+    #[test]
+    fn retain_of_a_share_is_refused_unless_zero() {
+        let problems = |retain| {
+            let mut errors = Errors::default();
+            let retain = syn::parse_str(retain).unwrap();
+            let retain = Length::read("retain", retain, Allowed::Any, &mut errors).unwrap();
+            retain.must_not_retain_a_share(&mut errors);
+            errors.messages()
+        };
+        let refused = "a share of a lock is never retained: leave `retain` out";
+        assert_eq!(problems("\"1ms\""), [refused]);
+        assert_eq!(problems("\"0s\""), [""; 0]);
+        assert_eq!(problems("RETAIN"), [""; 0], "it may be zero");
     }
 
     #[test]

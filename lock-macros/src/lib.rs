@@ -2,11 +2,13 @@
 //! from there: the code that it generates calls that crate.
 
 mod args;
+mod count;
 mod duration;
 mod errors;
 mod expand;
 mod item;
 mod key;
+mod mode_options;
 mod model;
 mod suggest;
 mod tokens;

@@ -6,6 +6,7 @@ use syn::Expr;
 use crate::duration::Length;
 use crate::item::{Item, Names, Output, Shape};
 use crate::key::Key;
+use crate::mode_options::ModeOptions;
 
 /// A function to lock, with its options.
 pub(crate) struct Call {
@@ -25,6 +26,7 @@ pub(crate) struct Call {
 pub(crate) struct Options {
     pub(crate) ttl: Option<Length>,
     pub(crate) wait: Option<Length>,
+    pub(crate) mode: ModeOptions,
     pub(crate) renew: Option<bool>,
     pub(crate) max_hold: Option<Length>,
     pub(crate) retain: Option<Length>,

@@ -111,13 +111,15 @@ fn item_other_than_function_is_refused() {
 #[test]
 fn options_are_evaluated_in_documented_order() {
     let output = expanded(
-        r#"client = CLIENT, retain = RETAIN, max_hold = MAX, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
+        r#"client = CLIENT, retain = RETAIN, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
         "async fn f() -> Result<(), E> {}",
     );
     let places: Vec<_> = [
         "KEY",
         "TTL",
         "WAIT",
+        "PERMITS",
+        "TAKE",
         "MAX",
         "RETAIN",
         "CLIENT",
@@ -132,6 +134,39 @@ fn options_are_evaluated_in_documented_order() {
     .collect();
     assert!(places.is_sorted(), "{output}");
     assert!(output.contains("reentrant (& mut __lock_spec , false)"));
+}
+
+#[test]
+fn mode_is_one_statement_and_its_absence_none() {
+    let spec = |args: &str| {
+        let output = expanded(args, "fn f() -> Result<(), E> {}");
+        let spec = output.split_once("__lock_spec = ").unwrap().1;
+        let spec = spec.split_once("; __lock_rt :: Spec :: acquire").unwrap().0;
+        spec.split(';')
+            .map(|part| part.trim().to_owned())
+            .skip(2)
+            .collect::<Vec<_>>()
+    };
+    for (mode, statements) in [
+        ("", &[][..]),
+        (
+            ", mode = \"read\"",
+            &["__lock_rt :: Spec :: read (& mut __lock_spec)"],
+        ),
+        (
+            ", mode = \"write\"",
+            &["__lock_rt :: Spec :: write (& mut __lock_spec)"],
+        ),
+        (
+            ", permits = 0x5, take = f()",
+            &[
+                "__lock_rt :: Spec :: permits (& mut __lock_spec , 5u32)",
+                "__lock_rt :: Spec :: take (& mut __lock_spec , f ())",
+            ],
+        ),
+    ] {
+        assert_eq!(spec(&format!("key = \"a\"{mode}")), statements);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::duration::{Allowed, Length};
 use crate::errors::Errors;
 use crate::item::{Item, Names, Shape};
 use crate::key::Key;
+use crate::mode_options::ModeOptions;
 use crate::model::{Call, OnBusy, OnLost, Options};
 
 /// Checks the whole attribute. Returns `None` if nothing can be expanded; then `errors` has the reason.
@@ -50,8 +51,11 @@ fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
     let retain = length("retain", args.retain, Allowed::Any);
-    if let (Some(retain), Some(ttl)) = (&retain, &ttl) {
-        retain.must_be_a_third_of(ttl, errors);
+    let mode = ModeOptions::read(args.mode, args.permits, args.take, errors);
+    match (&retain, &ttl) {
+        (Some(retain), _) if mode.is_share() => retain.must_not_retain_a_share(errors),
+        (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
+        _ => (),
     }
     let boolean = |name, value: Option<_>, errors: &mut Errors| {
         value.and_then(|value| args::boolean(name, &value, errors))
@@ -83,6 +87,7 @@ fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
     Options {
         ttl,
         wait,
+        mode,
         renew,
         max_hold,
         retain,

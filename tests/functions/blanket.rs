@@ -21,12 +21,16 @@ trait Blanket {
     fn is_text(&self) {}
     fn max_hold(&self) {}
     fn part(&self) {}
+    fn permits(&self) {}
+    fn read(&self) {}
     fn reentrant(&self) {}
     fn released(&self) {}
     fn renew(&self) {}
+    fn take(&self) {}
     fn text(&self) {}
     fn ttl(&self) {}
     fn wait(&self) {}
+    fn write(&self) {}
 }
 
 impl<T: ?Sized> Blanket for T {}
@@ -35,6 +39,7 @@ impl<T: ?Sized> Blanket for T {}
     key = "blanket:<id>:x",
     ttl = "10s",
     wait = "0s",
+    mode = "read",
     renew = true,
     max_hold = "1h",
     reentrant = true,
@@ -51,6 +56,8 @@ async fn every_option(id: u8) -> Result<(), LockError> {
     key = "blanket blocking:<id>:x",
     ttl = "10s",
     wait = "0s",
+    permits = 5,
+    take = 2,
     renew = true,
     max_hold = "1h",
     reentrant = true,

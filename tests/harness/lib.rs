@@ -16,6 +16,7 @@ pub mod rounds;
 pub mod rows;
 mod scene;
 mod server;
+mod shares;
 mod tls;
 mod wait;
 mod worker;
@@ -26,13 +27,14 @@ pub use history::{Entry, History, Written};
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{
-    ACQUIRE, Answer, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
+    ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
 pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
 };
 pub use server::{Builder, RedisServer};
+pub use shares::{READ, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Worker, serve};

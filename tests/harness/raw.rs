@@ -15,14 +15,23 @@ macro_rules! lua {
         concat!($(include_str!(concat!("../../lock-runtime/src/backend/redis/lua/", $file))),+)
     };
 }
+pub(crate) use lua;
 
 /// `acquire`, as a client sends it.
-pub static ACQUIRE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(lua!("take.lua", "grant.lua", "acquire.lua")));
+pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(lua!(
+        "take.lua",
+        "grant.lua",
+        "choose.lua",
+        "queue.lua",
+        "acquire.lua"
+    ))
+});
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
-static END: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("grant.lua", "end.lua")));
+static END: LazyLock<Script> =
+    LazyLock::new(|| Script::new(lua!("grant.lua", "choose.lua", "end.lua")));
 
 /// One lock seen through the scripts. Owners are letters, each a process of its own.
 #[allow(
@@ -38,6 +47,8 @@ pub struct RawLock {
     pub f: String,
     /// Its queue.
     pub q: String,
+    /// Its shares.
+    pub r: String,
 }
 
 /// The answers of `acquire` and `end`.
@@ -58,9 +69,22 @@ pub enum Answer {
         position: i64,
         /// The key's value.
         value: String,
+        /// Those that share it, if the script was asked for them.
+        counted: Option<Counted>,
     },
     /// One of the numbers of `end`.
     Code(i64),
+}
+
+/// The shares of a lock, as a waiter sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// How many owners share the lock.
+    pub owners: i64,
+    /// What they take together.
+    pub taken: i64,
+    /// For how long the lock has been shared, in ms.
+    pub age: i64,
 }
 
 /// The command by which a server compares and deletes, and what stands between its key and the value;
@@ -93,12 +117,13 @@ impl RawLock {
     /// The lock `name` on `server`.
     pub fn new(server: &RedisServer, name: &str) -> Self {
         let k = format!("lock:{name}");
-        let (f, q) = (format!("{{{k}}}:f"), format!("{{{k}}}:w"));
+        let [f, q, r] = ["f", "w", "r"].map(|suffix| format!("{{{k}}}:{suffix}"));
         Self {
             connection: server.connection(),
             k,
             f,
             q,
+            r,
         }
     }
 
@@ -266,14 +291,23 @@ impl Answer {
         }
     }
 
-    fn parse(value: Value) -> RedisResult<Self> {
+    pub(crate) fn parse(value: Value) -> RedisResult<Self> {
         match value {
-            Value::Array(_) => {
-                let (remaining, position, value) = redis::from_redis_value(value)?;
+            Value::Array(mut parts) => {
+                let counted = match parts.len() {
+                    3 => None,
+                    _ => {
+                        let counted = Value::Array(parts.split_off(3));
+                        let (owners, taken, age) = redis::from_redis_value(counted)?;
+                        Some(Counted { owners, taken, age })
+                    }
+                };
+                let (remaining, position, value) = redis::from_redis_value(Value::Array(parts))?;
                 Ok(Self::Waiting {
                     remaining,
                     position,
                     value,
+                    counted,
                 })
             }
             Value::Int(code) => Ok(Self::Code(code)),

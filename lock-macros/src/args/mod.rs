@@ -22,6 +22,9 @@ pub(crate) struct Args {
     pub(crate) key: Option<Expr>,
     pub(crate) ttl: Option<Expr>,
     pub(crate) wait: Option<Expr>,
+    pub(crate) mode: Option<Expr>,
+    pub(crate) permits: Option<Expr>,
+    pub(crate) take: Option<Expr>,
     pub(crate) renew: Option<Expr>,
     pub(crate) max_hold: Option<Expr>,
     pub(crate) retain: Option<Expr>,
@@ -77,6 +80,8 @@ impl Args {
             &mut self.key,
             &mut self.ttl,
             &mut self.wait,
+            &mut self.permits,
+            &mut self.take,
             &mut self.max_hold,
             &mut self.retain,
             &mut self.or_else,
@@ -95,6 +100,9 @@ impl Args {
             "key" => &mut self.key,
             "ttl" => &mut self.ttl,
             "wait" => &mut self.wait,
+            "mode" => &mut self.mode,
+            "permits" => &mut self.permits,
+            "take" => &mut self.take,
             "renew" => &mut self.renew,
             "max_hold" => &mut self.max_hold,
             "retain" => &mut self.retain,
@@ -213,6 +221,9 @@ fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
         "ttl" | "wait" | "max_hold" => "\"10s\"",
+        "mode" => "\"read\"",
+        "permits" => "5",
+        "take" => "2",
         "retain" => "\"50ms\"",
         "renew" | "reentrant" => "false",
         "on_busy" => "\"skip\"",
@@ -283,7 +294,7 @@ mod tests {
         ] {
             assert_eq!(messages(written), [message]);
         }
-        assert_eq!(messages("mode = \"shared\"").len(), 2);
+        assert_eq!(messages("readers = 5").len(), 2);
     }
 
     #[test]
@@ -331,7 +342,7 @@ mod tests {
             ),
             (
                 r#"key = "order:{n}", n = id"#,
-                "unknown option `n`; the options are `key`, `ttl`, `wait`, `renew`, `max_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
+                "unknown option `n`; the options are `key`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
             ),
         ] {
             assert_eq!(messages(written), [message], "{written}");
@@ -350,7 +361,7 @@ mod tests {
     fn several_mistakes_are_reported_together() {
         assert_eq!(
             messages(
-                r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , mode = "shared", 5"#
+                r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , keys = ["c"], permits(5), 5"#
             ),
             [
                 "unknown option `tttl`; did you mean `ttl`?",
@@ -358,7 +369,8 @@ mod tests {
                 "`renew` needs a value: write `renew = false`",
                 "`wait` needs a value: write `wait = \"10s\"`",
                 "`guard` needs a value: write `guard = lock`",
-                "`mode` is reserved for later and cannot be used yet",
+                "`keys` is reserved for later and cannot be used yet",
+                "`permits` needs a value: write `permits = 5`",
                 "expected an option such as `key = \"order:<id>\"`",
             ]
         );

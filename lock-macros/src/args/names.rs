@@ -7,6 +7,9 @@ const OPTIONS: &[&str] = &[
     "key",
     "ttl",
     "wait",
+    "mode",
+    "permits",
+    "take",
     "renew",
     "max_hold",
     "retain",
@@ -20,7 +23,10 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// Names that are reserved for future options.
-const RESERVED: &[&str] = &["keys", "mode", "permits"];
+const RESERVED: &[&str] = &["keys"];
+
+/// Settings that all locks of a client have in common.
+const CLIENT_SETTINGS: &[&str] = &["record", "prefix", "local_turns", "await_release"];
 
 /// Names of options in other lock libraries, with the option that corresponds here.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -33,6 +39,21 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("retries", "wait"),
     ("retry_count", "wait"),
     ("tries", "wait"),
+    ("shared", "mode"),
+    ("read", "mode"),
+    ("reader", "mode"),
+    ("readers", "mode"),
+    ("write", "mode"),
+    ("writer", "mode"),
+    ("writers", "mode"),
+    ("exclusive", "mode"),
+    ("rw", "mode"),
+    ("limit", "permits"),
+    ("concurrency", "permits"),
+    ("max_concurrency", "permits"),
+    ("max_concurrent", "permits"),
+    ("semaphore", "permits"),
+    ("weight", "take"),
     ("lease", "ttl"),
     ("lease_time", "ttl"),
     ("expire", "ttl"),
@@ -60,6 +81,9 @@ const UNITS: &[&str] = &["_ms", "_millis", "_s", "_secs", "_seconds"];
 pub(crate) fn unknown(name: &str) -> String {
     if RESERVED.contains(&name) {
         return format!("`{name}` is reserved for later and cannot be used yet");
+    }
+    if CLIENT_SETTINGS.contains(&name) {
+        return format!("`{name}` is a setting of the client");
     }
     match meant(name) {
         Some(option) => format!("unknown option `{name}`; did you mean `{option}`?"),
@@ -129,6 +153,16 @@ mod tests {
             ("skip_if_locked", "on_busy"),
             ("on_fail", "or_else"),
             ("url", "client"),
+            ("shared", "mode"),
+            ("readers", "mode"),
+            ("write", "mode"),
+            ("rw", "mode"),
+            ("permit", "permits"),
+            ("limit", "permits"),
+            ("concurrency", "permits"),
+            ("maxConcurrent", "permits"),
+            ("semaphore", "permits"),
+            ("weight", "take"),
         ] {
             assert_eq!(
                 unknown(name),
@@ -143,6 +177,16 @@ mod tests {
             assert_eq!(
                 unknown(name),
                 format!("`{name}` is reserved for later and cannot be used yet")
+            );
+        }
+    }
+
+    #[test]
+    fn setting_of_the_client_is_reported_as_one() {
+        for name in CLIENT_SETTINGS {
+            assert_eq!(
+                unknown(name),
+                format!("`{name}` is a setting of the client")
             );
         }
     }

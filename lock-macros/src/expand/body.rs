@@ -135,6 +135,8 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     ] {
         each(length.to_token_stream());
     }
+    each(options.mode.permits.to_token_stream());
+    each(options.mode.take.to_token_stream());
 }
 
 /// `-> R` for the closure of a synchronous body, if `R` can be written.

@@ -84,12 +84,12 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
     let braces = call.item.body.span();
     let statements = call.item.body.stream();
     let body = match &call.shape {
-        Shape::Async => locked(&call, Mode::Async, statements, braces),
-        Shape::Sync => locked(&call, Mode::Blocking, statements, braces),
+        Shape::Async => locked(&call, Waiting::Async, statements, braces),
+        Shape::Sync => locked(&call, Waiting::Blocking, statements, braces),
         Shape::Future(tail) => {
             // The statements before the block move into it, since they need the lock, too.
             let (copies, before, rest) = (&tail.copies, &tail.before, &tail.body);
-            let locked = locked(&call, Mode::Async, quote!(#before #rest), tail.braces);
+            let locked = locked(&call, Waiting::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
             let block = braced(quote!(#prelude #locked), tail.braces);
             let glue = glue(&call);
@@ -115,16 +115,17 @@ pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
     })
 }
 
+/// How the call waits for the lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum Waiting {
     Async,
     Blocking,
 }
 
 /// Acquires the lock, runs the statements under it, and releases it.
-fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> TokenStream {
+fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
-    let acquire = spec::acquire(call, mode, glue);
+    let acquire = spec::acquire(call, waiting, glue);
     let body = braced(body::statements(call, statements, glue), braces);
     let on_lost = match call.options.on_lost {
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
@@ -147,8 +148,8 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
     let name = call.options.guard.as_ref();
     let place = name.map_or(glue, |name| glue_at(name.span()));
     let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
-    let outcome = match mode {
-        Mode::Async => {
+    let outcome = match waiting {
+        Waiting::Async => {
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
             let released = quote_spanned!(place=> __lock_rt::Call::released(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
@@ -177,7 +178,7 @@ fn locked(call: &Call, mode: Mode, statements: TokenStream, braces: Span) -> Tok
                 };
             }
         }
-        Mode::Blocking => {
+        Waiting::Blocking => {
             let guard = guard(quote_spanned!(place=> &__lock_held));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);

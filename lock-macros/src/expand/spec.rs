@@ -8,15 +8,16 @@ use syn::spanned::Spanned;
 
 use crate::args::ungrouped;
 use crate::key::{Key, Segment, Template};
+use crate::mode_options::Access;
 use crate::model::Call;
 
-use super::{Mode, allow_underscores, glue_at};
+use super::{Waiting, allow_underscores, glue_at};
 
 /// A block that yields the call, or for a blocking function the guard.
 ///
-/// It evaluates the key, the durations and the client, in this order. None of their temporaries lives
+/// It evaluates the key, the other options and the client, in this order. None of their temporaries lives
 /// across an await, since the block ends before it.
-pub(super) fn acquire(call: &Call, mode: Mode, glue: Span) -> TokenStream {
+pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream {
     let options = &call.options;
     let function = call.item.signature.ident.unraw().to_string();
     let spec = match &call.key {
@@ -32,28 +33,34 @@ pub(super) fn acquire(call: &Call, mode: Mode, glue: Span) -> TokenStream {
     };
     let ttl = options.ttl.iter();
     let wait = options.wait.iter();
+    let access = options.mode.access.iter().map(|access| match access {
+        Access::Read => quote_spanned!(glue=> __lock_rt::Spec::read),
+        Access::Write => quote_spanned!(glue=> __lock_rt::Spec::write),
+    });
+    let permits = options.mode.permits.iter();
+    let take = options.mode.take.iter();
     let max_hold = options.max_hold.iter();
     let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
-    let acquired = match (&options.client, mode) {
-        (None, Mode::Async) => {
+    let acquired = match (&options.client, waiting) {
+        (None, Waiting::Async) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
         }
-        (None, Mode::Blocking) => {
+        (None, Waiting::Blocking) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed_blocking(__lock_spec))
         }
-        (Some(client), mode) => {
+        (Some(client), waiting) => {
             let span = glue_at(client.span());
             let borrowed = quote_spanned!(span=> &(#client));
             // A statement of its own drops the expression's temporaries, such as a mutex guard, before
             // the call waits. The block's value would keep them in edition 2021.
-            match mode {
-                Mode::Async => quote_spanned! {glue=>
+            match waiting {
+                Waiting::Async => quote_spanned! {glue=>
                     let __lock_call = __lock_rt::Spec::acquire(__lock_spec, #borrowed);
                     __lock_call
                 },
-                Mode::Blocking => quote_spanned! {glue=>
+                Waiting::Blocking => quote_spanned! {glue=>
                     let __lock_asked = __lock_rt::Spec::ask(__lock_spec, #borrowed);
                     __lock_rt::Acquire::acquire_blocking(__lock_asked)
                 },
@@ -65,6 +72,9 @@ pub(super) fn acquire(call: &Call, mode: Mode, glue: Span) -> TokenStream {
             #spec
             #(__lock_rt::Spec::ttl(&mut __lock_spec, #ttl);)*
             #(__lock_rt::Spec::wait(&mut __lock_spec, #wait);)*
+            #(#access(&mut __lock_spec);)*
+            #(__lock_rt::Spec::permits(&mut __lock_spec, #permits);)*
+            #(__lock_rt::Spec::take(&mut __lock_spec, #take);)*
             #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
             #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*

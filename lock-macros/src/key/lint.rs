@@ -138,13 +138,16 @@ fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports a tagged key that ends like the name of a fence or a queue record.
+/// Reports a tagged key that ends like the name of a record beside a lock.
 fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let Some(last) = pieces.last() else {
         return;
     };
     let text = text(last);
-    if let Some(suffix) = [":f", ":w"].iter().find(|suffix| text.ends_with(**suffix)) {
+    if let Some(suffix) = [":f", ":w", ":r"]
+        .iter()
+        .find(|suffix| text.ends_with(**suffix))
+    {
         diagnostics.push(Diagnostic::new(
             last.range.end - suffix.len()..last.range.end,
             format_args!(
@@ -291,7 +294,9 @@ mod tests {
     #[test]
     fn tagged_key_with_reserved_suffix_is_refused() {
         assert_eq!(diagnostics("{order}:<id>:f")[0].0, ":f");
-        assert_eq!(diagnostics("{order}:w").len(), 1);
+        for suffix in [":w", ":r"] {
+            assert_eq!(diagnostics(&format!("{{order}}{suffix}"))[0].0, suffix);
+        }
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub struct Spec {
     template: &'static str,
     ttl: Option<Duration>,
     wait: Option<Duration>,
+    /// [`Acquire::read`] or [`Acquire::write`].
+    mode: Option<fn(Acquire) -> Acquire>,
+    permits: Option<u32>,
+    take: Option<u32>,
     renew: Option<bool>,
     max_hold: Option<Duration>,
     retain: Option<Duration>,
@@ -42,6 +46,9 @@ impl Spec {
             template,
             ttl: None,
             wait: None,
+            mode: None,
+            permits: None,
+            take: None,
             renew: None,
             max_hold: None,
             retain: None,
@@ -86,6 +93,30 @@ impl Spec {
     #[inline(never)]
     pub fn wait(&mut self, wait: Duration) {
         self.wait = Some(wait);
+    }
+
+    /// `mode = "read"`
+    #[inline(never)]
+    pub fn read(&mut self) {
+        self.mode = Some(Acquire::read);
+    }
+
+    /// `mode = "write"`
+    #[inline(never)]
+    pub fn write(&mut self) {
+        self.mode = Some(Acquire::write);
+    }
+
+    /// `permits = …`
+    #[inline(never)]
+    pub fn permits(&mut self, permits: u32) {
+        self.permits = Some(permits);
+    }
+
+    /// `take = …`
+    #[inline(never)]
+    pub fn take(&mut self, take: u32) {
+        self.take = Some(take);
     }
 
     /// `renew = …`
@@ -157,6 +188,15 @@ impl Spec {
         }
         if let Some(wait) = self.wait {
             acquire = acquire.wait(wait);
+        }
+        if let Some(mode) = self.mode {
+            acquire = mode(acquire);
+        }
+        if let Some(permits) = self.permits {
+            acquire = acquire.permits(permits);
+        }
+        if let Some(take) = self.take {
+            acquire = acquire.take(take);
         }
         if let Some(renew) = self.renew {
             acquire = acquire.renew(renew);

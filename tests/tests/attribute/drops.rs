@@ -110,6 +110,18 @@ fn formatted(
     Ok(())
 }
 
+/// Arguments that only the numbers of permits name.
+#[distributed_lock(key = "drop", permits = limit.number(), take = take.number(), client = locks)]
+fn limited(locks: &LockClient, limit: Order, take: Order) -> Result<(), AppError> {
+    Ok(())
+}
+
+impl Order {
+    fn number(&self) -> u32 {
+        self.id as u32
+    }
+}
+
 /// A `Tx` that is displayed as its key.
 struct Named(#[expect(dead_code, reason = "it is dropped")] Tx);
 
@@ -181,6 +193,10 @@ fn before_the_release_wherever_the_name_occurs() {
     formatted(Named(probe.tx()), probe.tx()).unwrap();
     #[cfg(not(debug_assertions))]
     formatted(Named(probe.tx()), &probe.tx()).unwrap();
+    probe.assert_all_held(2);
+
+    let probe = Probe::new();
+    limited(&probe.locks, probe.order(), probe.order()).unwrap();
     probe.assert_all_held(2);
 }
 

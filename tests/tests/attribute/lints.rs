@@ -27,7 +27,7 @@ mod clean {
         fn drop(&mut self) {}
     }
 
-    #[distributed_lock(key = "<id>", ttl = "10s", client = locks)]
+    #[distributed_lock(key = "<id>", ttl = "10s", permits = 100000, take = u32::from(id), client = locks)]
     pub(super) async fn asynchronous(locks: &LockClient, id: u8, _tx: Tx) -> Result<u8, LockError> {
         tokio::task::yield_now().await;
         Ok(id)
@@ -39,10 +39,10 @@ mod clean {
         Ok(id)
     }
 
-    #[distributed_lock(key = "unit", client = locks, on_busy = "skip", or_else = |_| ())]
+    #[distributed_lock(key = "unit", mode = "read", client = locks, on_busy = "skip", or_else = |_| ())]
     pub(super) async fn unit(locks: &LockClient) {}
 
-    #[distributed_lock(key = "unit", client = locks, or_else = |_| ())]
+    #[distributed_lock(key = "unit", mode = "write", client = locks, or_else = |_| ())]
     pub(super) fn unit_blocking(locks: &LockClient) {}
 
     #[distributed_lock(key = String::from("expression"), client = locks, guard = lock)]

@@ -10,6 +10,7 @@ mod hygiene;
 mod keys;
 mod lints;
 mod mistakes;
+mod modes;
 mod options;
 mod receivers;
 mod release;

@@ -207,6 +207,8 @@ async fn options_are_evaluated_once_in_a_fixed_order() {
     #[distributed_lock(
         client = notes.note("client", locks),
         max_hold = notes.note("max_hold", TTL),
+        take = notes.note("take", 2),
+        permits = notes.note("permits", 5),
         wait = notes.note("wait", TTL),
         ttl = notes.note("ttl", TTL),
         key = notes.note("key", "ordered"),
@@ -220,7 +222,9 @@ async fn options_are_evaluated_once_in_a_fixed_order() {
     noted(&LockClient::memory(), &notes).await.unwrap();
     assert_eq!(
         *notes.0.lock().unwrap(),
-        ["key", "ttl", "wait", "max_hold", "client", "body"]
+        [
+            "key", "ttl", "wait", "permits", "take", "max_hold", "client", "body"
+        ]
     );
 }
 

@@ -10,7 +10,8 @@ use lock_runtime::{LockError, distributed_lock};
     on_busy = "skp",
     on_lost = "abort",
     guard = "lock",
-    permits = 3,
+    permits = 0,
+    mode = "shared",
     timeout = "1s",
     ttl = "1s",
 )]

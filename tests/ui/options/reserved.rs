@@ -1,6 +1,6 @@
 use lock_runtime::{LockError, distributed_lock};
 
-#[distributed_lock(key = "order:<id>", mode = "shared")]
+#[distributed_lock(keys = ["order:<id>"])]
 async fn ship(id: u64) -> Result<(), LockError> {
     Ok(())
 }

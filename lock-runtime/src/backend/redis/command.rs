@@ -9,6 +9,8 @@ use itoa::Buffer;
 
 use crate::backend::wire::owner::QueueEntry;
 use crate::key::NameOf;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::{Mode, Share};
 
 /// One argument of a command, or its name.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,9 @@ pub(super) enum Argument<'a> {
     /// The name of a record.
     Name(NameOf<'a>),
     Entry(&'a QueueEntry),
+    /// The member that stands for an owner in the record of shares: its id, and what it takes if that is more than
+    /// one. In a mode without shares it is the id.
+    Member(&'a OwnerId, Mode),
 }
 
 /// A duration in milliseconds, as commands take it.
@@ -26,6 +31,7 @@ pub(super) fn millis(duration: Duration) -> i64 {
 }
 
 /// The first arguments of commands, encoded once.
+#[derive(PartialEq)]
 pub(super) struct CommandHeader {
     count: usize,
     bytes: Vec<u8>,
@@ -73,6 +79,13 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
         Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
         Argument::Name(name) => write_bulk(output, &name.parts()),
         Argument::Entry(entry) => write_bulk(output, &entry.parts()),
+        Argument::Member(owner_id, mode) => match mode.share().map_or(1, Share::take) {
+            1 => write_bulk(output, &[owner_id.as_str()]),
+            take => {
+                let mut digits = Buffer::new();
+                write_bulk(output, &[owner_id.as_str(), "*", digits.format(take)]);
+            }
+        },
     }
 }
 
@@ -94,7 +107,6 @@ fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
 mod tests {
     use super::*;
     use crate::key::{Record, RecordNames};
-    use crate::lease::owner_id::OwnerId;
 
     #[test]
     fn command_is_written_as_by_the_client_library() {
@@ -129,5 +141,24 @@ mod tests {
             ]
             .concat()
         );
+    }
+    #[test]
+    fn member_of_a_share_says_what_it_takes_if_that_is_more_than_one() {
+        let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
+        for (mode, expected) in [
+            (Mode::Exclusive, "$22\r\nabcdefghABCDEFGH012345\r\n"),
+            (
+                Mode::Share(Share::READ),
+                "$22\r\nabcdefghABCDEFGH012345\r\n",
+            ),
+            (
+                Mode::Share(Share::permits(50, 12).unwrap()),
+                "$25\r\nabcdefghABCDEFGH012345*12\r\n",
+            ),
+        ] {
+            let mut output = Vec::new();
+            write_argument(&mut output, Argument::Member(&owner_id, mode));
+            assert_eq!(String::from_utf8(output).unwrap(), expected);
+        }
     }
 }

@@ -23,6 +23,7 @@ mod pipe;
 mod push;
 mod reconnect_pause;
 mod redis_wire;
+mod renewals;
 mod scripts;
 mod shared_connection;
 mod socket;

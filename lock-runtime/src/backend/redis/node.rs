@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use redis::{RedisError, Value};
 
 use super::clock::CLOCK;
-use super::command::{self, Argument, millis};
+use super::command::{self, Argument};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Setup;
 use super::connection::{Connection, SendError};
@@ -14,7 +14,8 @@ use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::push::{NodeId, OnPush};
 use super::reconnect_pause::SHORTEST_PAUSE;
-use super::scripts::{self, Script, Scripts};
+use super::renewals::write_renewals;
+use super::scripts::{self, Script};
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -139,7 +140,7 @@ impl Node {
         }
     }
 
-    /// Extends leases in one pipeline. If the server lacks the script, a second pipeline carries it.
+    /// Extends leases in one pipeline. If the server lacks a script, a second pipeline carries it.
     pub(super) async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
         let until = self.connection.until();
         let mut connection = match self.connection.get(until).await {
@@ -169,8 +170,8 @@ impl Node {
             .collect()
     }
 
-    /// Sends renewals in one pipeline. If `by_source`, the first of them carries the script. A result is `None` if
-    /// the server lacks the script.
+    /// Sends renewals in one pipeline. If `by_source`, the first of each script carries it. A result is `None` if the
+    /// server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
@@ -178,16 +179,7 @@ impl Node {
         by_source: bool,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
-        let write = |output: &mut Vec<u8>| {
-            for (index, renewal) in renewals.iter().enumerate() {
-                let renew = &Scripts::of(renewal.mode).renew;
-                let arguments = [
-                    Argument::Text(renewal.owner_id.as_str()),
-                    Argument::Number(millis(renewal.extension.ttl)),
-                ];
-                renew.write(output, by_source && index == 0, &renewal.names, &arguments);
-            }
-        };
+        let write = |output: &mut Vec<u8>| write_renewals(output, renewals, by_source);
         let count = renewals.len();
         let mut unsent = 0;
         let (at, answered) = loop {

@@ -67,7 +67,7 @@ impl Wire for RedisWire {
         };
         let node = self.topology.node(&names.lock);
         let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
-        let answer = scripts::parse_acquire_reply(answer)?;
+        let answer = scripts::parse_acquire_reply(answer, *mode)?;
         Ok(Answered { at, answer })
     }
 
@@ -89,8 +89,9 @@ impl Wire for RedisWire {
         let call = ScriptCall {
             script: &Scripts::of(*mode).release,
             names,
-            arguments: &[Argument::Text(entry.owner_id.as_str())],
-            holder: Some((entry, request.token)),
+            arguments: &[Argument::Member(&entry.owner_id, *mode)],
+            // The record of a lock that is shared does not name the owner.
+            holder: (mode.share().is_none()).then_some((entry, request.token)),
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
@@ -119,16 +120,17 @@ impl Wire for RedisWire {
             } = successor.owner;
             (&*entry, outstanding, successor.ttl)
         });
-        let arguments = match &successor {
+        let (script, arguments) = match &successor {
             Some((entry, _, ttl)) => {
+                debug_assert!(mode.share().is_none(), "a share has no local turns");
                 arguments[1] = Argument::Entry(entry);
                 arguments[2] = Argument::Number(millis(*ttl));
-                &arguments[..]
+                (Scripts::end_with_successor(), &arguments[..])
             }
-            None => &arguments[..1],
+            None => (&Scripts::of(*mode).end, &arguments[..1]),
         };
         let call = ScriptCall {
-            script: &Scripts::of(*mode).end,
+            script,
             names,
             arguments,
             holder: None,

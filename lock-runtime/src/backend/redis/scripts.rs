@@ -10,8 +10,8 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
 use crate::key::{Record, RecordNames};
-use crate::lease::Mode;
-use crate::lease::record::{Grant, Holder};
+use crate::lease::record::{Counted, Grant, Holder};
+use crate::lease::{Mode, Share};
 
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
@@ -32,26 +32,57 @@ pub(super) struct Scripts {
 impl Scripts {
     pub(super) fn of(mode: Mode) -> &'static Scripts {
         match mode {
-            Mode::Exclusive | Mode::Write | Mode::Share(_) => &EXCLUSIVE,
+            Mode::Exclusive => &EXCLUSIVE,
+            Mode::Write => &WRITE,
+            Mode::Share(_) => &SHARE,
         }
+    }
+
+    /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
+    /// queue lets the next ones in when it confirms.
+    pub(super) fn end_with_successor() -> &'static Script {
+        &EXCLUSIVE.end
     }
 }
 
+macro_rules! lua {
+    ($($name:literal),+) => {
+        concat!($(include_str!(concat!("lua/", $name, ".lua"))),+)
+    };
+}
+
+const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
+const SHARE_END: &str = lua!("grant", "share", "share_end");
+
+const OF_QUEUE: &[Record] = &[Record::Lock, Record::Fence, Record::Queue];
+const ALL: &[Record] = &[Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+
 static EXCLUSIVE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    acquire: Script::new(
-        &[Record::Lock, Record::Fence, Record::Queue],
-        concat!(
-            include_str!("lua/take.lua"),
-            include_str!("lua/grant.lua"),
-            include_str!("lua/acquire.lua")
+    acquire: Script::new(OF_QUEUE, ACQUIRE),
+    renew: Script::new(&[Record::Lock], lua!("renew")),
+    release: Script::new(&[Record::Lock], lua!("release")),
+    end: Script::new(OF_QUEUE, lua!("grant", "choose", "end")),
+});
+
+/// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
+static WRITE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    acquire: Script::new(ALL, ACQUIRE),
+    renew: Script::new(&[Record::Lock], lua!("renew")),
+    release: Script::new(&[Record::Lock], lua!("release")),
+    end: Script::new(ALL, SHARE_END),
+});
+
+static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
+    let of_share = &[Record::Lock, Record::Shares];
+    Scripts {
+        acquire: Script::new(
+            ALL,
+            lua!("share_take", "grant", "queue", "share", "share_acquire"),
         ),
-    ),
-    renew: Script::new(&[Record::Lock], include_str!("lua/renew.lua")),
-    release: Script::new(&[Record::Lock], include_str!("lua/release.lua")),
-    end: Script::new(
-        &[Record::Lock, Record::Fence, Record::Queue],
-        concat!(include_str!("lua/grant.lua"), include_str!("lua/end.lua")),
-    ),
+        renew: Script::new(of_share, lua!("share_renew")),
+        release: Script::new(of_share, lua!("share_release")),
+        end: Script::new(ALL, SHARE_END),
+    }
 });
 
 impl Script {
@@ -70,6 +101,11 @@ impl Script {
             by_digest: header("EVALSHA", redis::Script::new(source).get_hash()),
             by_source: header("EVAL", source),
         }
+    }
+
+    /// Whether this is the same script with the same records.
+    pub(super) fn is(&self, other: &Script) -> bool {
+        self.by_digest == other.by_digest
     }
 
     /// Appends a call for the lock with these names.
@@ -94,29 +130,47 @@ impl Script {
     }
 }
 
-pub(super) fn parse_acquire_reply(value: Value) -> Result<AcquireReply, WireError> {
-    match value {
-        Value::Array(parts) => match <[Value; 3]>::try_from(parts) {
-            Ok(
-                [
-                    Value::Int(remaining),
-                    Value::Int(position),
-                    Value::BulkString(holder),
-                ],
-            ) => {
-                Ok(AcquireReply::Waiting(Waiting {
-                    // −1 stands for a key that does not expire.
-                    remaining: u64::try_from(remaining).ok().map(Duration::from_millis),
-                    position: u32::try_from(position).unwrap_or(u32::MAX),
-                    holder: Holder::parse(&holder),
-                }))
+/// Parses the answer to an owner that asked for the lock in this mode.
+pub(super) fn parse_acquire_reply(value: Value, mode: Mode) -> Result<AcquireReply, WireError> {
+    let reply = match &value {
+        Value::Array(parts) => parse_waiting(parts, mode).map(AcquireReply::Waiting),
+        value => parse_grant(value).map(AcquireReply::Granted),
+    };
+    reply.ok_or_else(|| unknown_answer("acquire"))
+}
+
+fn parse_waiting(parts: &[Value], mode: Mode) -> Option<Waiting> {
+    let [
+        Value::Int(remaining),
+        Value::Int(position),
+        Value::BulkString(holder),
+        counted @ ..,
+    ] = parts
+    else {
+        return None;
+    };
+    let mut holder = Holder::parse(holder);
+    match counted {
+        [] => {}
+        &[Value::Int(owners), Value::Int(taken), Value::Int(age)] => {
+            if let Holder::Shared(shared) = &mut holder {
+                let count = |number| u64::try_from(number).unwrap_or(0);
+                shared.counted = Some(Counted {
+                    owners: count(owners),
+                    taken: count(taken),
+                    limit: mode.share().and_then(Share::limit),
+                    since: Duration::from_millis(count(age)),
+                });
             }
-            _ => Err(unknown_answer("acquire")),
-        },
-        value => parse_grant(&value)
-            .map(AcquireReply::Granted)
-            .ok_or_else(|| unknown_answer("acquire")),
+        }
+        _ => return None,
     }
+    Some(Waiting {
+        // −1 stands for a key that does not expire.
+        remaining: u64::try_from(*remaining).ok().map(Duration::from_millis),
+        position: u32::try_from(*position).unwrap_or(u32::MAX),
+        holder,
+    })
 }
 
 pub(super) fn parse_renew_reply(value: &Value) -> Result<Option<Grant>, WireError> {
@@ -173,13 +227,13 @@ mod tests {
 
     #[test]
     fn acquire_reply_is_a_grant_or_a_position() {
-        let Ok(AcquireReply::Granted(grant)) = parse_acquire_reply(text("+0000000000000016"))
-        else {
+        let parse = |value| parse_acquire_reply(value, Mode::Exclusive);
+        let Ok(AcquireReply::Granted(grant)) = parse(text("+0000000000000016")) else {
             panic!()
         };
         assert!(grant.contended);
         let waiting = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
-        let Ok(AcquireReply::Waiting(waiting)) = parse_acquire_reply(waiting) else {
+        let Ok(AcquireReply::Waiting(waiting)) = parse(waiting) else {
             panic!()
         };
         assert_eq!(
@@ -187,10 +241,47 @@ mod tests {
             (Some(Duration::from_millis(250)), 3)
         );
         let without_ttl = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
-        let Ok(AcquireReply::Waiting(waiting)) = parse_acquire_reply(without_ttl) else {
+        let Ok(AcquireReply::Waiting(waiting)) = parse(without_ttl) else {
             panic!()
         };
         assert_eq!(waiting.remaining, None);
+    }
+
+    #[test]
+    fn acquire_reply_counts_the_shares_beside_the_limit_of_the_caller() {
+        const SHARED: &str = "shared0001234567890123 0001234567890123 shared: api-7 ship";
+        let counted = |value: &str, mode| {
+            let counted = [3, 4, 2_500].map(Value::Int);
+            let parts = [Value::Int(250), Value::Int(1), text(value)].into_iter();
+            let answer = Value::Array(parts.chain(counted).collect());
+            match parse_acquire_reply(answer, mode).unwrap() {
+                AcquireReply::Waiting(waiting) => match waiting.holder {
+                    Holder::Shared(shared) => shared.counted,
+                    _ => None,
+                },
+                AcquireReply::Granted(_) => panic!("it is held"),
+            }
+        };
+        let of_five = Mode::Share(Share::permits(5, 2).unwrap());
+        for (mode, limit) in [(of_five, Some(5)), (Mode::Write, None)] {
+            let expected = Counted {
+                owners: 3,
+                taken: 4,
+                limit,
+                since: Duration::from_millis(2_500),
+            };
+            assert_eq!(counted(SHARED, mode), Some(expected));
+        }
+        assert_eq!(counted("foreign", Mode::Write), None);
+    }
+
+    #[test]
+    fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
+        let (write, plain) = (Scripts::of(Mode::Write), Scripts::of(Mode::Exclusive));
+        let share = Scripts::of(Mode::Share(Share::READ));
+        assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
+        assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
+        assert!(Scripts::end_with_successor().is(&plain.end));
     }
 
     #[test]
@@ -200,9 +291,15 @@ mod tests {
             Value::Int(7),
             text("secret"),
             Value::Array(vec![text("secret")]),
+            Value::Array(vec![
+                Value::Int(1),
+                Value::Int(1),
+                text("secret"),
+                Value::Int(1),
+            ]),
         ] {
             for error in [
-                parse_acquire_reply(value.clone()).err(),
+                parse_acquire_reply(value.clone(), Mode::Share(Share::READ)).err(),
                 parse_release_reply(&value).err(),
                 parse_end_reply(&value).err(),
             ] {

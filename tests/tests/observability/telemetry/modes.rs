@@ -29,9 +29,9 @@ async fn order(locks: &LockClient, id: u8) -> Result<(), LockError> {
 }
 
 /// The calls of one store, which has reports and a supplier with this number.
-async fn says_what_stood_in_the_way(locks: &LockClient, other: &LockClient, id: u8) {
+async fn says_what_stood_in_the_way([locks, other, third]: &[LockClient; 3], id: u8) {
     let body = async || {
-        let error = rebuild(other, id).await.unwrap_err();
+        let error = rebuild(third, id).await.unwrap_err();
         let holder = error.holder().unwrap();
         assert!(holder.starts_with("2 readers, since "), "{holder}");
         let told = told("lock_not_acquired", "report:<id>").pop().unwrap();
@@ -55,14 +55,14 @@ async fn says_what_stood_in_the_way(locks: &LockClient, other: &LockClient, id: 
 async fn refused_call_says_how_many_share_the_lock() {
     crate::record();
     let server = RedisServer::start();
-    let (locks, other) = (client(server.url()), client(server.url()));
-    says_what_stood_in_the_way(&locks, &other, 1).await;
+    let clients = [(); 3].map(|()| client(server.url()));
+    says_what_stood_in_the_way(&clients, 1).await;
     let modes = |template| {
         let calls = told("lock_acquire", template);
         let modes = calls.iter().map(|call| call.field("mode").to_owned());
         modes.collect::<Vec<_>>()
     };
-    assert_eq!(modes("report:<id>"), ["write", "read", "read"]);
+    assert_eq!(modes("report:<id>"), ["read", "read", "write"]);
     assert_eq!(modes("supplier:<id>"), ["permits", "permits"]);
 }
 

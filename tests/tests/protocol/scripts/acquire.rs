@@ -85,6 +85,7 @@ fn a_taken_lock_answers_its_rest_and_its_value() {
         remaining,
         position,
         value,
+        ..
     } = lock.acquire('B', TTL).unwrap()
     else {
         panic!("B must wait");
@@ -153,6 +154,7 @@ fn a_foreign_value_is_never_touched() {
             remaining,
             position,
             value: seen,
+            ..
         } = lock.acquire('B', TTL).unwrap()
         else {
             panic!("{value:?} holds the lock");

@@ -43,6 +43,7 @@ fn a_live_head_is_served_before_a_newcomer() {
         remaining,
         position,
         value,
+        ..
     } = lock.acquire('C', TTL).unwrap()
     else {
         panic!("B comes first");

@@ -14,9 +14,11 @@ mod queue;
 mod random;
 mod release;
 mod renew;
+mod shares;
 mod wrong_type;
 
 use harness::{Answer, RawLock, RedisServer};
+use redis::RedisResult;
 
 const TTL: i64 = 60_000;
 const CLAIM: i64 = 1_500;
@@ -55,6 +57,25 @@ fn snapshot(lock: &mut RawLock) -> Vec<(String, Vec<u8>)> {
     keys.into_iter()
         .map(|key| (key.clone(), lock.command(&["DUMP", &key])))
         .collect()
+}
+
+/// Makes `key` a list.
+fn spoil(lock: &mut RawLock, key: &str) {
+    let _: i64 = lock.command(&["DEL", key]);
+    let _: i64 = lock.command(&["LPUSH", key, "x"]);
+}
+
+/// Asserts that a script fails with this code, and writes nothing.
+#[track_caller]
+fn assert_refused<T: std::fmt::Debug>(
+    lock: &mut RawLock,
+    code: &str,
+    call: impl FnOnce(&mut RawLock) -> RedisResult<T>,
+) {
+    let before = snapshot(lock);
+    let error = call(lock).unwrap_err();
+    assert_eq!(error.code(), Some(code), "{error}");
+    assert_eq!(snapshot(lock), before);
 }
 
 /// Asserts that `left` is a time (ms) that was `at_most` a moment ago.

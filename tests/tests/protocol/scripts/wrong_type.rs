@@ -1,27 +1,11 @@
 //! Keys of another type: an error with the server's text, and nothing written. Held locks can still be
 //! confirmed, renewed and released, because that touches the lock's record alone.
 
-use harness::{Answer, Listener, RawLock};
-use redis::RedisResult;
+use harness::{Answer, Listener};
 
-use super::{TTL, expire, snapshot, start};
+use super::{TTL, assert_refused, expire, spoil, start};
 
-/// Makes `key` a list.
-fn spoil(lock: &mut RawLock, key: &str) {
-    let _: i64 = lock.command(&["DEL", key]);
-    let _: i64 = lock.command(&["LPUSH", key, "x"]);
-}
-
-#[track_caller]
-fn assert_refused<T: std::fmt::Debug>(
-    lock: &mut RawLock,
-    call: impl FnOnce(&mut RawLock) -> RedisResult<T>,
-) {
-    let before = snapshot(lock);
-    let error = call(lock).unwrap_err();
-    assert_eq!(error.code(), Some("WRONGTYPE"), "{error}");
-    assert_eq!(snapshot(lock), before);
-}
+const WRONGTYPE: &str = "WRONGTYPE";
 
 #[test]
 fn the_lock_itself() {
@@ -30,13 +14,15 @@ fn the_lock_itself() {
     lock.acquire('B', TTL).unwrap();
     let k = lock.k.clone();
     spoil(&mut lock, &k);
-    assert_refused(&mut lock, |lock| lock.acquire('C', TTL));
-    assert_refused(&mut lock, |lock| lock.try_acquire('C', TTL));
-    assert_refused(&mut lock, |lock| lock.renew('A', TTL));
-    assert_refused(&mut lock, |lock| lock.release('A'));
-    assert_refused(&mut lock, |lock| lock.end('A'));
-    assert_refused(&mut lock, |lock| lock.end('B'));
-    assert_refused(&mut lock, |lock| lock.end_with_next('A', 'N', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.acquire('C', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.try_acquire('C', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.renew('A', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.release('A'));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.end('A'));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.end('B'));
+    assert_refused(&mut lock, WRONGTYPE, |lock| {
+        lock.end_with_next('A', 'N', TTL)
+    });
 }
 
 #[test]
@@ -48,8 +34,8 @@ fn the_fence_of_a_free_lock() {
     expire(&mut lock);
     let f = lock.f.clone();
     spoil(&mut lock, &f);
-    assert_refused(&mut lock, |lock| lock.acquire('C', TTL));
-    assert_refused(&mut lock, |lock| lock.try_acquire('C', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.acquire('C', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.try_acquire('C', TTL));
 }
 
 #[test]
@@ -58,7 +44,7 @@ fn the_fence_of_a_taken_lock() {
     lock.acquire('A', TTL).unwrap();
     let f = lock.f.clone();
     spoil(&mut lock, &f);
-    assert_refused(&mut lock, |lock| lock.acquire('B', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.acquire('B', TTL));
 }
 
 #[test]
@@ -66,9 +52,9 @@ fn the_queue_of_a_free_lock() {
     let (_server, mut lock) = start();
     let q = lock.q.clone();
     spoil(&mut lock, &q);
-    assert_refused(&mut lock, |lock| lock.acquire('A', TTL));
-    assert_refused(&mut lock, |lock| lock.try_acquire('A', TTL));
-    assert_refused(&mut lock, |lock| lock.end('A'));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.acquire('A', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.try_acquire('A', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.end('A'));
 }
 
 #[test]
@@ -77,9 +63,9 @@ fn the_queue_of_a_taken_lock() {
     lock.acquire('A', TTL).unwrap();
     let q = lock.q.clone();
     spoil(&mut lock, &q);
-    assert_refused(&mut lock, |lock| lock.acquire('B', TTL));
-    assert_refused(&mut lock, |lock| lock.try_acquire('B', TTL));
-    assert_refused(&mut lock, |lock| lock.end('B'));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.acquire('B', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.try_acquire('B', TTL));
+    assert_refused(&mut lock, WRONGTYPE, |lock| lock.end('B'));
 }
 
 #[test]

@@ -1,4 +1,4 @@
--- Part of acquire and end: grants a lock without a holder to the next waiter.
+-- Part of acquire and end, also of a share: the records, and what grants a lock to a waiter.
 --
 -- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '.
 -- F, the fence: the last token.
@@ -38,11 +38,6 @@ local function read_fence()
   return fence
 end
 
--- The entries of waiters, the head first, or the error of Q.
-local function read_queue()
-  return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED)
-end
-
 -- Adds the members of a waiter to `list`.
 local function add_members(list, entry)
   list[#list + 1] = entry
@@ -63,24 +58,15 @@ local function is_subscribed(owner)
   return subscribers.err or subscribers[2] > 0
 end
 
--- Checks the waiters from the head on. Returns the entry to grant the lock to, or nil, and the members of waiters
--- that are dead, and of the owner `ended`. The owner `sender` needs no message. Writes nothing.
-local function choose(waiters, sender, ended)
-  local removed = {}
-  for _, entry in ipairs(waiters) do
-    local owner = owner_of(entry)
-    if owner == sender then
-      return entry, removed
-    end
-    local heartbeat = call('ZSCORE', Q, owner)
-    local alive_for = heartbeat and -heartbeat - now
-    if owner == ended or not alive_for or alive_for <= 0 then
-      add_members(removed, entry)
-    elseif (alive_for > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner) then
-      return entry, removed
-    end
-  end
-  return nil, removed
+-- How long (µs) a waiter still counts as alive; 0 or less if it is dead.
+local function alive_for(owner)
+  local heartbeat = call('ZSCORE', Q, owner)
+  return heartbeat and -heartbeat - now or 0
+end
+
+-- Notifies a waiter of its grant. Returns whether its process is there to confirm it.
+local function accepts(owner, alive)
+  return (alive > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner)
 end
 
 -- Stores a new token and returns it.

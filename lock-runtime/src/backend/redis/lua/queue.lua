@@ -1,0 +1,48 @@
+-- Part of acquire and share_acquire, after grant.lua: a caller that does not hold the lock.
+local MAX_WAITERS = 16384
+local MAX_SHOWN = 512 -- bytes of K's value; a foreign value may have megabytes
+
+-- A value of this library whose flag is not set: owner, space, sixteen digits, label.
+local UNFLAGGED = '^...................... %d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d '
+-- A value of a lock that several owners share: see share.lua.
+local SHARED = '^shared(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)[ +]'
+
+-- Whether no further owner may queue. An empty queue is not read.
+local function is_full(members)
+  return members >= MAX_WAITERS and call('ZCOUNT', Q, '0', '+inf') >= MAX_WAITERS
+end
+
+-- Has the caller queue, or stay in the queue. `value` is K's, or nil if K is free. Returns the caller's ticket.
+local function join_queue(entry, ticket, members, value)
+  ticket = ticket or members > 0 and next_ticket() or now
+  enqueue(entry, ticket)
+  -- A foreign value is never modified.
+  if value and value:match(UNFLAGGED) then
+    call('SETRANGE', K, '22', '+')
+    if not value:match(SHARED) then
+      -- Otherwise the holder would learn of the waiter by its release, and then send another command.
+      notify(owner_of(value))
+    end
+  end
+  return ticket
+end
+
+-- The answer to the caller: { remaining ms, position, the first bytes of K's value }. The position is 1 at the head
+-- and 0 outside the queue. If K is shared, and the caller names R, it is followed by the number of owners, what they
+-- take together, and for how long K has been shared (ms).
+local function waiting(ticket, members, value)
+  local position = 0
+  if ticket then
+    position = members > 0 and call('ZCOUNT', Q, '0', ticket) or 1
+  end
+  local answer = { call('PTTL', K), position, value:sub(1, MAX_SHOWN) }
+  local phase = KEYS[4] and value:match(SHARED)
+  local sum = phase and redis.pcall('ZSCORE', KEYS[4], '=')
+  if type(sum) == 'string' then
+    answer[4] = call('ZCOUNT', KEYS[4], string.format('(%.0f', now), '+inf')
+    answer[5] = -sum
+    -- The token is the time at which the phase began, unless the clock was set back.
+    answer[6] = math.max(0, math.floor((now - phase) / 1000))
+  end
+  return answer
+end

@@ -1,0 +1,169 @@
+-- Part of share_acquire and share_end, after grant.lua: locks that several owners share.
+--
+-- A share is a lease of K beside others. The time from the first share to the last is a phase, with one token. In a
+-- phase K's value is `shared` token(16) flag(1) token(16) ` shared: ` label: like any other value with a holder. K
+-- expires with the last share.
+-- R, the shares: the member `owner`, or `owner*take` if it takes more than 1, is scored with its expiry (µs). The
+--   member `=` is scored with minus the sum of what is taken. R means nothing unless K is shared. It expires with K.
+-- The entry of a share in Q has a tag before its label: 0x1F take/limit 0x1F. The limit 0 is none.
+local R = KEYS[4]
+local CLAIM_US = 1500000
+-- Shares that are granted and not confirmed. More could not all be confirmed within their claim. At first so many are
+-- granted, and then one with each confirmation.
+local MAX_UNCONFIRMED = 32
+
+-- What an entry takes, and its limit; nil for an entry that asks for the lock alone.
+local function share_of(entry)
+  local take, limit = entry:match('^\31(%d+)/(%d+)\31', 24)
+  return tonumber(take), tonumber(limit)
+end
+
+local function member_of(owner, take)
+  return take > 1 and owner .. '*' .. take or owner
+end
+
+-- Whether a share may join those that take `taken`. The limit is that of the share; none is stored. A share alone is
+-- not compared: an entry that can never fit must not block the queue of a free lock.
+local function fits(taken, take, limit)
+  if taken > 0 and limit > 0 and taken + take > limit then return false end
+  return true
+end
+
+-- The ms at which a key expires with a share: not before it.
+local function expiry(ends)
+  return string.format('%.0f', math.ceil(ends / 1000))
+end
+
+local value = call('GET', K)
+-- The token of the phase.
+local phase = value and value:match('^shared(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)[ +]')
+-- What the shares take together, without those that have lapsed. Nil if K is not shared, or if R was lost, for example
+-- evicted: then no share can join, and K goes by its expiry.
+local taken
+local lapsed, lapsed_take = {}, 0
+if phase then
+  local sum = call('ZSCORE', R, '=')
+  if sum then
+    lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED)
+    for _, member in ipairs(lapsed) do
+      lapsed[member] = true
+      lapsed_take = lapsed_take + (tonumber(member:match('%*(%d+)$')) or 1)
+    end
+    taken = -sum - lapsed_take
+  end
+end
+
+-- The expiry of a share in R, or nil; and whether `taken` has it. It has a share that has lapsed if that is not among
+-- those that this script takes off.
+local function find_share(member)
+  local ends = taken and tonumber(call('ZSCORE', R, member) or nil)
+  return ends, ends and not lapsed[member]
+end
+
+-- A choice without a share yet. `beside` is what those take that share the lock on; nil if there are none.
+local function new_choice(beside)
+  return { beside = beside, taken = beside or 0, shares = {}, removed = {} }
+end
+
+-- Adds the share of `entry` to the choice, if its owner does not share the lock already.
+local function add_share(choice, entry, take)
+  local ends, is_counted
+  if choice.beside then
+    ends, is_counted = find_share(member_of(owner_of(entry), take))
+  end
+  if not ends or ends <= now then
+    choice.shares[#choice.shares + 1] = entry
+    choice.taken = choice.taken + (is_counted and 0 or take)
+  end
+end
+
+-- Checks the waiters from the head on, and adds those that go in now to the choice: shares, or as `head` the one that
+-- is granted the lock alone. At most `most` shares beside that of `sender`, which needs no message. Stops at the first
+-- waiter that does not fit: none is overtaken. `is_blocked` says that a waiter which stays comes before newcomers.
+-- Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
+local function choose_shares(choice, most, sender, ended)
+  -- Mostly the first two decide.
+  for _, part in ipairs({ { '0', '2' }, { '2', '126' } }) do
+    local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
+    for _, entry in ipairs(waiters) do
+      local owner = owner_of(entry)
+      local take, limit = share_of(entry)
+      local alive = owner == sender and LIVE_US or alive_for(owner)
+      if owner == ended or alive <= 0 then
+        add_members(choice.removed, entry)
+      elseif take and not fits(choice.taken, take, limit)
+        or not take and (choice.beside or #choice.shares > 0)
+        or owner ~= sender and #choice.shares >= most
+      then
+        choice.is_blocked = true
+        return
+      elseif owner == sender or accepts(owner, alive) then
+        add_members(choice.removed, entry)
+        if not take then
+          choice.head, choice.is_blocked = entry, true
+          return
+        end
+        add_share(choice, entry, take)
+        choice.has_sender = choice.has_sender or owner == sender
+      end
+    end
+    if #waiters < tonumber(part[2]) then
+      return
+    end
+  end
+  -- A free lock does not wait for those behind so many that are dead or silent.
+  choice.is_blocked = choice.beside or #choice.shares > 0
+end
+
+-- Removes members of waiters. Returns how many are left. Q is asked before: a script names no key that it may have
+-- removed.
+local function remove_waiters(removed)
+  local members = call('ZCARD', Q)
+  return #removed > 0 and members - call('ZREM', Q, unpack(removed)) or members
+end
+
+-- Writes the shares of a choice to R, and their sum: that of `sender` until `ends`, all others for a claim. Returns
+-- when the last share lapses.
+local function write_shares(choice, sender, ends)
+  local scores = { -choice.taken, '=' }
+  for _, entry in ipairs(choice.shares) do
+    local owner = owner_of(entry)
+    scores[#scores + 1] = owner == sender and ends or now + CLAIM_US
+    scores[#scores + 1] = member_of(owner, (share_of(entry)))
+  end
+  call('ZADD', R, unpack(scores))
+  return tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
+end
+
+-- Begins a phase of the chosen shares, with the label of the first. Returns K's value.
+local function begin_phase(choice, token, remaining, sender, ends)
+  -- Shares of an earlier phase, if K was deleted. `=` stays, so that R is not empty in between.
+  call('ZADD', R, '+inf', '=')
+  call('ZREMRANGEBYSCORE', R, '-inf', '(+inf')
+  local expires = expiry(write_shares(choice, sender, ends))
+  local flag = remaining > 0 and '+' or ' '
+  local label = choice.shares[1]:match('^\31%d+/%d+\31(.*)', 24)
+  value = 'shared' .. token .. flag .. token .. ' shared: ' .. label
+  call('SET', K, value, 'PXAT', expires)
+  call('PEXPIREAT', R, expires)
+  return value
+end
+
+-- Goes on with the phase: the chosen shares go in, those that have lapsed are taken off. `remaining` is the number of
+-- members left in Q, or nil if Q has another type. Returns K's value.
+local function continue_phase(choice, remaining, sender, ends)
+  if #lapsed > 0 then
+    call('ZREM', R, unpack(lapsed))
+  end
+  local last = write_shares(choice, sender, ends)
+  local flag = remaining and (remaining > 0 and '+' or ' ') or value:sub(23, 23)
+  if value:sub(23, 23) ~= flag then
+    call('SETRANGE', K, '22', flag)
+    value = value:sub(1, 22) .. flag .. value:sub(24)
+  end
+  -- Also lower, so that a share that is gone keeps no waiter out. Not in the past, since that would delete K.
+  local expires = expiry(math.max(last, now + 1))
+  call('PEXPIREAT', K, expires)
+  call('PEXPIREAT', R, expires)
+  return value
+end

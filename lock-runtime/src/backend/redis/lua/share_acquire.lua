@@ -1,0 +1,123 @@
+-- Follows share_take.lua, grant.lua, queue.lua and share.lua: an owner confirms its share, or has to look at the queue,
+-- at shares that have lapsed, or at a lock that is held alone.
+-- Also the poll of a waiter. Sent twice, it has the effect of one.
+-- Answers flag+token if the caller shares K, else as `waiting` does. If the share has a limit, what remains is the time
+-- until the first share lapses.
+local ends = now + ttl * 1000
+
+if phase then
+  local until_now = find_share(member)
+  if until_now and until_now > now then
+    -- The first write is one that a server out of memory allows. Neither this share nor K is ever shortened.
+    local last = math.max(ends, tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]))
+    call('PEXPIREAT', K, expiry(last))
+    call('PEXPIREAT', R, expiry(last))
+    if ends > until_now then
+      call('ZADD', R, ends, member)
+    end
+    local members = taken and value:sub(23, 23) == '+' and redis.pcall('ZCARD', Q)
+    if type(members) == 'number' then
+      -- Goes on where the script stopped that granted this share.
+      local choice = new_choice(taken)
+      choose_shares(choice, 1 + lapsed_take)
+      if #choice.removed > 0 or #lapsed > 0 or members == 0 then
+        continue_phase(choice, remove_waiters(choice.removed))
+      end
+    end
+    return value:sub(23, 39)
+  end
+elseif value
+  and owner_of(value) == owner
+then
+  -- Granted by a script that grants a lock to one owner, or to be shared from now on. The turns of a lock that was held
+  -- have used tokens, so it gets another one.
+  local is_granted = value:sub(41, 41) == '\31'
+  local fence, failure = read_fence()
+  if not fence and not is_granted then
+    return failure
+  end
+  local choice = new_choice()
+  add_share(choice, entry, take)
+  local members = redis.pcall('ZCARD', Q)
+  -- Of another type: it fails before anything is written.
+  call('ZCARD', R)
+  if type(members) == 'number' and members > 0 then
+    choose_shares(choice, 1 + MAX_UNCONFIRMED, nil, owner)
+  end
+  -- The first write is one that a server out of memory allows.
+  call('PEXPIRE', K, ttl)
+  local token = is_granted and value:sub(24, 39) or new_token(fence)
+  local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 0
+  return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)
+end
+
+local fence, failure = read_fence()
+if not fence then
+  return failure
+end
+local members = call('ZCARD', Q)
+local ticket = members > 0 and call('ZSCORE', Q, entry)
+if not phase then
+  -- Of another type: it fails before anything is written.
+  call('ZCARD', R)
+end
+
+local is_free = not value or taken and taken <= 0
+local choice
+-- A waiter further behind leaves it to those before it.
+if is_free or taken and not (ticket and call('ZCOUNT', Q, '0', ticket) > MAX_UNCONFIRMED) then
+  choice = new_choice(not is_free and taken or nil)
+  if members > 0 then
+    choose_shares(choice, (is_free or ticket) and MAX_UNCONFIRMED or 1, owner)
+  end
+  if not choice.has_sender and not choice.is_blocked and fits(choice.taken, take, limit) then
+    add_share(choice, entry, take)
+    choice.has_sender = true
+    if ticket then
+      -- Further behind than the walk went.
+      add_members(choice.removed, entry)
+    end
+  end
+end
+
+-- Each of these first writes is one that a server out of memory refuses.
+local token
+local is_changed = choice and #choice.shares + #choice.removed + #lapsed > 0
+if is_free then
+  token = new_token(fence)
+elseif is_changed then
+  call('ZADD', R, -choice.taken, '=')
+end
+
+-- A ttl without a sign asks to queue.
+local queues = ttl == ARGV[2] and not (choice and choice.has_sender)
+local is_refused = queues and not ticket and is_full(members)
+if queues and not is_refused then
+  ticket = join_queue(entry, ticket, members, not is_free and value)
+end
+if token or is_changed then
+  -- After the caller has queued, so that Q is not empty in between.
+  local remaining = remove_waiters(choice.removed)
+  if choice.head then
+    value = grant(choice.head, CLAIM_MS, token, remaining)
+  elseif token then
+    value = begin_phase(choice, token, remaining, owner, ends)
+  else
+    value = continue_phase(choice, remaining, owner, ends)
+  end
+  if choice.has_sender then
+    return value:sub(23, 39)
+  end
+end
+if is_refused then
+  return redis.error_reply('LOCKQUEUEFULL too many waiters')
+end
+
+local answer = waiting(ticket, members, value)
+if limit > 0 and answer[4] then
+  local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]
+  if first then
+    answer[1] = math.min(answer[1], math.ceil((first - now) / 1000))
+  end
+end
+return answer

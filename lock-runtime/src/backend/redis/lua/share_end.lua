@@ -1,0 +1,61 @@
+-- Follows grant.lua and share.lua. KEYS K F Q R, ARGV owner+label, with a tag if it asked for a share.
+-- Afterwards the owner neither holds, alone or beside others, nor queues. The waiters go in for which there is room.
+-- Answers, if it held: 1 given back, 2 and granted to waiters. Otherwise: 3 left the queue, 0 K is absent, -1 K is not
+-- the owner's.
+local entry = ARGV[1]
+local owner = owner_of(entry)
+local take = share_of(entry) or 1
+local member = member_of(owner, take)
+local ends, is_counted = find_share(member)
+local is_holder = value and not phase
+  and owner_of(value) == owner
+
+-- If a record has another type, no waiter can be granted the lock, but the owner's share must not stay.
+local fence, members = read_fence(), redis.pcall('ZCARD', Q)
+local is_readable = fence and type(members) == 'number' and (phase or type(redis.pcall('ZCARD', R)) == 'number')
+
+local left = 0
+-- The first write is one that a server out of memory allows.
+if ends then
+  call('ZREM', R, member)
+  taken = taken - (is_counted and take or 0)
+elseif not is_holder then
+  left = call('ZREM', Q, entry, owner)
+  -- Those behind it may go in, unless another owner holds the lock alone.
+  if left == 0 or not is_readable or value and not taken then
+    return left > 0 and 3 or value and -1 or 0
+  end
+  members = members - left
+end
+
+local is_free = not phase or taken <= 0
+local choice = new_choice(not is_free and taken or nil)
+local remaining
+if is_readable then
+  remaining = 0
+  -- Otherwise Q is gone: a script names no key that it may have removed.
+  if members > 0 then
+    -- While others share the lock, as much as is given back: more are confirmed by the shares that go in.
+    choose_shares(choice, is_free and MAX_UNCONFIRMED or math.min(MAX_UNCONFIRMED, take + lapsed_take), nil, owner)
+    add_members(choice.removed, entry)
+    remaining = remove_waiters(choice.removed)
+  end
+end
+if not is_free then
+  continue_phase(choice, remaining)
+elseif choice.head then
+  if phase then
+    call('DEL', R)
+  end
+  grant(choice.head, CLAIM_MS, new_token(fence), remaining)
+elseif #choice.shares > 0 then
+  begin_phase(choice, new_token(fence), remaining)
+elseif phase then
+  call('DEL', K, R)
+elseif value then
+  call('DEL', K)
+end
+if left > 0 then
+  return 3
+end
+return (choice.head or #choice.shares > 0) and 2 or 1

@@ -1,0 +1,63 @@
+//! Renewals of many leases, as one pipeline of commands.
+
+use super::command::{Argument, millis};
+use super::scripts::{Script, Scripts};
+use crate::backend::wire::Renewal;
+
+/// Appends renewals. If `by_source`, the first of each script carries it: leases may be of several modes.
+pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
+    let mut carried: Vec<&Script> = Vec::new();
+    for renewal in renewals {
+        let script = &Scripts::of(renewal.mode).renew;
+        let carries = by_source && !carried.iter().any(|other| other.is(script));
+        if carries {
+            carried.push(script);
+        }
+        let arguments = [
+            Argument::Member(&renewal.owner_id, renewal.mode),
+            Argument::Number(millis(renewal.extension.ttl)),
+        ];
+        script.write(output, carries, &renewal.names, &arguments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::key::RecordNames;
+    use crate::lease::owner_id::OwnerId;
+    use crate::lease::schedule::Extension;
+    use crate::lease::{Mode, Share};
+
+    #[test]
+    fn renewals_of_several_modes_carry_each_script_once() {
+        let modes = [
+            Mode::Exclusive,
+            Mode::Share(Share::READ),
+            Mode::Write,
+            Mode::Share(Share::permits(5, 2).unwrap()),
+        ];
+        let renewals = modes.map(|mode| Renewal {
+            owner_id: OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap(),
+            names: RecordNames::of_lock("lock:k".to_owned()).unwrap(),
+            mode,
+            extension: Extension {
+                ttl: Duration::from_secs(10),
+                extends: true,
+            },
+        });
+        let renewals: Vec<&Renewal> = renewals.iter().collect();
+        let commands = |by_source| {
+            let mut output = Vec::new();
+            write_renewals(&mut output, &renewals, by_source);
+            let output = String::from_utf8(output).unwrap();
+            let arguments = output.split("\r\n");
+            let commands = arguments.filter(|argument| ["EVAL", "EVALSHA"].contains(argument));
+            commands.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(commands(false), ["EVALSHA"; 4]);
+        assert_eq!(commands(true), ["EVAL", "EVAL", "EVALSHA", "EVALSHA"]);
+    }
+}

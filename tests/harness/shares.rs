@@ -1,0 +1,113 @@
+//! The scripts of locks that several owners share, one call each.
+
+use std::sync::LazyLock;
+
+use redis::{RedisResult, Script};
+
+use crate::raw::{ACQUIRE, Answer, RawLock, entry, lua, owner};
+
+static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(lua!(
+        "share_take.lua",
+        "grant.lua",
+        "queue.lua",
+        "share.lua",
+        "share_acquire.lua"
+    ))
+});
+static SHARE_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_renew.lua")));
+static SHARE_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_release.lua")));
+static SHARE_END: LazyLock<Script> =
+    LazyLock::new(|| Script::new(lua!("grant.lua", "share.lua", "share_end.lua")));
+
+/// What an owner takes of a lock beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// What it takes.
+    pub take: u32,
+    /// How much may be taken in all; 0 is without limit.
+    pub limit: u32,
+}
+
+/// The share of a reader.
+pub const READ: Share = Share { take: 1, limit: 0 };
+
+impl Share {
+    /// `take` of `limit` permits.
+    pub const fn permits(take: u32, limit: u32) -> Self {
+        Self { take, limit }
+    }
+
+    /// Owner `who` with the tag of this share and its label.
+    pub fn entry(self, who: char) -> String {
+        let (owner, Self { take, limit }) = (owner(who), self);
+        let label = &entry(who)[owner.len() + 1..];
+        format!("{owner} \u{1f}{take}/{limit}\u{1f}{label}")
+    }
+
+    /// The member of R that stands for `who`.
+    pub fn member(self, who: char) -> String {
+        match self.take {
+            1 => owner(who),
+            take => format!("{}*{take}", owner(who)),
+        }
+    }
+}
+
+impl RawLock {
+    /// `share_acquire`, queueing if the share has to wait.
+    pub fn share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
+        self.run_on_all(&SHARE_ACQUIRE, &[&share.entry(who), &ttl.to_string()])
+    }
+
+    /// `share_acquire` without queueing.
+    pub fn try_share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
+        self.share(who, share, -ttl)
+    }
+
+    /// `share_renew`: flag and token, or none if there is no such share.
+    pub fn renew_share(
+        &mut self,
+        who: char,
+        share: Share,
+        ttl: i64,
+    ) -> RedisResult<Option<String>> {
+        let mut call = SHARE_RENEW.key(&self.k);
+        call.key(&self.r).arg(share.member(who)).arg(ttl);
+        call.invoke(&mut self.connection)
+    }
+
+    /// `share_release`.
+    pub fn release_share(&mut self, who: char, share: Share) -> RedisResult<i64> {
+        let mut call = SHARE_RELEASE.key(&self.k);
+        call.key(&self.r).arg(share.member(who));
+        call.invoke(&mut self.connection)
+    }
+
+    /// `share_end` of an owner that asked for a share.
+    pub fn end_share(&mut self, who: char, share: Share) -> RedisResult<Answer> {
+        self.run_on_all(&SHARE_END, &[&share.entry(who)])
+    }
+
+    /// `acquire` of a writer, which names R as well.
+    pub fn write(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
+        self.run_on_all(&ACQUIRE, &[&entry(who), &ttl.to_string()])
+    }
+
+    /// `share_end` of a writer.
+    pub fn end_write(&mut self, who: char) -> RedisResult<Answer> {
+        self.run_on_all(&SHARE_END, &[&entry(who)])
+    }
+
+    /// Every member of R with its score, `=` included.
+    pub fn shares(&mut self) -> Vec<(String, i64)> {
+        let r = self.r.clone();
+        self.command(&["ZRANGE", &r, "0", "-1", "WITHSCORES"])
+    }
+
+    fn run_on_all(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {
+        let mut call = script.prepare_invoke();
+        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);
+        call.invoke(&mut self.connection).and_then(Answer::parse)
+    }
+}
