@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::key_set::KeySet;
 use super::lock_key::LockKey;
+use super::name_set::NameSet;
 use super::record_names::RecordNames;
 
 /// A lock to be acquired: its key, and the names of its records.
@@ -53,6 +54,11 @@ impl LockSet {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lock> {
         std::iter::once(&self.first).chain(&self.others)
+    }
+
+    pub(crate) fn names(&self) -> NameSet {
+        let others = self.others.iter().map(|lock| lock.names.clone());
+        NameSet::new(self.first.names.clone(), others)
     }
 
     pub(crate) fn keys(&self) -> KeySet {
