@@ -88,6 +88,8 @@ pub(crate) struct LeaseTerms {
     /// How long the lease stays with its client after the body, if no other client waits for it; zero is not
     /// at all.
     pub(crate) retain: Duration,
+    /// How long the lock stays taken at least, even if its holder is done before; zero is no longer than that.
+    pub(crate) hold_at_least: Duration,
 }
 
 impl LeaseTerms {
