@@ -82,7 +82,7 @@ end
 -- waiter that does not fit: none is overtaken. `is_blocked` says that a waiter which stays comes before newcomers.
 -- Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
 local function choose_shares(choice, most, sender, ended)
-  -- Mostly the first two decide.
+  -- Mostly the first two decide. Together MAX_CHECKED.
   for _, part in ipairs({ { '0', '2' }, { '2', '126' } }) do
     local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
     for _, entry in ipairs(waiters) do

@@ -6,13 +6,13 @@
 local ends = now + ttl * 1000
 
 if phase then
-  local until_now = find_share(member)
-  if until_now and until_now > now then
+  local own_ends = find_share(member)
+  if own_ends and own_ends > now then
     -- The first write is one that a server out of memory allows. Neither this share nor K is ever shortened.
     local last = math.max(ends, tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]))
     call('PEXPIREAT', K, expiry(last))
     call('PEXPIREAT', R, expiry(last))
-    if ends > until_now then
+    if ends > own_ends then
       call('ZADD', R, ends, member)
     end
     local members = taken and value:sub(23, 23) == '+' and redis.pcall('ZCARD', Q)
