@@ -67,9 +67,9 @@ impl Lease {
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
             end: schedule.end(),
-            rests_until: match terms.hold_at_least.is_zero() {
-                true => Moment::FIRST,
-                false => clock.now() + terms.hold_at_least,
+            rests_until: match terms.hold_at_least_ms {
+                0 => Moment::FIRST,
+                ms => clock.now() + Duration::from_millis(ms.into()),
             },
             loss: OnceLock::new(),
             lost: Notify::new(),

@@ -19,7 +19,8 @@ pub(crate) struct RegisteredOwner {
     owner: Owner,
     notifier: GrantNotifier,
     /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
-    pub(crate) rests_until: Option<Instant>,
+    /// Boxed, since hardly any owner has it.
+    pub(crate) rests_until: Option<Box<Instant>>,
 }
 
 impl RegisteredOwner {

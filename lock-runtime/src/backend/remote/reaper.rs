@@ -78,7 +78,7 @@ pub(crate) async fn end_or_rest<W: Wire>(
     context: &Context<W>,
     owner: &mut RegisteredOwner,
 ) -> Result<EndReply, WireError> {
-    let until = owner.rests_until;
+    let until = owner.rests_until.as_deref();
     let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
     let Some(time) = rest.filter(|rest| *rest >= SHORTEST_REST) else {
         let ended = context.wire.end(owner, EndRequest::default()).await;

@@ -106,7 +106,7 @@ fn release_task<W: Wire>(
             .update(&entry.owner.names.first().lock, None);
     }
     let rest = entry.lease.rest(context.now());
-    let rests_until = (!rest.is_zero()).then(|| Instant::now() + rest);
+    let rests_until = (!rest.is_zero()).then(|| Box::new(Instant::now() + rest));
     let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
     let mut report = Report {
         // Captured before the release is sent: a lease that expires while the release is unanswered is not a

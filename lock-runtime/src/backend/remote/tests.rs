@@ -66,7 +66,7 @@ fn request(wait: Duration) -> Request {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
-            hold_at_least: Duration::ZERO,
+            hold_at_least_ms: 0,
         },
         wait,
         label: "".into(),

@@ -154,7 +154,7 @@ impl Acquire {
             max_hold: self.max_hold,
             // The client's default applies to leases of all lengths.
             retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
-            hold_at_least: self.hold_at_least,
+            hold_at_least_ms: u32::try_from(self.hold_at_least.as_millis()).unwrap_or(u32::MAX),
         })
     }
 

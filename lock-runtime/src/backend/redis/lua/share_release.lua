@@ -14,9 +14,7 @@ if not value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
   return -1
 end
 local ends, sum = call('ZSCORE', R, member), call('ZSCORE', R, '=')
-if not sum
-  or not ends
-then
+if not ends or not sum then
   return -1
 end
 if value:sub(23, 23) == '+' then
@@ -49,7 +47,7 @@ end
 call('ZREM', R, unpack(removed))
 call('ZADD', R, sum, '=')
 local last = tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
-if not ends or last < tonumber(ends) then
+if last < tonumber(ends) then
   -- A share that is gone keeps no waiter out.
   local expires = string.format('%.0f', math.ceil(last / 1000))
   call('PEXPIREAT', K, expires)
