@@ -5,6 +5,7 @@ mod crowd;
 mod hammer;
 mod idle;
 mod locks;
+mod mode;
 mod ours;
 mod plain;
 mod runtimes;
