@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
 use super::locks::Locks;
+use super::older::Older;
 use super::ours::Ours;
 use super::plain::Plain;
 use crate::wait::PATIENCE;
@@ -74,6 +75,7 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
             let client = Ours::new(client.expect("the URL is well formed"));
             obey(client, resource).await;
         }
+        Kind::Older => obey(Older::new(locks), resource).await,
         Kind::Plain => obey(Plain::new(locks), resource).await,
     }
 }
@@ -83,6 +85,8 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
 pub enum Kind {
     /// This project's.
     Ours,
+    /// This project's before locks could be shared.
+    Older,
     /// A `SET NX PX` without a fencing token: the negative control.
     Plain,
 }
@@ -90,7 +94,7 @@ pub enum Kind {
 impl Kind {
     /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Ours, Self::Plain]
+        [Self::Ours, Self::Older, Self::Plain]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
@@ -99,6 +103,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
+            Self::Older => "older",
             Self::Plain => "plain",
         }
     }
