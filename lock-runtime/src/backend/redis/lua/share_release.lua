@@ -15,7 +15,7 @@ if not value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
 end
 local ends, sum = call('ZSCORE', R, member), call('ZSCORE', R, '=')
 if not sum
-  or not ends
+  or not ends -- control: share_owner_compared
 then
   return -1
 end
