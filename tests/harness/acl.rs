@@ -32,6 +32,9 @@ pub const RIGHTS: &[&str] = &[
     "+zcount",
     "+zrangebyscore",
     "+zrevrange",
+    // Only for readers, permits and `mode = "write"`.
+    "+pexpireat",
+    "+zremrangebyscore",
 ];
 
 /// Name and password of the harness, whose inspections and faults need every right.

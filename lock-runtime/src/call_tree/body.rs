@@ -93,9 +93,16 @@ pub(crate) struct BodyDriver<'a> {
 }
 
 impl<'a> BodyDriver<'a> {
-    /// A driver for a body under `frame`, whose lock is from the client with this number.
-    pub(crate) fn new(client: u64, frame: &'a Arc<Frame>, on_lost: OnLost) -> BodyDriver<'a> {
-        let scope = Scope::new(client, frame, on_lost, current());
+    /// A driver for a body under `frame`, whose lock is from the client with this number. The body also holds the locks
+    /// of the frames `beside`.
+    pub(crate) fn new<'b>(
+        client: u64,
+        frame: &'a Arc<Frame>,
+        beside: impl Iterator<Item = &'b Arc<Frame>>,
+        on_lost: OnLost,
+    ) -> BodyDriver<'a> {
+        let outer = scope_of(client, beside, on_lost);
+        let scope = Scope::new(client, frame, on_lost, outer);
         BodyDriver {
             lease: frame.lease(),
             scope: Some(Current::new(scope)),
@@ -170,9 +177,26 @@ impl Drop for Inside<'_, '_> {
     }
 }
 
-/// Runs a synchronous body under `frame`, whose lock is from the client with this number.
-pub(crate) fn run_blocking<R>(client: u64, frame: &Arc<Frame>, body: impl FnOnce() -> R) -> R {
-    let scope = Scope::new(client, frame, OnLost::Block, current());
+/// The scope of a body that holds the locks of these frames, inside the current one.
+fn scope_of<'b>(
+    client: u64,
+    frames: impl Iterator<Item = &'b Arc<Frame>>,
+    on_lost: OnLost,
+) -> Option<Arc<Scope>> {
+    frames.fold(current(), |outer, frame| {
+        Some(Scope::new(client, frame, on_lost, outer))
+    })
+}
+
+/// Runs a synchronous body under `frame` and the frames `beside`, whose locks are from the client with this number.
+pub(crate) fn run_blocking<'b, R>(
+    client: u64,
+    frame: &Arc<Frame>,
+    beside: impl Iterator<Item = &'b Arc<Frame>>,
+    body: impl FnOnce() -> R,
+) -> R {
+    let outer = scope_of(client, beside, OnLost::Block);
+    let scope = Scope::new(client, frame, OnLost::Block, outer);
     let _entered = entered(Some(scope));
     body()
 }

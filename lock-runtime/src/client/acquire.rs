@@ -3,6 +3,7 @@
 mod mode_options;
 mod nested;
 mod outermost;
+mod several;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -41,6 +42,8 @@ use crate::key::LockKey;
 pub struct Acquire {
     core: Arc<Core>,
     key: LockKey,
+    /// The other keys of a call for several locks.
+    others: Option<Arc<[LockKey]>>,
     ttl: Option<Duration>,
     wait: Option<Duration>,
     renew: bool,
@@ -57,6 +60,7 @@ impl Acquire {
         Acquire {
             core,
             key,
+            others: None,
             ttl: None,
             wait: None,
             renew: true,
@@ -67,6 +71,13 @@ impl Acquire {
             function: "",
             template: BY_HAND,
         }
+    }
+
+    pub(crate) fn for_all(core: Arc<Core>, mut keys: impl Iterator<Item = LockKey>) -> Acquire {
+        let first = keys.next().unwrap_or_else(LockKey::missing);
+        let mut acquire = Acquire::new(core, first);
+        acquire.others = Some(keys.collect());
+        acquire
     }
 
     /// How long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
@@ -209,9 +220,13 @@ impl Acquire {
     /// not renewed before the caller has the guard, so it ends with its ttl. The future then fails with
     /// `Lost`, or in memory waits again.
     pub async fn acquire(self) -> Result<LockGuard, LockError> {
+        if self.others.is_some() {
+            // Boxed, or it would be part of every future that acquires a lock.
+            return Box::pin(self.several()).await;
+        }
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost().await?, self.mode()?),
+            None => Frame::outermost(self.outermost(self.lock_set()).await?, self.mode()?),
             Some(enclosing) => self.nested(enclosing).await?,
         };
         Ok(LockGuard::new(core, frame))
@@ -291,9 +306,12 @@ impl Acquire {
     /// As [`acquire`](Acquire::acquire). If the call tree holds the lock and a sibling is inside, the call fails
     /// at once with `Reentered`: it cannot wait, since both may live in one task.
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
+        if self.others.is_some() {
+            return self.several_blocking();
+        }
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost_blocking()?, self.mode()?),
+            None => Frame::outermost(self.outermost_blocking(self.lock_set())?, self.mode()?),
             Some(enclosing) => self.nested_blocking(enclosing)?,
         };
         Ok(LockGuard::new(core, frame))
@@ -353,6 +371,7 @@ impl fmt::Debug for Acquire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
             .field("key", &self.key)
+            .field("others", &self.others)
             .field("ttl", &self.ttl)
             .field("wait", &self.wait)
             .field("renew", &self.renew)

@@ -1,8 +1,10 @@
 //! A lock that is held.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::backend::owned_lease::OwnedLease;
@@ -10,6 +12,7 @@ use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
 use crate::error::{LockError, LockErrorKind};
+use crate::key::{KeySet, LockKey};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{LeaseRef, Mode, Share};
 
@@ -30,7 +33,17 @@ pub struct LockGuard {
     core: Arc<Core>,
     /// Dropped before the frame: once the lock is free, the guard is not counted any more.
     reference: LeaseRef,
+    /// The frame of the lock; of several, that of those which the call acquired itself.
     frame: Arc<Frame>,
+    /// Nearly every guard has one lock.
+    several: Option<Box<Several>>,
+}
+
+/// What a guard of several locks has besides its own frame.
+struct Several {
+    keys: KeySet,
+    /// The frames of locks that the call tree held before.
+    beside: Vec<(LeaseRef, Arc<Frame>)>,
 }
 
 impl LockGuard {
@@ -40,20 +53,59 @@ impl LockGuard {
             core,
             reference,
             frame,
+            several: None,
         }
+    }
+
+    /// A guard of several locks: those with these keys, which the frames hold. The last frame is the guard's own.
+    pub(super) fn of_several(
+        core: Arc<Core>,
+        keys: KeySet,
+        mut frames: Vec<Arc<Frame>>,
+    ) -> LockGuard {
+        let frame = frames.pop().expect("several locks have a frame");
+        let beside = frames.into_iter();
+        let beside = beside.map(|frame| (frame.reference(), frame)).collect();
+        let mut guard = LockGuard::new(core, frame);
+        guard.several = Some(Box::new(Several { keys, beside }));
+        guard
+    }
+
+    /// The frames of locks that the call tree held before.
+    fn beside(&self) -> impl Iterator<Item = &Arc<Frame>> {
+        let several = self.several.iter();
+        several.flat_map(|several| several.beside.iter().map(|(_, frame)| frame))
+    }
+
+    /// The frames of all locks of this guard.
+    fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
+        std::iter::once(&self.frame).chain(self.beside())
     }
 
     pub(crate) fn frame(&self) -> &Arc<Frame> {
         &self.frame
     }
 
-    /// The key, without the client's prefix.
+    /// The key, without the client's prefix. Of several keys, the first in the order in which locks are acquired.
     pub fn key(&self) -> &str {
-        self.frame.lease().keys.first().as_str()
+        self.key_set().first().as_str()
+    }
+
+    /// All keys of the guard, in the order in which locks are acquired.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.key_set().iter().map(LockKey::as_str)
+    }
+
+    fn key_set(&self) -> &KeySet {
+        match &self.several {
+            None => &self.frame.lease().keys,
+            Some(several) => &several.keys,
+        }
     }
 
     /// The number to send along with every write; see [`FencingToken`]. A nested guard has the token of the
-    /// outermost guard.
+    /// outermost guard. Several locks that were acquired together have one token. If the call tree held some of them
+    /// before, it is that of the others.
     pub fn fencing_token(&self) -> FencingToken {
         self.frame.lease().token
     }
@@ -63,13 +115,14 @@ impl LockGuard {
     /// The time counts from before the request that the server confirmed, less a margin for the difference of
     /// the two clocks. So it is shorter than the ttl that Redis shows.
     pub fn remaining(&self) -> Duration {
-        self.frame.lease().remaining()
+        let remaining = self.frames().map(|frame| frame.lease().remaining());
+        remaining.min().unwrap_or_default()
     }
 
     /// Whether the lock may still be relied on: nothing disproved it and its deadline has not passed. Only a
     /// clock is read; to ask the server see [`renew`](LockGuard::renew).
     pub fn is_valid(&self) -> bool {
-        self.frame.lease().loss().is_none()
+        self.frames().all(|frame| frame.lease().loss().is_none())
     }
 
     /// Completes when the lock is lost, and never if it is not.
@@ -78,7 +131,18 @@ impl LockGuard {
     ///
     /// The future may be dropped and created again at any time.
     pub async fn lost(&self) {
-        self.frame.lease().lost().await;
+        let mut lost: Vec<_> = self
+            .frames()
+            .map(|frame| Box::pin(frame.lease().lost()))
+            .collect();
+        poll_fn(|cx| {
+            let mut any = lost.iter_mut();
+            match any.any(|lost| lost.as_mut().poll(cx).is_ready()) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
     }
 
     /// How many guards, bodies and carried futures share this hold.
@@ -98,7 +162,10 @@ impl LockGuard {
     ///
     /// Dropping the future leaves the lease extended or as it was.
     pub async fn renew(&self) -> Result<(), LockError> {
-        self.frame.lease().renew().await
+        for frame in self.frames() {
+            frame.lease().renew().await?;
+        }
+        Ok(())
     }
 
     /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the
@@ -177,7 +244,11 @@ impl LockGuard {
     }
 
     fn downgradable(self) -> Result<Downgradable, LockError> {
-        let key = self.frame.lease().keys.first().clone();
+        let key = self.key_set().first().clone();
+        if self.several.is_some() {
+            let reason = "a guard of several locks cannot be downgraded";
+            return Err(LockError::invalid_options(reason).with_key(&key));
+        }
         match self.frame.mode().share() {
             Some(Share::READ) => return Ok(Downgradable::Reader(self)),
             Some(_) => {
@@ -236,12 +307,12 @@ impl LockGuard {
 
     /// Drives a body that runs under this lock.
     pub(crate) fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
-        BodyDriver::new(self.core.number, &self.frame, on_lost)
+        BodyDriver::new(self.core.number, &self.frame, self.beside(), on_lost)
     }
 
     /// Runs a synchronous body in a call tree that holds this lock.
     pub(crate) fn run_body_blocking<R>(&self, body: impl FnOnce() -> R) -> R {
-        body::run_blocking(self.core.number, &self.frame, body)
+        body::run_blocking(self.core.number, &self.frame, self.beside(), body)
     }
 
     fn ending(self) -> Ending {

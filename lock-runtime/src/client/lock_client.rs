@@ -91,6 +91,31 @@ impl LockClient {
         Acquire::new(self.core.clone(), key.into())
     }
 
+    /// A call for the locks with all of these keys: one guard for all or for none, with one
+    /// [fencing token](crate::FencingToken), above every earlier one of each key.
+    ///
+    /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each other.
+    /// A key that is given twice is locked once. A call for no key, or for more than 32, fails with `InvalidKey`. The
+    /// locks that come before an awaited one are held meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let (from, to) = (7, 3);
+    /// let guard = client.lock_all([from, to].map(|account| format!("account:{account}"))).acquire().await?;
+    /// assert!(guard.keys().eq(["account:3", "account:7"]));
+    /// # Ok(()) }
+    /// ```
+    pub fn lock_all<I>(&self, keys: I) -> Acquire
+    where
+        I: IntoIterator<Item: Into<LockKey>>,
+    {
+        Acquire::for_all(self.core.clone(), keys.into_iter().map(Into::into))
+    }
+
     /// Shuts the client down, and with it every call for its locks.
     ///
     /// New acquisitions and waiting ones fail with `Shutdown`. Bodies that run may finish within the builder's

@@ -9,6 +9,8 @@ pub(crate) const MAX_KEY_LEN: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KeyProblem {
     Empty,
+    /// There is no key at all.
+    Missing,
     TooLong {
         bytes: usize,
     },
@@ -29,6 +31,7 @@ impl fmt::Display for KeyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyProblem::Empty => f.write_str("the key is empty"),
+            KeyProblem::Missing => f.write_str("there is no key to lock"),
             KeyProblem::TooLong { bytes } => write!(
                 f,
                 "the key is {bytes} bytes long, and {MAX_KEY_LEN} are allowed; lock on a shorter identifier or on a hash"

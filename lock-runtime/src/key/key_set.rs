@@ -1,17 +1,30 @@
 //! The keys of the locks that one lease holds together.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::lock_key::LockKey;
 
-/// The keys of the locks that one lease holds together, in the order in which they were acquired. One for
-/// now.
+/// The keys of the locks that one lease holds together, in the order in which they are acquired; never empty.
 #[derive(Clone)]
-pub(crate) struct KeySet(LockKey);
+pub(crate) struct KeySet {
+    first: LockKey,
+    /// `None` for one key, which nearly every lease has.
+    others: Option<Arc<[LockKey]>>,
+}
 
 impl KeySet {
+    pub(super) fn new(first: LockKey, others: impl ExactSizeIterator<Item = LockKey>) -> KeySet {
+        let others = (others.len() > 0).then(|| others.collect());
+        KeySet { first, others }
+    }
+
     pub(crate) fn first(&self) -> &LockKey {
-        &self.0
+        &self.first
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.others.is_none()
     }
 
     pub(crate) fn contains(&self, key: &str) -> bool {
@@ -19,13 +32,14 @@ impl KeySet {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &LockKey> {
-        std::iter::once(&self.0)
+        std::iter::once(&self.first).chain(self.others.iter().flat_map(|others| others.iter()))
     }
 }
 
 impl From<LockKey> for KeySet {
-    fn from(key: LockKey) -> KeySet {
-        KeySet(key)
+    fn from(first: LockKey) -> KeySet {
+        let others = None;
+        KeySet { first, others }
     }
 }
 

@@ -53,6 +53,11 @@ impl LockKey {
         LockKey::new(text, problem)
     }
 
+    /// The key of a call for several locks that names none.
+    pub(crate) fn missing() -> LockKey {
+        LockKey::new("", Some(KeyProblem::Missing))
+    }
+
     /// The key as text, without the client's prefix.
     pub fn as_str(&self) -> &str {
         &self.text

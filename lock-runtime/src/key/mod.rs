@@ -6,6 +6,7 @@ mod key_writer;
 mod lock_key;
 mod lock_name;
 mod lock_set;
+mod name_set;
 mod record_names;
 mod values;
 
@@ -14,4 +15,5 @@ pub use key_writer::{KeyPart, KeyWriter};
 pub use lock_key::LockKey;
 pub(crate) use lock_name::{ByLock, LockName};
 pub(crate) use lock_set::{Lock, LockSet};
+pub(crate) use name_set::NameSet;
 pub(crate) use record_names::{NameOf, Record, RecordNames};

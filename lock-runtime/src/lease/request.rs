@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The first lock, for a backend that acquires one at a time.
+    /// The first lock. It is the only one of most requests, and the one of the local queue.
     pub(crate) fn lock(&self) -> &Lock {
         self.locks.first()
     }

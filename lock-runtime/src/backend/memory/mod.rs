@@ -13,6 +13,8 @@
 //! wakes the thread of the next caller directly.
 
 mod lease_watch;
+mod several;
+mod several_owners;
 mod shared_store;
 mod store;
 pub(crate) mod test_holder;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::several_owners::SeveralOwners;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
@@ -42,6 +45,7 @@ use crate::lease::{Lease, LossReason, Request};
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     store: SharedStore,
+    several: SeveralOwners,
 }
 
 impl Memory {
@@ -57,6 +61,10 @@ impl Memory {
     ) -> Result<Undelivered, LockError> {
         if clock != Clock::Tokio {
             Background::refuse_forked()?;
+        }
+        if request.locks.len() > 1 {
+            // Boxed, or it would be part of every future that acquires a lock.
+            return Box::pin(self.acquire_several(clock, request)).await;
         }
         let now = clock.now();
         let grant = match self.attempt(&request, now)? {
@@ -95,14 +103,40 @@ impl Memory {
         ));
         // As far as all renewals would carry it.
         lease.extend(grant.deadline);
-        self.store.register(&lease, LeaseWatch::start(&lease));
+        let owner = LockOwner::from(&*lease);
+        self.store.register(owner, LeaseWatch::start(&lease));
         lease
     }
 
-    /// Releases the lock of a lease. `false` if the lease was lost before.
+    /// Confirms a lock of a lease, and extends the lease. `false` if the lock was lost.
+    fn renew_owner(&self, owner: LockOwner<'_>, lease: &Arc<Lease>, now: Moment) -> bool {
+        self.store.decide(|store| {
+            store.renew(owner, now).map(|renewal| match renewal {
+                RenewOutcome::NotHeld => false,
+                RenewOutcome::Unchanged => true,
+                // Under the mutex, so that of two renewals the later one sets the timer.
+                RenewOutcome::Extended { deadline, handle } => {
+                    lease.extend(deadline);
+                    if let Some(watch) = handle {
+                        watch.restart(lease);
+                    }
+                    true
+                }
+            })
+        })
+    }
+
+    /// Releases the locks of a lease. `false` if it was lost before.
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
-        self.store.decide(|store| store.release(lease.into(), now))
+        match lease.keys.is_one() {
+            true => self.free_owner(lease.into(), now),
+            false => self.free_several(lease, now),
+        }
+    }
+
+    fn free_owner(&self, owner: LockOwner<'_>, now: Moment) -> bool {
+        self.store.decide(|store| store.release(owner, now))
     }
 }
 
@@ -132,21 +166,10 @@ impl Backend for Memory {
             return Err(lease.lost_error(loss));
         }
         let now = lease.now();
-        let is_held = self.store.decide(|store| {
-            let renewal = store.renew(LockOwner::from(&*lease), now);
-            renewal.map(|renewal| match renewal {
-                RenewOutcome::NotHeld => false,
-                RenewOutcome::Unchanged => true,
-                // Under the mutex, so that of two renewals the later one sets the timer.
-                RenewOutcome::Extended { deadline, handle } => {
-                    lease.extend(deadline);
-                    if let Some(watch) = handle {
-                        watch.restart(&lease);
-                    }
-                    true
-                }
-            })
-        });
+        let is_held = match lease.keys.is_one() {
+            true => self.renew_owner(LockOwner::from(&*lease), &lease, now),
+            false => self.renew_several(&lease, now),
+        };
         if is_held {
             Ok(())
         } else {
@@ -167,7 +190,8 @@ impl Backend for Memory {
             return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
         };
         let reader = Arc::new(lease.with_token(token));
-        self.store.register(&reader, LeaseWatch::start(&reader));
+        self.store
+            .register(LockOwner::from(&*reader), LeaseWatch::start(&reader));
         Ok(Undelivered::new(self, reader))
     }
 

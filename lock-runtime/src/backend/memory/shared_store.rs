@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::Store;
 use crate::backend::memory::store::decision::{Decision, Effects};
+use crate::backend::memory::store::request::LockOwner;
 use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
 use crate::lease::Lease;
@@ -43,14 +44,14 @@ impl SharedStore {
     }
 
     /// Keeps the watch of a lease until the lease ends.
-    pub(crate) fn register(&self, lease: &Arc<Lease>, watch: LeaseWatch) {
-        let expired = self.lock().register(lease.as_ref().into(), watch);
+    pub(crate) fn register(&self, owner: LockOwner<'_>, watch: LeaseWatch) {
+        let expired = self.lock().register(owner, watch);
         if let Some(watch) = expired {
             watch.expire();
         }
     }
 
-    /// Every lease that has not ended.
+    /// Every lease that has not ended. One that holds several locks is there once for each.
     pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
         self.lock()
             .handles()

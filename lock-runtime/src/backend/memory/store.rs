@@ -30,6 +30,7 @@ use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
+use crate::lease::schedule::LeaseTerms;
 
 /// Every lock that is held.
 #[derive(Debug)]
@@ -103,6 +104,25 @@ impl<H, W: Clone> Store<H, W> {
             self.admit_waiters(waiter.key, now, &mut effects);
         }
         effects.with(())
+    }
+
+    /// Begins the lease of a holder at `now`, on these terms. `None` if the lock is not held any more.
+    pub(crate) fn begin(
+        &mut self,
+        holder: LockOwner<'_>,
+        terms: LeaseTerms,
+        now: Moment,
+    ) -> Decision<Option<Grant>, H, W> {
+        let mut effects = self.expire(holder.key, now);
+        let lock = self.locks.get_mut(holder.key);
+        let begin = |holder: &mut Holder<H>| holder.begin_at(terms, now);
+        let grant = lock.and_then(|lock| {
+            let grant = lock.holders.change(holder.id, begin);
+            // There is a deadline now that waiters may go by.
+            effects.wake.extend(lock.first());
+            grant
+        });
+        effects.with(grant)
     }
 
     /// Stores the handle of a holder, or returns it if the lock is not held any more.

@@ -23,7 +23,7 @@ use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, WireEvents};
 use crate::control::is_removed;
-use crate::key::RecordNames;
+use crate::key::NameSet;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 
@@ -50,7 +50,7 @@ pub(super) enum SendEvent {
 /// A call of a script.
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
-    pub(super) names: &'a RecordNames,
+    pub(super) names: &'a NameSet,
     /// The arguments of the script, besides its keys.
     pub(super) arguments: &'a [Argument<'a>],
     /// The holder's entry and token if this is a release, for a server that can compare and delete.
@@ -99,7 +99,7 @@ impl Node {
             let is_script = deletion.is_none();
             let write = |output: &mut Vec<u8>| match deletion {
                 Some(((entry, token), deletion)) => {
-                    deletion.write(output, &call.names.lock, entry, token);
+                    deletion.write(output, &call.names.first().lock, entry, token);
                 }
                 None => call
                     .script

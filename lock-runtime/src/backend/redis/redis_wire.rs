@@ -55,7 +55,7 @@ impl Wire for RedisWire {
         } = owner;
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let call = ScriptCall {
-            script: &Scripts::of(*mode).acquire,
+            script: &Scripts::of(*mode, names).acquire,
             names,
             arguments: &[Argument::Entry(entry), Argument::Number(signed)],
             holder: None,
@@ -65,9 +65,9 @@ impl Wire for RedisWire {
             SendEvent::Unsent(on) => outstanding.unsent(on),
             SendEvent::Answered(on) => outstanding.answered(on),
         };
-        let node = self.topology.node(&names.lock);
+        let node = self.topology.node(&names.first().lock);
         let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
-        let answer = scripts::parse_acquire_reply(answer, *mode)?;
+        let answer = scripts::parse_acquire_reply(answer, *mode, names)?;
         Ok(Answered { at, answer })
     }
 
@@ -87,17 +87,17 @@ impl Wire for RedisWire {
             outstanding,
         } = owner;
         let call = ScriptCall {
-            script: &Scripts::of(*mode).release,
+            script: &Scripts::of(*mode, names).release,
             names,
             arguments: &[Argument::Member(&entry.owner_id, *mode)],
             // The record of a lock that is shared does not name the owner.
-            holder: (mode.share().is_none()).then_some((entry, request.token)),
+            holder: (mode.share().is_none() && names.is_one()).then_some((entry, request.token)),
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.topology.node(&names.lock);
+        let node = self.topology.node(&names.first().lock);
         let answered = node.run(&node.ending, &call, note).await?;
         scripts::parse_release_reply(&answered.answer)
     }
@@ -127,7 +127,7 @@ impl Wire for RedisWire {
                 arguments[2] = Argument::Number(millis(*ttl));
                 (Scripts::end_with_successor(), &arguments[..])
             }
-            None => (&Scripts::of(*mode).end, &arguments[..1]),
+            None => (&Scripts::of(*mode, names).end, &arguments[..1]),
         };
         let call = ScriptCall {
             script,
@@ -155,7 +155,7 @@ impl Wire for RedisWire {
                 }
             }
         };
-        let node = self.topology.node(&names.lock);
+        let node = self.topology.node(&names.first().lock);
         let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
         let answer = scripts::parse_end_reply(&answer)?;
         Ok(Answered { at, answer })

@@ -8,7 +8,7 @@ use crate::backend::wire::Renewal;
 pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     let mut carried: Vec<&Script> = Vec::new();
     for renewal in renewals {
-        let script = &Scripts::of(renewal.mode).renew;
+        let script = &Scripts::of(renewal.mode, &renewal.names).renew;
         let carries = by_source && !carried.iter().any(|other| other.is(script));
         if carries {
             carried.push(script);
@@ -41,7 +41,7 @@ mod tests {
         ];
         let renewals = modes.map(|mode| Renewal {
             owner_id: OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap(),
-            names: RecordNames::of_lock("lock:k".to_owned()).unwrap(),
+            names: RecordNames::of_lock("lock:k".to_owned()).unwrap().into(),
             mode,
             extension: Extension {
                 ttl: Duration::from_secs(10),

@@ -9,7 +9,7 @@ use super::command::{Argument, CommandHeader};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
-use crate::key::{Record, RecordNames};
+use crate::key::{NameSet, Record};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -17,11 +17,13 @@ use crate::lease::{Mode, Share};
 pub(super) struct Script {
     /// The records that are its KEYS, in their order.
     records: &'static [Record],
+    /// Whether the headers lack the number of keys, which differs from call to call.
+    is_of_several: bool,
     by_digest: CommandHeader,
     by_source: CommandHeader,
 }
 
-/// The scripts of one mode.
+/// The scripts of one mode, or of several locks at once.
 pub(super) struct Scripts {
     pub(super) acquire: Script,
     pub(super) renew: Script,
@@ -30,7 +32,10 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    pub(super) fn of(mode: Mode) -> &'static Scripts {
+    pub(super) fn of(mode: Mode, names: &NameSet) -> &'static Scripts {
+        if !names.is_one() {
+            return &SEVERAL;
+        }
         match mode {
             Mode::Exclusive => &EXCLUSIVE,
             Mode::Write => &WRITE,
@@ -85,19 +90,38 @@ static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
     }
 });
 
+/// Each names its records of every lock.
+static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    acquire: Script::of_several(OF_QUEUE, lua!("grant", "choose", "queue", "keys_acquire")),
+    renew: Script::of_several(&[Record::Lock], lua!("keys_renew")),
+    release: Script::of_several(&[Record::Lock], lua!("keys_release")),
+    end: Script::of_several(OF_QUEUE, lua!("grant", "choose", "keys_end")),
+});
+
 impl Script {
     fn new(records: &'static [Record], source: &str) -> Script {
         let source = &control::without_removed(source);
-        let keys = i64::try_from(records.len()).unwrap_or(i64::MAX);
+        let keys = Argument::Number(count(records.len()));
         let header = |command, script| {
-            CommandHeader::new(&[
-                Argument::Text(command),
-                Argument::Text(script),
-                Argument::Number(keys),
-            ])
+            CommandHeader::new(&[Argument::Text(command), Argument::Text(script), keys])
         };
         Script {
             records,
+            is_of_several: false,
+            by_digest: header("EVALSHA", redis::Script::new(source).get_hash()),
+            by_source: header("EVAL", source),
+        }
+    }
+
+    /// A script for any number of locks.
+    fn of_several(records: &'static [Record], source: &str) -> Script {
+        let source = &control::without_removed(source);
+        let header = |command, script| {
+            CommandHeader::new(&[Argument::Text(command), Argument::Text(script)])
+        };
+        Script {
+            records,
+            is_of_several: true,
             by_digest: header("EVALSHA", redis::Script::new(source).get_hash()),
             by_source: header("EVAL", source),
         }
@@ -108,7 +132,7 @@ impl Script {
         self.by_digest == other.by_digest
     }
 
-    /// Appends a call for the lock with these names.
+    /// Appends a call for the locks with these names.
     ///
     /// A call by digest is short, and answered with NOSCRIPT by a server that lacks the script. A call `by_source`
     /// carries the script, which the server has from then on.
@@ -116,7 +140,7 @@ impl Script {
         &self,
         output: &mut Vec<u8>,
         by_source: bool,
-        names: &RecordNames,
+        names: &NameSet,
         arguments: &[Argument<'_>],
     ) {
         let header = if by_source {
@@ -124,22 +148,52 @@ impl Script {
         } else {
             &self.by_digest
         };
-        let records = self.records.iter();
-        let keys = records.map(|&record| Argument::Name(names.of(record)));
-        header.write(output, keys, arguments);
+        if !self.is_of_several {
+            let records = self.records.iter();
+            let keys = records.map(|&record| Argument::Name(names.first().of(record)));
+            return header.write(output, keys, arguments);
+        }
+        let mut keys = vec![Argument::Number(0)];
+        for names in names.iter() {
+            keys.extend(
+                self.records
+                    .iter()
+                    .map(|&record| Argument::Name(names.of(record))),
+            );
+        }
+        keys[0] = Argument::Number(count(keys.len() - 1));
+        header.write(output, keys.into_iter(), arguments);
     }
 }
 
-/// Parses the answer to an owner that asked for the lock in this mode.
-pub(super) fn parse_acquire_reply(value: Value, mode: Mode) -> Result<AcquireReply, WireError> {
+fn count(keys: usize) -> i64 {
+    i64::try_from(keys).unwrap_or(i64::MAX)
+}
+
+/// Parses the answer to an owner that asked for the locks with these names in this mode.
+pub(super) fn parse_acquire_reply(
+    value: Value,
+    mode: Mode,
+    names: &NameSet,
+) -> Result<AcquireReply, WireError> {
     let reply = match &value {
-        Value::Array(parts) => parse_waiting(parts, mode).map(AcquireReply::Waiting),
+        Value::Array(parts) if names.is_one() => {
+            parse_waiting(parts, 0, mode).map(AcquireReply::Waiting)
+        }
+        Value::Array(parts) => match parts.split_first() {
+            // The script counts from 1.
+            Some((Value::Int(lock @ 1..), parts)) => {
+                let lock = usize::try_from(lock - 1).unwrap_or(usize::MAX);
+                parse_waiting(parts, lock, mode).map(AcquireReply::Waiting)
+            }
+            _ => None,
+        },
         value => parse_grant(value).map(AcquireReply::Granted),
     };
     reply.ok_or_else(|| unknown_answer("acquire"))
 }
 
-fn parse_waiting(parts: &[Value], mode: Mode) -> Option<Waiting> {
+fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<Waiting> {
     let [
         Value::Int(remaining),
         Value::Int(position),
@@ -170,6 +224,7 @@ fn parse_waiting(parts: &[Value], mode: Mode) -> Option<Waiting> {
         remaining: u64::try_from(*remaining).ok().map(Duration::from_millis),
         position: u32::try_from(*position).unwrap_or(u32::MAX),
         holder,
+        lock,
     })
 }
 
@@ -220,6 +275,11 @@ fn unknown_answer(script: &str) -> WireError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::RecordNames;
+
+    fn one() -> NameSet {
+        RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
+    }
 
     fn text(text: &str) -> Value {
         Value::BulkString(text.into())
@@ -227,7 +287,7 @@ mod tests {
 
     #[test]
     fn acquire_reply_is_a_grant_or_a_position() {
-        let parse = |value| parse_acquire_reply(value, Mode::Exclusive);
+        let parse = |value| parse_acquire_reply(value, Mode::Exclusive, &one());
         let Ok(AcquireReply::Granted(grant)) = parse(text("+0000000000000016")) else {
             panic!()
         };
@@ -254,7 +314,7 @@ mod tests {
             let counted = [3, 4, 2_500].map(Value::Int);
             let parts = [Value::Int(250), Value::Int(1), text(value)].into_iter();
             let answer = Value::Array(parts.chain(counted).collect());
-            match parse_acquire_reply(answer, mode).unwrap() {
+            match parse_acquire_reply(answer, mode, &one()).unwrap() {
                 AcquireReply::Waiting(waiting) => match waiting.holder {
                     Holder::Shared(shared) => shared.counted,
                     _ => None,
@@ -277,8 +337,9 @@ mod tests {
 
     #[test]
     fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
-        let (write, plain) = (Scripts::of(Mode::Write), Scripts::of(Mode::Exclusive));
-        let share = Scripts::of(Mode::Share(Share::READ));
+        let of = |mode| Scripts::of(mode, &one());
+        let (write, plain) = (of(Mode::Write), of(Mode::Exclusive));
+        let share = of(Mode::Share(Share::READ));
         assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
         assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
         assert!(Scripts::end_with_successor().is(&plain.end));
@@ -299,7 +360,7 @@ mod tests {
             ]),
         ] {
             for error in [
-                parse_acquire_reply(value.clone(), Mode::Share(Share::READ)).err(),
+                parse_acquire_reply(value.clone(), Mode::Share(Share::READ), &one()).err(),
                 parse_release_reply(&value).err(),
                 parse_end_reply(&value).err(),
             ] {

@@ -53,6 +53,8 @@ pub(crate) struct Acquisition<W: Wire> {
     /// Whether it is the head of the local queue, or for a share one of its heads.
     heads_queue: bool,
     last_known: Option<LastKnown>,
+    /// Of several locks, the one that was in the way at the last attempt. The owner has those before it.
+    in_the_way: usize,
     polls: PollInterval,
     /// Attempts in a row that failed.
     failures: u32,
@@ -72,6 +74,7 @@ impl<W: Wire> Acquisition<W> {
             owner: None,
             heads_queue,
             last_known: None,
+            in_the_way: 0,
             polls: PollInterval::default(),
             failures: 0,
         }
@@ -192,8 +195,10 @@ impl<W: Wire> Acquisition<W> {
 
     /// Asks once for the lock, and for a place in its queue where it may wait there.
     async fn attempt(&mut self) -> NextStep {
-        // Only a head waits in Redis. A caller beside it has no time: one attempt, and no place in the queue.
-        let queue = self.heads_queue && !self.request.wait.is_zero();
+        // Only a head waits in Redis, or a caller for several locks. A caller beside a head has no time: one attempt, and
+        // no place in the queue.
+        let is_of_several = self.request.locks.len() > 1;
+        let queue = (self.heads_queue || is_of_several) && !self.request.wait.is_zero();
         let ttl = self.request.terms.first_ttl();
         let owner = match &mut self.owner {
             Some(owner) => owner,
@@ -201,7 +206,7 @@ impl<W: Wire> Acquisition<W> {
                 let request = &self.request;
                 match self
                     .context
-                    .new_owner(&request.label, &request.lock().names, request.mode)
+                    .new_owner(&request.label, &request.locks.names(), request.mode)
                 {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
@@ -235,8 +240,17 @@ impl<W: Wire> Acquisition<W> {
                     owner.outstanding.note_queued();
                 }
                 let callers = self.context.unsettled.number();
-                let pause = self.polls.after(&waiting, callers, random::jitter());
+                let mut pause = self.polls.after(&waiting, callers, random::jitter());
+                if waiting.lock > 0 {
+                    // A poll extends the leases of the locks that the owner has.
+                    pause = pause.min(ttl / 3);
+                }
+                let has_lost = waiting.lock < self.in_the_way;
+                self.in_the_way = waiting.lock;
                 self.learn(LastKnown::HeldElsewhere(Box::new(waiting.holder)));
+                if has_lost {
+                    return self.begin_anew();
+                }
                 NextStep::Wait(pause)
             }
             Err(WireError::Refused(reason)) => {
@@ -251,7 +265,7 @@ impl<W: Wire> Acquisition<W> {
                     let Request { label, .. } = &self.request;
                     let another = self
                         .context
-                        .new_owner(label, &self.request.lock().names, self.request.mode)
+                        .new_owner(label, &self.request.locks.names(), self.request.mode)
                         .ok();
                     // Dropped, the owner of this attempt would be ended again when a message names it.
                     mem::forget(mem::replace(&mut self.owner, another));
@@ -259,6 +273,16 @@ impl<W: Wire> Acquisition<W> {
                 NextStep::Wait(backoff(self.failures, random::jitter()))
             }
         }
+    }
+
+    /// Gives back what the owner has and begins with another one: a lock that it had is lost, and its place in a later
+    /// queue would have it wait for locks out of their order.
+    fn begin_anew(&mut self) -> NextStep {
+        if let Some(owner) = self.owner.take() {
+            drop(reaper::end(&self.context, owner));
+        }
+        self.in_the_way = 0;
+        NextStep::Attempt
     }
 
     /// Notes what is known of the lock, also for the callers behind this one.
@@ -291,6 +315,10 @@ impl<W: Wire> Acquisition<W> {
         let error = match self.last_known.take() {
             Some(last_known) => last_known.into_error(),
             None => LockError::new(LockErrorKind::Unavailable),
+        };
+        let error = match self.request.locks.iter().nth(self.in_the_way) {
+            Some(lock) if self.request.locks.len() > 1 => error.with_key(&lock.key),
+            _ => error,
         };
         let lock = &self.request.lock().names.lock;
         let is_inherited = self.heads_queue

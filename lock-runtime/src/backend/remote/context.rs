@@ -23,7 +23,7 @@ use crate::background::sync::Mutex;
 use crate::background::timers::Timers;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockName, RecordNames};
+use crate::key::{LockName, NameSet};
 use crate::lease::Mode;
 
 /// How many callers of a client may wait for shares of one lock in Redis, each with a place of its own. More callers
@@ -115,7 +115,7 @@ impl<W: Wire> Context<W> {
     pub(crate) fn new_owner(
         &self,
         label: &Arc<str>,
-        names: &RecordNames,
+        names: &NameSet,
         mode: Mode,
     ) -> Result<RegisteredOwner, LockError> {
         RegisteredOwner::new(label, names, mode, &self.notifier)

@@ -36,7 +36,7 @@ pub(crate) fn register<W: Wire>(
     let granted_at = acquired.grant.at;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let lease = Arc::new(Lease::new(
-        request.lock().key.clone(),
+        request.locks.keys(),
         acquired.owner.id(),
         acquired.grant.answer.token,
         request.terms,

@@ -37,12 +37,12 @@ pub(crate) async fn downgrade<W: Wire>(
         ..
     } = *entry;
     // Readers do not head the queue of those that want the lock for themselves alone.
-    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.lock));
+    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
     owner.become_reader();
     match attempt(context, &lease, &mut owner).await {
         Ok(grant) => {
             let request = Request {
-                locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+                locks: LockSet::one(lease.keys.first().clone(), owner.names.first().clone()),
                 mode: owner.mode,
                 terms: LeaseTerms {
                     // `max_hold` counts from the first grant.

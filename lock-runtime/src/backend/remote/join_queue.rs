@@ -52,6 +52,10 @@ pub(crate) fn join<W: Wire>(
     if request.mode.share().is_some() {
         return join_shares(context, queues, request, until);
     }
+    if request.locks.len() > 1 {
+        drop(queues);
+        return join_none(context, request);
+    }
     if queues.enter(&request.lock().names.lock).is_none() {
         return Joined::Head(request);
     }
@@ -73,6 +77,18 @@ pub(crate) fn join<W: Wire>(
         return Joined::Head(request);
     }
     enter_or_wait(context, queues, request, until)
+}
+
+/// A call for several locks has a place in Redis of its own, and is in no local queue. A lease that this client retains
+/// would keep it out.
+fn join_none<W: Wire>(context: &Arc<Context<W>>, request: Request) -> Joined<W> {
+    for lock in request.locks.iter() {
+        let retained = context.registry().retained.remove(&lock.names.lock);
+        if let Some(entry) = retained {
+            release::release_unawaited(context, entry);
+        }
+    }
+    Joined::Beside(request)
 }
 
 /// As [`join`], for a share. A lease that this client retains would keep the share out.

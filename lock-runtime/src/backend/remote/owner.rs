@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
-use crate::key::RecordNames;
+use crate::key::{NameSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
@@ -23,7 +23,7 @@ impl RegisteredOwner {
     /// A new owner, which messages reach before its first command is sent.
     pub(crate) fn new(
         label: &Arc<str>,
-        names: &RecordNames,
+        names: &NameSet,
         mode: Mode,
         notifier: &GrantNotifier,
     ) -> Result<RegisteredOwner, LockError> {
@@ -42,7 +42,7 @@ impl RegisteredOwner {
         notifier: &GrantNotifier,
     ) -> RegisteredOwner {
         notifier.register_again(owner_id);
-        let mut owner = Owner::new(owner_id, &Arc::default(), names, mode);
+        let mut owner = Owner::new(owner_id, &Arc::default(), names.into(), mode);
         owner.outstanding.assume_stored();
         RegisteredOwner {
             owner,

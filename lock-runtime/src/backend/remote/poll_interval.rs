@@ -80,6 +80,7 @@ mod tests {
             remaining: remaining.map(ms),
             position,
             holder,
+            lock: 0,
         }
     }
 

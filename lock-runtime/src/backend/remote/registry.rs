@@ -149,7 +149,9 @@ impl LeaseRegistry {
     /// The lock whose local queue this holder heads.
     pub(crate) fn headed_queue(&mut self, lease: &Lease) -> Option<LockName> {
         let entry = self.entry(lease)?;
-        entry.heads_queue.then(|| entry.owner.names.lock.clone())
+        entry
+            .heads_queue
+            .then(|| entry.owner.names.first().lock.clone())
     }
 
     /// Hands the lease of a holder that is done to another caller, as its next turn of at most `turns`, if that
@@ -357,7 +359,7 @@ impl LeaseRegistry {
         self.unschedule(owner_id);
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
         let heads_queue = std::mem::take(&mut entry.heads_queue);
-        let queue = heads_queue.then(|| entry.owner.names.lock.clone());
+        let queue = heads_queue.then(|| entry.owner.names.first().lock.clone());
         Some((entry.lease.clone(), queue))
     }
 

@@ -65,7 +65,11 @@ pub(crate) fn release_unawaited<W: Wire>(
     context: &Arc<Context<W>>,
     mut entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
-    if entry.heads_queue && context.queues().remove_if_empty(&entry.owner.names.lock) {
+    if entry.heads_queue
+        && context
+            .queues()
+            .remove_if_empty(&entry.owner.names.first().lock)
+    {
         entry.heads_queue = false;
     }
     begin_here(context, release_task(context, entry, None));
@@ -97,7 +101,9 @@ fn release_task<W: Wire>(
     let counted = context.unsettled.one();
     if entry.heads_queue {
         // The caller that is recorded as the holder is one no longer.
-        context.queues().update(&entry.owner.names.lock, None);
+        context
+            .queues()
+            .update(&entry.owner.names.first().lock, None);
     }
     let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
     let mut report = Report {
@@ -202,7 +208,7 @@ async fn first_end<W: Wire>(
             return ended;
         }
     }
-    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.lock));
+    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
     loop {
         let ended = if contended {
             let ended = context.wire.end(owner, EndRequest::default()).await;
@@ -228,7 +234,7 @@ fn successor<W: Wire>(
 ) -> Option<(RegisteredOwner, Duration)> {
     let (label, ttl, mode) = {
         let queues = context.queues();
-        let request = &queues.peek(&owner.names.lock)?.request;
+        let request = &queues.peek(&owner.names.first().lock)?.request;
         (
             request.label.clone(),
             request.terms.first_ttl(),
@@ -262,7 +268,7 @@ async fn release_to<W: Wire>(
     mut successor: RegisteredOwner,
     ttl: Duration,
 ) -> Result<EndReply, WireError> {
-    let lock = owner.names.lock.clone();
+    let lock = owner.names.first().lock.clone();
     successor.outstanding.note_queued();
     let request = EndRequest {
         successor: Some(Successor {

@@ -40,7 +40,7 @@ impl RetainedLeases {
     /// Retains a lease until then.
     pub(crate) fn insert(&mut self, entry: Box<LeaseEntry>, until: Moment) {
         let id = entry.id();
-        let lock = entry.owner.names.lock.clone();
+        let lock = entry.owner.names.first().lock.clone();
         self.agenda.insert((until, id));
         self.locks.insert(id, lock.clone());
         self.by_lock.insert(lock, RetainedLease { entry, until });

@@ -13,7 +13,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::error::LockError;
-use crate::key::RecordNames;
+use crate::key::NameSet;
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
@@ -32,7 +32,7 @@ pub(crate) struct AcquireRequest {
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     pub(crate) owner_id: OwnerId,
-    pub(crate) names: RecordNames,
+    pub(crate) names: NameSet,
     pub(crate) mode: Mode,
     pub(crate) extension: Extension,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::wire::outstanding::Outstanding;
-use crate::key::RecordNames;
+use crate::key::NameSet;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
 
@@ -28,19 +28,14 @@ impl QueueEntry {
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) entry: QueueEntry,
-    pub(crate) names: RecordNames,
+    pub(crate) names: NameSet,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
 }
 
 impl Owner {
     /// An owner whose holder has this label.
-    pub(crate) fn new(
-        owner_id: OwnerId,
-        label: &Arc<str>,
-        names: RecordNames,
-        mode: Mode,
-    ) -> Owner {
+    pub(crate) fn new(owner_id: OwnerId, label: &Arc<str>, names: NameSet, mode: Mode) -> Owner {
         let label = mode.entry_label(label);
         Owner {
             entry: QueueEntry { owner_id, label },

@@ -27,6 +27,8 @@ pub(crate) struct Waiting {
     /// 1 is the head of the queue, 0 is outside it.
     pub(crate) position: u32,
     pub(crate) holder: Holder,
+    /// Which of the locks that the owner asked for is in the way, counted from 0. It has those before it.
+    pub(crate) lock: usize,
 }
 
 /// The answer to `release` and to `end`.

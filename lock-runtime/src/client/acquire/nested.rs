@@ -80,7 +80,7 @@ impl Acquire {
         })
     }
 
-    fn now(&self) -> Moment {
+    pub(super) fn now(&self) -> Moment {
         self.core.backend.clock().now()
     }
 }

@@ -8,15 +8,19 @@ use crate::background::clock::Clock;
 use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockSet, RecordNames};
 use crate::lease::schedule::LeaseTerms;
 use crate::lease::{Mode, Request};
 use crate::telemetry::Acquiring;
 
 impl Acquire {
-    pub(super) async fn outermost(&self) -> Result<OwnedLease, LockError> {
+    /// Acquires locks that the call tree does not hold.
+    pub(super) async fn outermost(
+        &self,
+        locks: Result<LockSet, LockError>,
+    ) -> Result<OwnedLease, LockError> {
         let acquiring = self.acquiring(self.core.backend.clock());
-        let lease = match self.request() {
+        let lease = match self.request(locks) {
             Ok(request) => {
                 OwnedLease::acquire(&self.core.backend, &self.core.admission, request).await
             }
@@ -25,10 +29,14 @@ impl Acquire {
         self.deliver(lease, acquiring)
     }
 
-    pub(super) fn outermost_blocking(&self) -> Result<OwnedLease, LockError> {
+    /// As [`outermost`](Acquire::outermost), blocking the thread.
+    pub(super) fn outermost_blocking(
+        &self,
+        locks: Result<LockSet, LockError>,
+    ) -> Result<OwnedLease, LockError> {
         let core = &*self.core;
         let acquiring = self.acquiring(core.backend.blocking_clock());
-        let lease = self.request().and_then(|request| {
+        let lease = self.request(locks).and_then(|request| {
             OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
         });
         let lease = self.deliver(lease, acquiring)?;
@@ -72,18 +80,36 @@ impl Acquire {
         }
     }
 
+    /// All locks of the call, in their order.
+    pub(super) fn lock_set(&self) -> Result<LockSet, LockError> {
+        let named = |key: &LockKey| {
+            let names = RecordNames::new(&self.core.options.prefix, key);
+            names.map_err(|problem| {
+                LockError::new(LockErrorKind::InvalidKey)
+                    .with_key(key)
+                    .with_detail(problem.to_string())
+            })
+        };
+        let names = named(&self.key)?;
+        let Some(others) = &self.others else {
+            return Ok(LockSet::one(self.key.clone(), names));
+        };
+        let key = self.key.clone();
+        let mut locks = vec![Lock { key, names }];
+        for key in others.iter() {
+            let names = named(key)?;
+            let key = key.clone();
+            locks.push(Lock { key, names });
+        }
+        Ok(LockSet::of(locks).expect("there is a first lock"))
+    }
+
     /// The request with all defaults filled in, checked.
-    fn request(&self) -> Result<Request, LockError> {
-        let options = &self.core.options;
+    fn request(&self, locks: Result<LockSet, LockError>) -> Result<Request, LockError> {
         let terms = self.terms()?;
         let mode = self.mode()?;
-        let names = RecordNames::new(&options.prefix, &self.key).map_err(|problem| {
-            LockError::new(LockErrorKind::InvalidKey)
-                .with_key(&self.key)
-                .with_detail(problem.to_string())
-        })?;
         Ok(Request {
-            locks: LockSet::one(self.key.clone(), names),
+            locks: locks?,
             mode,
             terms,
             wait: self.bounded_wait(),
@@ -129,7 +155,11 @@ impl Acquire {
 
     /// Adds the key and the time waited to an error of the backend.
     pub(super) fn complete(&self, error: LockError, waited: Duration) -> LockError {
-        let error = error.with_key(&self.key);
+        // An error of several locks names the one in the way.
+        let error = match error.key() {
+            None => error.with_key(&self.key),
+            Some(_) => error,
+        };
         match error.kind() {
             LockErrorKind::Busy | LockErrorKind::Unavailable => error.with_waited(waited),
             _ => error,

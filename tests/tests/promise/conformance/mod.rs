@@ -13,6 +13,7 @@ mod memory_time;
 mod options;
 mod permits;
 mod readers;
+mod several;
 mod share_callers;
 mod share_leases;
 mod share_order;
@@ -124,6 +125,20 @@ macro_rules! suite {
                 a_key_must_be_usable,
                 a_builder_checks_its_settings,
                 defaults_come_from_the_client,
+            }
+            several {
+                one_guard_holds_all_and_frees_all,
+                lock_that_is_named_twice_is_held_once,
+                one_token_is_above_all_before_and_below_all_after,
+                lock_in_the_way_is_named_and_the_others_are_given_back,
+                locks_before_the_awaited_one_are_held_meanwhile,
+                callers_of_every_order_never_wait_for_each_other,
+                single_callers_and_callers_of_several_are_served,
+                lock_that_the_call_tree_holds_is_entered,
+                caller_that_is_dropped_leaves_nothing_behind,
+                thread_acquires_several_locks,
+                keys_that_cannot_be_locked_together_are_refused,
+                renewal_carries_all_past_their_ttl,
             }
             shutdown {
                 nothing_begins_after_a_shutdown,

@@ -91,7 +91,7 @@ pub(crate) async fn busy_caller_is_told_how_many_permits_are_taken(store: impl S
             let error = permits.acquire().await.unwrap_err();
             assert!(error.is_busy(), "{error}");
             let holder = error.holder().expect("there is one");
-            let text = format!("4 of {limit} permits, since ");
+            let text = format!("2 callers with 4 of {limit} permits, since ");
             assert!(holder.starts_with(&text), "{holder}");
         }
     }

@@ -111,6 +111,23 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
         guard.release().await.unwrap();
     }
     drop(LockClient::connect(&url).await.unwrap());
+    shares_happen(&one, &other, admin).await;
+}
+
+/// A reader waits behind a writer, which becomes a reader.
+async fn shares_happen(one: &LockClient, other: &LockClient, admin: &mut Connection) {
+    let writing = one.lock(KEY).write().acquire().await.unwrap();
+    let waiting = tokio::spawn(other.lock(KEY).read().wait(LONG).acquire());
+    eventually("waiting reader", LONG, async || {
+        ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
+    })
+    .await;
+    let reading = writing.downgrade().await.unwrap();
+    let joined = soon(waiting).await.unwrap().unwrap();
+    for reader in [reading, joined] {
+        reader.renew().await.unwrap();
+        reader.release().await.unwrap();
+    }
 }
 
 /// The object of an entry in the ACL log.

@@ -110,6 +110,12 @@ impl<H> Holder<H> {
         }
     }
 
+    /// Begins a lease at `now`, on these terms.
+    pub(crate) fn begin_at(&mut self, terms: LeaseTerms, now: Moment) -> Grant {
+        self.at = now;
+        self.begin(&terms)
+    }
+
     fn begin(&mut self, terms: &LeaseTerms) -> Grant {
         self.expires_at = span_of(terms).map_or(Moment::NEVER, |span| self.at + span);
         self.state = if terms.renew {

@@ -73,7 +73,7 @@ fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
 fn request(terms: LeaseTerms) -> Request {
     let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
     Request {
-        locks: LockSet::one(lease.keys.first().clone(), owner.names.clone()),
+        locks: LockSet::one(lease.keys.first().clone(), owner.names.first().clone()),
         mode: Mode::Exclusive,
         terms,
         wait: TTL,
@@ -647,8 +647,12 @@ fn notified_holder_does_not_retain_its_lease() {
     let notifier = GrantNotifier::default();
     let (mut registry, lease) = retaining(1, start);
     let owner = &mut registry.entry(&lease).expect("it is held").owner;
-    *owner =
-        RegisteredOwner::ended_before(owner_id(1), owner.names.clone(), Mode::Exclusive, &notifier);
+    *owner = RegisteredOwner::ended_before(
+        owner_id(1),
+        owner.names.first().clone(),
+        Mode::Exclusive,
+        &notifier,
+    );
     assert!(notifier.notify(owner_id(1)));
     assert!(!registry.retain(&lease, TURNS, start));
 }

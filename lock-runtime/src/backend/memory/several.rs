@@ -1,0 +1,122 @@
+//! Several locks that one call acquires together, one after the other in their order.
+
+use std::sync::Arc;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::several_owners::Owner;
+use crate::backend::memory::shared_store::SharedStore;
+use crate::backend::memory::waiter::Waiter;
+use crate::backend::memory::{Memory, busy};
+use crate::backend::undelivered::Undelivered;
+use crate::background::clock::Clock;
+use crate::background::moment::Moment;
+use crate::error::LockError;
+use crate::key::LockSet;
+use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
+use crate::lease::{Lease, LossReason, Request};
+
+/// The locks that a call holds while it waits for the next one. Dropped, it releases them.
+struct HeldSoFar<'a> {
+    store: &'a SharedStore,
+    clock: Clock,
+    owners: Vec<Owner>,
+}
+
+impl Drop for HeldSoFar<'_> {
+    fn drop(&mut self) {
+        let now = self.clock.now();
+        for owner in &self.owners {
+            self.store.decide(|store| store.release(owner.into(), now));
+        }
+    }
+}
+
+impl Memory {
+    /// Acquires the locks of the request in their order. Those that it has do not expire before it has all: its poll on a
+    /// server would renew them.
+    pub(super) async fn acquire_several(
+        self: Arc<Memory>,
+        clock: Clock,
+        request: Request,
+    ) -> Result<Undelivered, LockError> {
+        let until = clock.now() + request.wait;
+        let mut held = HeldSoFar {
+            store: &self.store,
+            clock,
+            owners: Vec::new(),
+        };
+        let mut token = None;
+        for lock in request.locks.iter() {
+            let one = Request {
+                locks: LockSet::one(lock.key.clone(), lock.names.clone()),
+                terms: LeaseTerms {
+                    renew: true,
+                    max_hold: None,
+                    ..request.terms
+                },
+                ..request.clone()
+            };
+            let named = |error: LockError| error.with_key(&lock.key);
+            let grant = match self.attempt(&one, clock.now()).map_err(named)? {
+                Some(grant) => grant,
+                None => {
+                    let mut waiter = Waiter::new(&self.store, &one, clock)?;
+                    let outcome = waiter.wait(until).await;
+                    outcome.map_err(|held| named(busy(&held)))?
+                }
+            };
+            let (key, id) = (lock.key.clone(), grant.owner);
+            held.owners.push(Owner { key, id });
+            // Tokens rise over all locks of the store, so the last one is above all.
+            token = Some(grant.token);
+        }
+        let owners: Arc<[Owner]> = std::mem::take(&mut held.owners).into();
+        drop(held);
+        let token = token.expect("a request has a lock");
+        let schedule = RenewalSchedule::granted(clock.now(), &request.terms);
+        let lease = Arc::new(Lease::new(
+            request.locks.keys(),
+            owners[0].id,
+            token,
+            request.terms,
+            (request.function, request.template),
+            clock,
+            &schedule,
+        ));
+        self.several.insert(&owners);
+        let undelivered = Undelivered::new(self.clone(), lease.clone());
+        let now = clock.now();
+        for owner in owners.iter() {
+            let grant = self
+                .store
+                .decide(|store| store.begin(owner.into(), request.terms, now));
+            let Some(grant) = grant else {
+                return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
+            };
+            lease.extend(grant.deadline);
+        }
+        for owner in owners.iter() {
+            self.store.register(owner.into(), LeaseWatch::start(&lease));
+        }
+        Ok(undelivered)
+    }
+
+    /// Releases all locks of a lease. `false` if one of them was lost.
+    pub(super) fn free_several(&self, lease: &Lease, now: Moment) -> bool {
+        let owners = self.several.remove(lease).into_iter();
+        let mut all = true;
+        for owner in owners.flat_map(|owners| owners.to_vec()) {
+            all &= self.free_owner((&owner).into(), now);
+        }
+        all
+    }
+
+    /// Confirms all locks of a lease. `false` if one of them was lost.
+    pub(super) fn renew_several(&self, lease: &Arc<Lease>, now: Moment) -> bool {
+        let owners = self.several.of(lease);
+        owners.is_some_and(|owners| {
+            let mut owners = owners.iter();
+            owners.all(|owner| self.renew_owner(owner.into(), lease, now))
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Acquires several locks together: all or none.
+
+use std::sync::Arc;
+
+use super::Acquire;
+use crate::call_tree::{self, EnclosingFrame, Frame};
+use crate::client::guard::LockGuard;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::{Lock, LockSet};
+
+/// The most locks that one call acquires together: a script's work is bounded.
+const MAX_LOCKS: usize = 32;
+
+/// What a call for several locks finds in its call tree.
+struct Split {
+    /// The frames that hold some of the locks, each once, in the order of the locks.
+    held: Vec<EnclosingFrame>,
+    /// The locks that the call tree does not hold.
+    rest: Option<LockSet>,
+}
+
+impl Acquire {
+    /// Goes down a frame for the locks that the call tree holds, and then acquires the others. The wait bounds both.
+    pub(super) async fn several(mut self) -> Result<LockGuard, LockError> {
+        let until = self.now() + self.bounded_wait();
+        let (held, rest) = self.split_or_refuse();
+        let mut frames = Vec::new();
+        for enclosing in held {
+            self.wait = Some(until.since(self.now()));
+            frames.push(self.nested(enclosing).await?);
+        }
+        if let Some(locks) = rest {
+            self.wait = Some(until.since(self.now()));
+            let lease = self.outermost(locks).await?;
+            frames.push(Frame::outermost(lease, self.mode()?));
+        }
+        self.guard(frames)
+    }
+
+    /// As [`several`](Acquire::several), blocking the thread.
+    pub(super) fn several_blocking(mut self) -> Result<LockGuard, LockError> {
+        let until = self.now() + self.bounded_wait();
+        let (held, rest) = self.split_or_refuse();
+        let mut frames = Vec::new();
+        for enclosing in held {
+            frames.push(self.nested_blocking(enclosing)?);
+        }
+        if let Some(locks) = rest {
+            self.wait = Some(until.since(self.now()));
+            let lease = self.outermost_blocking(locks)?;
+            frames.push(Frame::outermost(lease, self.mode()?));
+        }
+        self.guard(frames)
+    }
+
+    fn guard(self, frames: Vec<Arc<Frame>>) -> Result<LockGuard, LockError> {
+        let keys = self.lock_set()?.keys();
+        Ok(LockGuard::of_several(self.core, keys, frames))
+    }
+
+    /// A refusal takes the way of a call that acquires, which reports it.
+    fn split_or_refuse(&self) -> (Vec<EnclosingFrame>, Option<Result<LockSet, LockError>>) {
+        match self.split() {
+            Ok(Split { held, rest }) => (held, rest.map(Ok)),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        }
+    }
+
+    fn split(&self) -> Result<Split, LockError> {
+        let locks = self.lock_set()?;
+        if locks.len() > MAX_LOCKS {
+            return Err(
+                LockError::new(LockErrorKind::InvalidKey).with_detail(format!(
+                    "{} keys are asked for at once, and {MAX_LOCKS} are allowed",
+                    locks.len()
+                )),
+            );
+        }
+        if self.mode()?.share().is_some() {
+            return Err(LockError::invalid_options(
+                "`keys` are locked exclusively; `mode` and `permits` are for one key",
+            ));
+        }
+        let mut held: Vec<EnclosingFrame> = Vec::new();
+        let mut rest: Vec<Lock> = Vec::new();
+        for lock in locks.iter() {
+            match call_tree::find(self.core.number, lock.key.as_str()) {
+                None => rest.push(lock.clone()),
+                Some(found)
+                    if held
+                        .iter()
+                        .any(|other| Arc::ptr_eq(&other.frame, &found.frame)) => {}
+                Some(found) => held.push(found),
+            }
+        }
+        let rest = LockSet::of(rest);
+        Ok(Split { held, rest })
+    }
+}
