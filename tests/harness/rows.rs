@@ -9,10 +9,12 @@ mod crash;
 mod crowd;
 mod cuts;
 mod forgetting;
+mod mixed;
 mod moves;
 mod pause;
 mod refusals;
 mod scripts;
+mod shares;
 mod silence;
 
 use std::time::Duration;
@@ -92,6 +94,18 @@ pub const TABLE: &[Row] = &[
     refusals::WRONG_TYPE,
     refusals::NO_PERMISSION,
     refusals::WRONG_PASSWORD,
+    shares::READER_KILLED,
+    shares::PERMIT_HOLDER_KILLED,
+    shares::MANY_SHARES_KILLED,
+    shares::WAITING_READER_KILLED,
+    shares::READER_PAUSED,
+    shares::SHARES_EVICTED,
+    shares::LOCK_DELETED_UNDER_READERS,
+    mixed::WRITER_AMONG_READERS,
+    mixed::DOWNGRADED_UNDER_CUTS,
+    mixed::SHARERS_DISCONNECTED,
+    mixed::SHARERS_KILLED,
+    mixed::OLDER_CLIENT_HANDS_ON,
     crowd::ORDER,
     crowd::RELEASE_AT_ONCE,
     crowd::THOUSAND_WAITERS,

@@ -3,18 +3,52 @@
 use std::future::pending;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockError, LockGuard};
+use lock_runtime::{Acquire, LockClient, LockError, LockGuard};
 use redis::RedisResult;
 
 use super::locks::{Held, Locks};
+use super::mode::Mode;
 use super::visit::Visit;
+use crate::shares::Share;
 use crate::wait;
 
-impl Locks for LockClient {
+/// The client under test, and how its calls hold their locks.
+#[derive(Clone)]
+pub(crate) struct Ours {
+    client: LockClient,
+    mode: Mode,
+}
+
+impl Ours {
+    pub(crate) fn new(client: LockClient) -> Self {
+        let mode = Mode::default();
+        Self { client, mode }
+    }
+
+    fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
+        let lock = self.client.lock(key).ttl(ttl).wait(wait);
+        match self.mode {
+            Mode::Plain => lock,
+            Mode::Write => lock.write(),
+            Mode::Share(Share { limit: 0, .. }) => lock.read(),
+            Mode::Share(Share { take, limit }) => lock.permits(limit).take(take),
+        }
+    }
+}
+
+impl Locks for Ours {
     type Held = LockGuard;
 
+    fn in_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    fn mode(&self) -> Mode {
+        self.mode
+    }
+
     async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<LockGuard, String> {
-        let acquire = self.lock(key).ttl(ttl).wait(wait).acquire();
+        let acquire = self.lock(key, ttl, wait).acquire();
         acquire.await.map_err(|error| words(&error))
     }
 
@@ -25,7 +59,7 @@ impl Locks for LockClient {
         wait: Duration,
         retain: Duration,
     ) -> Result<LockGuard, String> {
-        let lock = self.lock(key).ttl(ttl).wait(wait).retain(retain);
+        let lock = self.lock(key, ttl, wait).retain(retain);
         lock.await.map_err(|error| words(&error))
     }
 
@@ -36,13 +70,13 @@ impl Locks for LockClient {
         wait: Duration,
         visit: Visit,
     ) -> Result<RedisResult<bool>, String> {
-        let acquire = self.lock(key).ttl(ttl).wait(wait);
+        let acquire = self.lock(key, ttl, wait);
         let body = async |guard: &LockGuard| visit.make(guard.fencing_token().get()).await;
         acquire.run(body).await.map_err(|error| words(&error))
     }
 
     async fn shutdown(&self) {
-        LockClient::shutdown(self).await;
+        self.client.shutdown().await;
     }
 }
 
@@ -66,6 +100,11 @@ impl Held for LockGuard {
     async fn renew(&mut self) -> Result<(), String> {
         let renewed = LockGuard::renew(self).await;
         renewed.map_err(|error| words(&error))
+    }
+
+    async fn downgrade(self) -> Result<Self, String> {
+        let downgraded = LockGuard::downgrade(self).await;
+        downgraded.map_err(|error| words(&error))
     }
 
     async fn release(self) -> Result<(), String> {

@@ -6,9 +6,11 @@
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
+//! | a process of a version without shares, and one with them, are inside at once | `older` |
 
 mod exclusion;
 mod fault_table;
 mod foreign;
+mod older;
 mod scene;
 mod terminate;

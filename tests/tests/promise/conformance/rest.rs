@@ -69,7 +69,7 @@ pub(crate) async fn failed_body_does_not_shorten_the_minimum(store: impl Store) 
     let panics = job(&client);
     let panics = tokio::spawn(async move {
         let body = async |_: &_| std::panic::resume_unwind(Box::new(AssertUnwindSafe("as told")));
-        panics.run(body).await.map(|()| ())
+        panics.run(body).await
     });
     assert!(panics.await.unwrap_err().is_panic());
     assert!(is_held(&other).await);

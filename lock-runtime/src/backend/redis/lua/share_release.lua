@@ -14,7 +14,9 @@ if not value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
   return -1
 end
 local ends, sum = call('ZSCORE', R, member), call('ZSCORE', R, '=')
-if not ends or not sum then
+if not sum
+  or not ends -- control: share_owner_compared
+then
   return -1
 end
 if value:sub(23, 23) == '+' then
