@@ -85,6 +85,7 @@ pub const TABLE: &[Row] = &[
     forgetting::RESTART_WITH_AOF,
     forgetting::RESTART_WITHOUT_PERSISTENCE,
     forgetting::LOCK_DELETED,
+    forgetting::ONE_OF_TWO_LOCKS_DELETED,
     forgetting::EVERYTHING_FLUSHED,
     forgetting::EVERYTHING_EVICTED,
     clocks::SERVER_CLOCK_FORWARD,

@@ -73,6 +73,11 @@ impl<L: Locks> Commands<L> {
                 "ok".to_owned()
             }
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["acquire-all", key, ttl, wait, other] => {
+                let (key, ttl, wait) = lock(key, ttl, wait);
+                let outcome = self.locks().acquire_all([key, other], ttl, wait).await;
+                self.keep(self.visit(key), outcome)
+            }
             ["retain", key, ttl, wait, time] => {
                 self.retain(lock(key, ttl, wait), millis(time)).await
             }

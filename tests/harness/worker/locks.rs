@@ -29,6 +29,16 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         wait: Duration,
     ) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
+    /// The same for several locks together. Other kinds have none of these.
+    fn acquire_all(
+        &self,
+        _keys: [&str; 2],
+        _ttl: Duration,
+        _wait: Duration,
+    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
+        async { Err("InvalidOptions it holds one lock at a time".to_owned()) }
+    }
+
     /// The same for a lock that its client retains for `retain` after the release. Other kinds ignore
     /// this.
     fn acquire_retained(

@@ -52,6 +52,16 @@ impl Locks for Ours {
         acquire.await.map_err(|error| words(&error))
     }
 
+    async fn acquire_all(
+        &self,
+        keys: [&str; 2],
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockGuard, String> {
+        let locks = self.client.lock_all(keys).ttl(ttl).wait(wait);
+        locks.await.map_err(|error| words(&error))
+    }
+
     async fn acquire_retained(
         &self,
         key: &str,

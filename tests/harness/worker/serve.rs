@@ -25,6 +25,7 @@ use crate::wait::PATIENCE;
 /// - `mode plain|write|read|permits N [take M]`: how all later calls hold their locks: `ok`. They begin as
 ///   `plain`
 /// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
+/// - `acquire-all LOCK OTHER`: the same for the lock and that of another key together
 /// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
 ///   was held is dropped as well
 /// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or as

@@ -74,6 +74,7 @@ rows! {
     restart_with_aof,
     restart_without_persistence,
     lock_deleted,
+    one_of_two_locks_deleted,
     everything_flushed,
     everything_evicted,
     server_clock_forward,
