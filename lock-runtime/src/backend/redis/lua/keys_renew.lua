@@ -3,7 +3,9 @@
 local values = {}
 for number, K in ipairs(KEYS) do
   local value = redis.call('GET', K)
-  if not value or value:sub(1, 22) ~= ARGV[1] then
+  if not value
+    or value:sub(1, 22) ~= ARGV[1] -- control: owner_compare_on_keys
+  then
     return nil
   end
   values[number] = value
