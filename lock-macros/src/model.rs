@@ -29,6 +29,7 @@ pub(crate) struct Options {
     pub(crate) mode: ModeOptions,
     pub(crate) renew: Option<bool>,
     pub(crate) max_hold: Option<Length>,
+    pub(crate) hold_at_least: Option<Length>,
     pub(crate) retain: Option<Length>,
     pub(crate) reentrant: Option<bool>,
     pub(crate) on_busy: OnBusy,

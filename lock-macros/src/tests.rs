@@ -111,7 +111,7 @@ fn item_other_than_function_is_refused() {
 #[test]
 fn options_are_evaluated_in_documented_order() {
     let output = expanded(
-        r#"client = CLIENT, retain = RETAIN, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
+        r#"client = CLIENT, retain = RETAIN, hold_at_least = LEAST, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
         "async fn f() -> Result<(), E> {}",
     );
     let places: Vec<_> = [
@@ -121,6 +121,7 @@ fn options_are_evaluated_in_documented_order() {
         "PERMITS",
         "TAKE",
         "MAX",
+        "LEAST",
         "RETAIN",
         "CLIENT",
         "acquired (& mut __lock_call) . await",

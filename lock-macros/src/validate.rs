@@ -51,6 +51,7 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
     let ttl = length("ttl", args.ttl, Allowed::Lease);
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
+    let hold_at_least = length("hold_at_least", args.hold_at_least, Allowed::Minimum);
     let retain = length("retain", args.retain, Allowed::Any);
     let read_mode = match has_keys {
         false => ModeOptions::read,
@@ -60,6 +61,11 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
     match (&retain, &ttl) {
         (Some(retain), _) if mode.is_share() => retain.must_not_retain_a_share(errors),
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
+        _ => (),
+    }
+    match (&hold_at_least, &max_hold) {
+        (Some(least), _) if mode.is_share() => least.must_not_be_of_a_share(errors),
+        (Some(least), Some(max_hold)) => least.must_be_within(max_hold, errors),
         _ => (),
     }
     let boolean = |name, value: Option<_>, errors: &mut Errors| {
@@ -95,6 +101,7 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
         mode,
         renew,
         max_hold,
+        hold_at_least,
         retain,
         reentrant,
         on_busy: on_busy.unwrap_or_default(),

@@ -29,6 +29,7 @@ pub(crate) struct Args {
     pub(crate) take: Option<Expr>,
     pub(crate) renew: Option<Expr>,
     pub(crate) max_hold: Option<Expr>,
+    pub(crate) hold_at_least: Option<Expr>,
     pub(crate) retain: Option<Expr>,
     pub(crate) reentrant: Option<Expr>,
     pub(crate) on_busy: Option<Expr>,
@@ -86,6 +87,7 @@ impl Args {
             &mut self.permits,
             &mut self.take,
             &mut self.max_hold,
+            &mut self.hold_at_least,
             &mut self.retain,
             &mut self.or_else,
             &mut self.client,
@@ -106,6 +108,7 @@ impl Args {
             "take" => &mut self.take,
             "renew" => &mut self.renew,
             "max_hold" => &mut self.max_hold,
+            "hold_at_least" => &mut self.hold_at_least,
             "retain" => &mut self.retain,
             "reentrant" => &mut self.reentrant,
             "on_busy" => &mut self.on_busy,
@@ -244,7 +247,7 @@ fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
         "keys" => "[\"account:<from>\", \"account:<to>\"]",
-        "ttl" | "wait" | "max_hold" => "\"10s\"",
+        "ttl" | "wait" | "max_hold" | "hold_at_least" => "\"10s\"",
         "mode" => "\"read\"",
         "permits" => "5",
         "take" => "2",
@@ -375,7 +378,7 @@ mod tests {
             ),
             (
                 r#"key = "order:{n}", n = id"#,
-                "unknown option `n`; the options are `key`, `keys`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
+                "unknown option `n`; the options are `key`, `keys`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `hold_at_least`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
             ),
         ] {
             assert_eq!(messages(written), [message], "{written}");

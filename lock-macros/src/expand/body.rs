@@ -109,6 +109,7 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
         &options.ttl,
         &options.wait,
         &options.max_hold,
+        &options.hold_at_least,
         &options.retain,
     ] {
         each(length.to_token_stream());

@@ -54,6 +54,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let permits = options.mode.permits.iter();
     let take = options.mode.take.iter();
     let max_hold = options.max_hold.iter();
+    let hold_at_least = options.hold_at_least.iter();
     let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
@@ -90,6 +91,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
             #(__lock_rt::Spec::permits(&mut __lock_spec, #permits);)*
             #(__lock_rt::Spec::take(&mut __lock_spec, #take);)*
             #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
+            #(__lock_rt::Spec::hold_at_least(&mut __lock_spec, #hold_at_least);)*
             #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
             #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*

@@ -33,6 +33,7 @@ pub struct Spec {
     take: Option<u32>,
     renew: Option<bool>,
     max_hold: Option<Duration>,
+    hold_at_least: Option<Duration>,
     retain: Option<Duration>,
     reentrant: Option<bool>,
 }
@@ -55,6 +56,7 @@ impl Spec {
             take: None,
             renew: None,
             max_hold: None,
+            hold_at_least: None,
             retain: None,
             reentrant: None,
         }
@@ -156,6 +158,12 @@ impl Spec {
         self.max_hold = Some(max_hold);
     }
 
+    /// `hold_at_least = …`
+    #[inline(never)]
+    pub fn hold_at_least(&mut self, hold_at_least: Duration) {
+        self.hold_at_least = Some(hold_at_least);
+    }
+
     /// `retain = …`
     #[inline(never)]
     pub fn retain(&mut self, retain: Duration) {
@@ -231,6 +239,9 @@ impl Spec {
         }
         if let Some(max_hold) = self.max_hold {
             acquire = acquire.max_hold(max_hold);
+        }
+        if let Some(hold_at_least) = self.hold_at_least {
+            acquire = acquire.hold_at_least(hold_at_least);
         }
         if let Some(retain) = self.retain {
             acquire = acquire.retain(retain);
