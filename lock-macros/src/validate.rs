@@ -5,7 +5,7 @@ use crate::args::{self, Args};
 use crate::duration::{Allowed, Length};
 use crate::errors::Errors;
 use crate::item::{Item, Names, Shape};
-use crate::key::Key;
+use crate::key::KeyList;
 use crate::mode_options::ModeOptions;
 use crate::model::{Call, OnBusy, OnLost, Options};
 
@@ -19,8 +19,9 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
         args.rename_self(receiver);
     }
     let runtime = args.runtime(errors);
-    let key = args.key.take().map(|key| Key::read(key, &names, errors));
-    let options = options(args, &names, errors);
+    let has_keys = args.keys.is_some();
+    let keys = KeyList::read(args.key.take(), args.keys.take(), &names, errors);
+    let options = options(args, has_keys, &names, errors);
     let shape = shape?;
     Some(Call {
         output: item.output(&shape),
@@ -28,7 +29,7 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
         shape,
         names,
         runtime: runtime?,
-        key: key??,
+        keys: keys?,
         options,
     })
 }
@@ -43,7 +44,7 @@ fn names(item: &Item, shape: Option<&Shape>) -> Names {
     Names::of(&item.signature)
 }
 
-fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
+fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Options {
     let mut length = |name, value: Option<_>, allowed| {
         value.and_then(|value| Length::read(name, value, allowed, errors))
     };
@@ -51,7 +52,11 @@ fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
     let retain = length("retain", args.retain, Allowed::Any);
-    let mode = ModeOptions::read(args.mode, args.permits, args.take, errors);
+    let read_mode = match has_keys {
+        false => ModeOptions::read,
+        true => ModeOptions::read_beside_keys,
+    };
+    let mode = read_mode(args.mode, args.permits, args.take, errors);
     match (&retain, &ttl) {
         (Some(retain), _) if mode.is_share() => retain.must_not_retain_a_share(errors),
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),

@@ -13,6 +13,7 @@ mod mixed;
 mod moves;
 mod pause;
 mod refusals;
+mod rest;
 mod scripts;
 mod shares;
 mod silence;
@@ -95,6 +96,8 @@ pub const TABLE: &[Row] = &[
     refusals::WRONG_TYPE,
     refusals::NO_PERMISSION,
     refusals::WRONG_PASSWORD,
+    rest::KILLED_BEFORE_ITS_MINIMUM,
+    rest::REST_CUT,
     shares::READER_KILLED,
     shares::PERMIT_HOLDER_KILLED,
     shares::MANY_SHARES_KILLED,

@@ -30,6 +30,7 @@ impl Ours {
         match self.mode {
             Mode::Plain => lock,
             Mode::Write => lock.write(),
+            Mode::AtLeast(minimum) => lock.hold_at_least(minimum),
             Mode::Share(Share { limit: 0, .. }) => lock.read(),
             Mode::Share(Share { take, limit }) => lock.permits(limit).take(take),
         }

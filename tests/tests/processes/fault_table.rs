@@ -84,6 +84,8 @@ rows! {
     wrong_type,
     no_permission,
     wrong_password,
+    killed_before_its_minimum,
+    rest_cut,
     reader_killed,
     permit_holder_killed,
     many_shares_killed,

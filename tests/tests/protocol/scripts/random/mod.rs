@@ -26,23 +26,40 @@ use stage::Stage;
 use step::Step;
 
 const SEQUENCES: u32 = 500;
+const SEQUENCES_OF_SHARES: u32 = 1_500;
 const STEPS: usize = 50;
 
 #[test]
 fn the_scripts_agree_with_the_model() {
+    let stage = Stage::new(false);
+    let deletes = stage.deletes;
+    let mut missing = play(stage, Step::any(deletes), SEQUENCES).missing(Branch::ALL);
+    missing.retain(|&branch| deletes || !is_of_delete(branch));
+    assert_eq!(missing, [], "branches that were never taken");
+}
+
+#[test]
+fn scripts_of_shares_agree_with_the_model() {
+    let stage = Stage::new(true);
+    let deletes = stage.deletes;
+    let tally = play(stage, Step::any_of_shares(deletes), SEQUENCES_OF_SHARES);
+    let missing = tally.missing(Branch::OF_SHARES);
+    assert_eq!(missing, [], "branches that were never taken");
+}
+
+/// Plays sequences of such steps. Returns how often each branch was taken.
+fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32) -> Tally {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one(STEPS),
         |seed| seed.parse().expect("the seed is a number"),
     );
     println!("LOCK_TEST_SEED={seed}");
-    let stage = Stage::new();
-    let deletes = stage.deletes;
     let stage = RefCell::new(stage);
     let tally = RefCell::new(Tally::default());
     // Every step is played. A sequence that shows a difference is repeated without the steps that do
     // not contribute to it.
-    let steps = vec((weighted(1.0), Step::any(deletes).no_shrink()), STEPS);
-    let outcome = runner(seed).run(&steps, |steps| {
+    let steps = vec((weighted(1.0), step.no_shrink()), STEPS);
+    let outcome = runner(seed, sequences).run(&steps, |steps| {
         let steps = played(steps);
         let outcome = stage.borrow_mut().play(&steps, &mut tally.borrow_mut());
         outcome.map_err(TestCaseError::fail)
@@ -54,12 +71,9 @@ fn the_scripts_agree_with_the_model() {
     }
     outcome.expect("proptest has no reason of its own to give up");
     stage.into_inner().assert_no_more_messages();
-
     let tally = tally.into_inner();
     print!("{tally}");
-    let mut missing = tally.missing();
-    missing.retain(|&branch| deletes || !is_of_delete(branch));
-    assert_eq!(missing, [], "branches that were never taken");
+    tally
 }
 
 /// Whether only a server that compares and deletes has this branch.
@@ -76,11 +90,11 @@ fn played(steps: Vec<(bool, Step)>) -> Vec<Step> {
     steps.map(|(_, step)| step).collect()
 }
 
-fn runner(seed: u64) -> TestRunner {
+fn runner(seed: u64, cases: u32) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config {
-        cases: SEQUENCES,
+        cases,
         failure_persistence: None,
         max_shrink_time: 20_000,
         ..Config::default()

@@ -86,6 +86,21 @@ fn lapsed_share_comes_again_and_counts_once() {
 }
 
 #[test]
+fn lapsed_share_that_ends_is_taken_off_once() {
+    let (server, mut lock) = start_with_clock();
+    lock.share('A', permits(2, 9), SHORT).unwrap();
+    lock.share('B', permits(3, 9), TTL).unwrap();
+    server.forward(LONGER);
+    assert_eq!(lock.end_share('A', permits(2, 9)).unwrap(), Answer::Code(1));
+    assert_eq!((inside(&mut lock), sum(&mut lock)), ("B".to_owned(), 3));
+    assert_eq!(
+        lock.end_share('A', permits(2, 9)).unwrap(),
+        Answer::Code(-1)
+    );
+    assert_consistent(&mut lock);
+}
+
+#[test]
 fn waiters_go_in_when_a_share_lapses() {
     let (server, mut lock) = start_with_clock();
     let _listeners = listen(&server, "CDE");
@@ -110,17 +125,19 @@ fn waiters_go_in_when_a_share_lapses() {
 #[test]
 fn phase_whose_shares_have_all_lapsed_is_over() {
     let (server, mut lock) = start_with_clock();
-    let first = lock.share('A', READ, SHORT).unwrap().token();
-    // As if K had no expiry: the shares decide.
-    let k = lock.k.clone();
-    let _: i64 = lock.command(&["PERSIST", &k]);
-    let r = lock.r.clone();
-    let _: i64 = lock.command(&["PERSIST", &r]);
-    server.forward(LONGER);
-    let second = lock.share('B', permits(1, 1), TTL).unwrap().token();
-    assert!(second >= first + 16);
-    assert_eq!(inside(&mut lock), "B");
-    assert_consistent(&mut lock);
+    for share in [READ, permits(1, 1)] {
+        let first = lock.share('A', READ, SHORT).unwrap().token();
+        // As if K had no expiry: the shares decide.
+        for key in [lock.k.clone(), lock.r.clone()] {
+            let _: i64 = lock.command(&["PERSIST", &key]);
+        }
+        server.forward(LONGER);
+        let second = lock.share('B', share, TTL).unwrap().token();
+        assert!(second >= first + 16);
+        assert_eq!(inside(&mut lock), "B");
+        assert_consistent(&mut lock);
+        lock.release_share('B', share).unwrap();
+    }
 }
 
 #[test]
