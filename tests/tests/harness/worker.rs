@@ -90,7 +90,7 @@ fn a_lock_worker_hammers() {
 fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
     let server = RedisServer::start();
     let mut worker = lock_worker(&server);
-    let mut token = |worker: &mut Worker, command: &str| -> u64 {
+    let token = |worker: &mut Worker, command: &str| -> u64 {
         let held = worker.ask(command, PATIENCE);
         let token = held.strip_prefix("held ").expect(&held).parse().unwrap();
         for command in ["look", "write"] {
