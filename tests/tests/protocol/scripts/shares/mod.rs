@@ -16,7 +16,7 @@ mod write;
 
 use harness::{Answer, Listener, RawLock, RedisServer, Share};
 
-use super::{CLAIM, TTL, expire, holder, position, snapshot, start};
+use super::{CLAIM, TTL, expire, holder, position, snapshot};
 
 /// What all share: the lock's record, the sum in R and the expiries fit the members of R.
 #[track_caller]
@@ -86,8 +86,8 @@ const fn permits(take: u32, limit: u32) -> Share {
     Share::permits(take, limit)
 }
 
-/// A server whose clock moves only when it is stepped, so that shares lapse at once or not at all.
-fn start_with_clock() -> (RedisServer, RawLock) {
+/// A server whose clock moves only when it is stepped, so that shares and claims lapse at once or not at all.
+fn start() -> (RedisServer, RawLock) {
     let server = RedisServer::builder().own_clock().start();
     server.stop_clock();
     let lock = RawLock::new(&server, "order:42");
