@@ -25,7 +25,7 @@ end
 -- Whether a share may join those that take `taken`. The limit is that of the share; none is stored. A share alone is
 -- not compared: an entry that can never fit must not block the queue of a free lock.
 local function fits(taken, take, limit)
-  if taken > 0 and limit > 0 and taken + take > limit then return false end
+  if taken > 0 and limit > 0 and taken + take > limit then return false end -- control: share_limit_compared
   return true
 end
 
@@ -44,7 +44,7 @@ local lapsed, lapsed_take = {}, 0
 if phase then
   local sum = call('ZSCORE', R, '=')
   if sum then
-    lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED)
+    lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED) -- control: lapsed_shares_taken_off
     for _, member in ipairs(lapsed) do
       lapsed[member] = true
       lapsed_take = lapsed_take + (tonumber(member:match('%*(%d+)$')) or 1)
@@ -162,7 +162,7 @@ local function continue_phase(choice, remaining, sender, ends)
   end
   -- Also lower, so that a share that is gone keeps no waiter out. Not in the past, since that would delete K.
   local expires = expiry(math.max(last, now + 1))
-  call('PEXPIREAT', K, expires)
+  call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
   call('PEXPIREAT', R, expires)
   return value
 end

@@ -10,7 +10,7 @@ if phase then
   if own_ends and own_ends > now then
     -- The first write is one that a server out of memory allows. Neither this share nor K is ever shortened.
     local last = math.max(ends, tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]))
-    call('PEXPIREAT', K, expiry(last))
+    call('PEXPIREAT', K, expiry(last)) -- control: share_raises_the_lock
     call('PEXPIREAT', R, expiry(last))
     if ends > own_ends then
       call('ZADD', R, ends, member)
@@ -27,7 +27,7 @@ if phase then
     return value:sub(23, 39)
   end
 elseif value
-  and owner_of(value) == owner
+  and owner_of(value) == owner -- control: share_owner_compared
 then
   -- Granted by a script that grants a lock to one owner, or to be shared from now on. The turns of a lock that was held
   -- have used tokens, so it gets another one.

@@ -8,7 +8,7 @@ local take = share_of(entry) or 1
 local member = member_of(owner, take)
 local ends, is_counted = find_share(member)
 local is_holder = value and not phase
-  and owner_of(value) == owner
+  and owner_of(value) == owner -- control: share_owner_compared
 
 -- If a record has another type, no waiter can be granted the lock, but the owner's share must not stay.
 local fence, members = read_fence(), redis.pcall('ZCARD', Q)
