@@ -134,8 +134,8 @@ local function write_shares(choice, sender, ends)
   return tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
 end
 
--- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q; if Q
--- has another type, it counts as one with waiters. Returns K's value.
+-- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q. A Q
+-- of another type counts as one with waiters. Returns K's value.
 local function begin_phase(choice, token, remaining, sender, ends)
   -- Shares of an earlier phase, if K was deleted. `=` stays, so that R is not empty in between.
   call('ZADD', R, '+inf', '=')
