@@ -145,7 +145,7 @@ impl Script<'_> {
         if let Err(answer) = self.settle(&walked, &[], None, Some((me, ttl))) {
             return answer;
         }
-        if ttl <= lasts {
+        if ttl < lasts {
             // The expiry of K is not written.
             self.records.lock = before;
         }

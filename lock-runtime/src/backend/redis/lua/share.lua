@@ -134,8 +134,8 @@ local function write_shares(choice, sender, ends)
   return tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
 end
 
--- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q; if Q
--- has another type, it counts as one with waiters. Returns K's value.
+-- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q. A Q
+-- of another type counts as one with waiters. Returns K's value.
 local function begin_phase(choice, token, remaining, sender, ends)
   -- Shares of an earlier phase, if K was deleted. `=` stays, so that R is not empty in between.
   call('ZADD', R, '+inf', '=')
@@ -162,7 +162,7 @@ local function continue_phase(choice, remaining, sender, ends)
   end
   -- Also lower, so that a share that is gone keeps no waiter out. Not in the past, since that would delete K.
   local expires = expiry(math.max(last, now + 1))
-  call('PEXPIREAT', K, expires)
+  call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
   call('PEXPIREAT', R, expires)
   return value
 end

@@ -44,7 +44,7 @@ else
       if last > now then
         local ends = now + ttl * 1000
         call('ZADD', R, ends, member, sum - take, '=')
-        if ends > last then
+        if ends >= last then
           local expires = string.format('%.0f', math.ceil(ends / 1000))
           call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
           call('PEXPIREAT', R, expires)

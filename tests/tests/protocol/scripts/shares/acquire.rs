@@ -4,7 +4,7 @@ use harness::{Answer, Counted, READ, owner};
 
 use super::{
     TTL, assert_consistent, assert_runs_down, assert_waits, expire, inside, permits, snapshot,
-    start, start_with_clock, sum,
+    start, sum,
 };
 
 #[test]
@@ -180,7 +180,7 @@ fn attempt_without_queueing_writes_nothing_if_the_lock_is_held() {
 
 #[test]
 fn waiter_learns_who_shares_the_lock_and_since_when() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     lock.share('A', permits(2, 9), TTL).unwrap();
     server.forward(std::time::Duration::from_millis(2_500));
     lock.share('B', READ, TTL).unwrap();

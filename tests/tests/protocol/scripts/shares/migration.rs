@@ -30,6 +30,7 @@ impl Node {
         let nodes = folder.path().join("nodes.conf");
         fs::write(&nodes, NODES).expect("the folder can be written");
         let server = RedisServer::builder()
+            .own_clock()
             .config("cluster-enabled", "yes")
             .config("cluster-config-file", nodes.to_str().expect("it is text"))
             .start();
@@ -38,6 +39,7 @@ impl Node {
             let info: String = lock.command(&["CLUSTER", "INFO"]);
             info.contains("cluster_state:ok")
         });
+        server.stop_clock();
         Node {
             server,
             lock,
