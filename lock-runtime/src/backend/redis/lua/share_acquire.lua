@@ -113,7 +113,7 @@ if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
 
-local answer = waiting(ticket, members, value)
+local answer = waiting(ticket, members, value, R)
 if limit > 0 and answer[4] then
   local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]
   if first then
