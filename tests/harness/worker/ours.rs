@@ -13,9 +13,18 @@ use crate::wait;
 impl Locks for LockClient {
     type Held = LockGuard;
 
+    /// A `+` separates several keys.
     async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<LockGuard, String> {
-        let acquire = self.lock(key).ttl(ttl).wait(wait).acquire();
-        acquire.await.map_err(|error| words(&error))
+        let acquire = match key.contains('+') {
+            true => self.lock_all(key.split('+')),
+            false => self.lock(key),
+        };
+        acquire
+            .ttl(ttl)
+            .wait(wait)
+            .acquire()
+            .await
+            .map_err(|error| words(&error))
     }
 
     async fn acquire_retained(

@@ -5,10 +5,12 @@
 //! | a process stops, dies or comes late; the server or the way to it fails | `fault_table` |
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
+//! | a process that holds several locks dies | `several` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 
 mod exclusion;
 mod fault_table;
 mod foreign;
 mod scene;
+mod several;
 mod terminate;
