@@ -7,6 +7,7 @@
 mod acl;
 mod clock;
 mod history;
+mod keys;
 mod monitor;
 mod port;
 mod process;
@@ -24,6 +25,7 @@ mod worker;
 pub use acl::RIGHTS;
 pub use clock::Clock;
 pub use history::{Entry, History, Written};
+pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
 pub use raw::{

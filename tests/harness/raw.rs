@@ -117,7 +117,11 @@ impl RawLock {
     /// The lock `name` on `server`.
     pub fn new(server: &RedisServer, name: &str) -> Self {
         let k = format!("lock:{name}");
-        let [f, q, r] = ["f", "w", "r"].map(|suffix| format!("{{{k}}}:{suffix}"));
+        let has_tag = name.contains('{');
+        let [f, q, r] = ["f", "w", "r"].map(|suffix| match has_tag {
+            true => format!("{k}:{suffix}"),
+            false => format!("{{{k}}}:{suffix}"),
+        });
         Self {
             connection: server.connection(),
             k,

@@ -83,6 +83,8 @@ impl<B> Discard for Pin<&mut Option<B>> {
 /// when its lease ended does not run on. The release compares it for a body that has ended.
 pub(crate) struct BodyDriver<'a> {
     lease: &'a Lease,
+    /// Nearly every body holds one lease.
+    beside: Option<Box<Beside<'a>>>,
     /// The body's scope, and while the body is inside, the one to return to.
     scope: Option<Current>,
     on_lost: OnLost,
@@ -92,19 +94,47 @@ pub(crate) struct BodyDriver<'a> {
     lost: Option<Pin<Box<Notified<'a>>>>,
 }
 
+/// The other leases under which a body runs: those of locks that its call tree held before.
+struct Beside<'a> {
+    leases: Vec<&'a Lease>,
+    /// As [`BodyDriver::lost`], for each of the leases.
+    lost: Vec<Pin<Box<Notified<'a>>>>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(leases: Vec<&'a Lease>) -> Option<Box<Beside<'a>>> {
+        let lost = Vec::new();
+        (!leases.is_empty()).then(|| Box::new(Beside { leases, lost }))
+    }
+
+    /// Has the loss of a lease wake this task.
+    fn register(&mut self, cx: &mut Context<'_>) {
+        if self.lost.is_empty() {
+            let leases = self.leases.iter();
+            self.lost = leases.map(|lease| Box::pin(lease.notified())).collect();
+        }
+        for lost in &mut self.lost {
+            let _ = lost.as_mut().poll(cx);
+        }
+    }
+}
+
 impl<'a> BodyDriver<'a> {
     /// A driver for a body under `frame`, whose lock is from the client with this number. The body also holds the locks
     /// of the frames `beside`.
-    pub(crate) fn new<'b>(
+    pub(crate) fn new(
         client: u64,
         frame: &'a Arc<Frame>,
-        beside: impl Iterator<Item = &'b Arc<Frame>>,
+        beside: impl Iterator<Item = &'a Arc<Frame>> + Clone,
         on_lost: OnLost,
     ) -> BodyDriver<'a> {
+        let leases = beside.clone().map(|frame| -> &Lease { frame.lease() });
+        let leases = leases.collect();
         let outer = scope_of(client, beside, on_lost);
         let scope = Scope::new(client, frame, on_lost, outer);
         BodyDriver {
             lease: frame.lease(),
+            beside: Beside::of(leases),
             scope: Some(Current::new(scope)),
             on_lost,
             is_started: false,
@@ -114,6 +144,13 @@ impl<'a> BodyDriver<'a> {
 
     pub(crate) fn drive<B>(self, body: Pin<&'a mut Option<B>>) -> Drive<'a, B> {
         Drive { body, driver: self }
+    }
+
+    /// `Lost` if one of the leases is lost.
+    fn lost_error(&self) -> Option<LockError> {
+        let beside = self.beside.iter().flat_map(|beside| &beside.leases);
+        let mut leases = std::iter::once(&self.lease).chain(beside);
+        leases.find_map(|lease| lease.loss().map(|loss| lease.lost_error(loss)))
     }
 
     fn enter(&mut self) -> Inside<'_, 'a> {
@@ -139,9 +176,9 @@ impl Inside<'_, '_> {
         // No body starts without its lock, whatever is to become of one whose lock is lost later.
         let stops = driver.on_lost == OnLost::Cancel || !driver.is_started;
         driver.is_started = true;
-        if stops && let Some(loss) = driver.lease.loss() {
+        if stops && let Some(lost) = driver.lost_error() {
             body.discard();
-            return Err(driver.lease.lost_error(loss));
+            return Err(lost);
         }
         Ok(())
     }
@@ -159,10 +196,13 @@ impl Inside<'_, '_> {
             .lost
             .get_or_insert_with(|| Box::pin(lease.notified()));
         let _ = lost.as_mut().poll(cx);
-        match lease.loss() {
-            Some(loss) if !is_removed!("check_after_a_poll") => {
+        if let Some(beside) = &mut driver.beside {
+            beside.register(cx);
+        }
+        match driver.lost_error() {
+            Some(lost) if !is_removed!("check_after_a_poll") => {
                 body.discard();
-                Poll::Ready(lease.lost_error(loss))
+                Poll::Ready(lost)
             }
             _ => Poll::Pending,
         }

@@ -72,7 +72,7 @@ impl LockGuard {
     }
 
     /// The frames of locks that the call tree held before.
-    fn beside(&self) -> impl Iterator<Item = &Arc<Frame>> {
+    fn beside(&self) -> impl Iterator<Item = &Arc<Frame>> + Clone {
         let several = self.several.iter();
         several.flat_map(|several| several.beside.iter().map(|(_, frame)| frame))
     }
@@ -123,6 +123,11 @@ impl LockGuard {
     /// clock is read; to ask the server see [`renew`](LockGuard::renew).
     pub fn is_valid(&self) -> bool {
         self.frames().all(|frame| frame.lease().loss().is_none())
+    }
+
+    /// `Lost` if the lock, or one of several, is lost.
+    pub(super) fn lost_error(&self) -> Option<LockError> {
+        self.frames().find_map(lost_error)
     }
 
     /// Completes when the lock is lost, and never if it is not.
@@ -182,9 +187,9 @@ impl LockGuard {
     pub async fn run<F: Future>(&self, future: F) -> Result<F::Output, LockError> {
         let future = pin!(Some(future));
         let output = self.driver(OnLost::Cancel).drive(future).await?;
-        match self.frame.lease().loss() {
+        match self.lost_error() {
             None => Ok(output),
-            Some(loss) => Err(self.frame.lease().lost_error(loss)),
+            Some(lost) => Err(lost),
         }
     }
 
@@ -282,9 +287,9 @@ impl LockGuard {
     /// Once polled, the lock is released even if the future is dropped.
     pub async fn release(self) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held) => {
+            Ending::Last(held, outcome) => {
                 let ended = held.now();
-                held.release(ended).await
+                held.release(ended).await.and(outcome)
             }
             Ending::Shared(outcome) => outcome,
         }
@@ -297,9 +302,9 @@ impl LockGuard {
     /// As [`release`](LockGuard::release).
     pub fn release_blocking(self) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held) => {
+            Ending::Last(held, outcome) => {
                 let ended = held.now();
-                held.release_blocking(ended)
+                held.release_blocking(ended).and(outcome)
             }
             Ending::Shared(outcome) => outcome,
         }
@@ -316,18 +321,20 @@ impl LockGuard {
     }
 
     fn ending(self) -> Ending {
-        let shared = self.frame.clone();
-        let valid = || match shared.lease().loss() {
-            None => Ok(()),
-            Some(loss) => Err(shared.lease().lost_error(loss)),
-        };
-        let outcome = valid();
-        drop((shared, self.reference));
-        match self.frame.into_last() {
-            Some(held) => Ending::Last(held),
-            None => Ending::Shared(outcome),
+        let own = lost_error(&self.frame);
+        let beside = self.beside().find_map(lost_error);
+        drop(self.reference);
+        match (self.frame.into_last(), own) {
+            (Some(held), _) => Ending::Last(held, beside.map_or(Ok(()), Err)),
+            (None, own) => Ending::Shared(own.or(beside).map_or(Ok(()), Err)),
         }
     }
+}
+
+/// `Lost` if the lease of a frame is lost.
+fn lost_error(frame: &Arc<Frame>) -> Option<LockError> {
+    let lease = frame.lease();
+    lease.loss().map(|loss| lease.lost_error(loss))
 }
 
 /// A guard that may be downgraded.
@@ -339,7 +346,8 @@ enum Downgradable {
 
 /// The work that is left when a guard ends.
 enum Ending {
-    Last(OwnedLease),
+    /// The lease to release, and whether the locks that the call tree held before are held still.
+    Last(OwnedLease, Result<(), LockError>),
     Shared(Result<(), LockError>),
 }
 

@@ -26,7 +26,12 @@ impl Ours {
     }
 
     fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
-        let lock = self.client.lock(key).ttl(ttl).wait(wait);
+        // A `+` separates several keys.
+        let lock = match key.contains('+') {
+            true => self.client.lock_all(key.split('+')),
+            false => self.client.lock(key),
+        };
+        let lock = lock.ttl(ttl).wait(wait);
         match self.mode {
             Mode::Plain => lock,
             Mode::Write => lock.write(),

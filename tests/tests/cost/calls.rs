@@ -19,6 +19,12 @@ const LOOKED_FOR: Duration = Duration::from_millis(1);
 /// Bytes to the server, for a key of eight bytes and no label.
 const BYTES: usize = 300;
 
+/// Bytes to the server for two keys of eight bytes.
+const BYTES_OF_TWO_KEYS: usize = 400;
+
+/// For 32 of them.
+const BYTES_OF_32_KEYS: usize = 3_100;
+
 /// Five of them are labels of metrics, with which these tests are built.
 const ALLOCATIONS: usize = 21;
 
@@ -67,6 +73,35 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     call(&client).await;
     let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
     assert_eq!(names, ["EVALSHA", release_command(&mut connection)]);
+}
+
+/// Any number of keys is one owner, and what differs from key to key is its names.
+#[tokio::test]
+async fn call_of_several_keys_is_two_commands() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let client = warm(&server, false).await;
+    let mut connection = server.connection();
+    let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
+    let call = async |keys: &[String]| {
+        let guard = client.lock_all(keys.iter().cloned()).acquire().await;
+        guard.unwrap().release().await.unwrap();
+    };
+    for (count, at_most) in [(2, BYTES_OF_TWO_KEYS), (32, BYTES_OF_32_KEYS)] {
+        let keys: Vec<String> = (10..10 + count).map(|of| format!("order:{of}")).collect();
+        // The scripts are there from then on.
+        call(&keys).await;
+        let before = bytes_read(&mut connection);
+        call(&keys).await;
+        let bytes = bytes_read(&mut connection) - before - look;
+        println!("{count} keys: {bytes} bytes");
+        assert!(bytes <= at_most, "{count} keys: {bytes} bytes");
+
+        let mut monitor = server.monitor();
+        call(&keys).await;
+        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+        assert_eq!(names, ["EVALSHA", "EVALSHA"], "{count} keys");
+    }
 }
 
 /// The holder knows from a message that a waiter queues, so it ends the lock without trying a release

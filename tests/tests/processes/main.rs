@@ -5,6 +5,7 @@
 //! | a process stops, dies or comes late; the server or the way to it fails | `fault_table` |
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
+//! | a process that holds several locks dies | `several` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 //! | a process of a version without shares, and one with them, are inside at once | `older` |
 
@@ -13,4 +14,5 @@ mod fault_table;
 mod foreign;
 mod older;
 mod scene;
+mod several;
 mod terminate;

@@ -53,7 +53,8 @@ pub(crate) struct Acquisition<W: Wire> {
     /// Whether it is the head of the local queue, or for a share one of its heads.
     heads_queue: bool,
     last_known: Option<LastKnown>,
-    /// Of several locks, the one that was in the way at the last attempt. The owner has those before it.
+    /// Of several locks, the one that was in the way at the last attempt; their number if none was. The owner has those
+    /// before it.
     in_the_way: usize,
     polls: PollInterval,
     /// Attempts in a row that failed.
@@ -199,6 +200,8 @@ impl<W: Wire> Acquisition<W> {
         // no place in the queue.
         let is_of_several = self.request.locks.len() > 1;
         let queue = (self.heads_queue || is_of_several) && !self.request.wait.is_zero();
+        // An attempt without a place in the queue takes all locks or none.
+        let has_part = is_of_several && queue;
         let ttl = self.request.terms.first_ttl();
         let owner = match &mut self.owner {
             Some(owner) => owner,
@@ -226,6 +229,9 @@ impl<W: Wire> Acquisition<W> {
                 if is_fresh(self.context.now(), at, ttl) {
                     return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
                 }
+                if is_of_several {
+                    self.in_the_way = self.request.locks.len();
+                }
                 let late = "the answer took longer than the lease that it granted";
                 self.learn(LastKnown::failed(WireError::unavailable(late)));
                 NextStep::Wait(Duration::ZERO)
@@ -235,7 +241,9 @@ impl<W: Wire> Acquisition<W> {
                 ..
             }) => {
                 self.failures = 0;
-                owner.outstanding.note_not_held();
+                if !has_part || waiting.lock == 0 && self.in_the_way == 0 {
+                    owner.outstanding.note_not_held();
+                }
                 if queue {
                     owner.outstanding.note_queued();
                 }
@@ -254,7 +262,9 @@ impl<W: Wire> Acquisition<W> {
                 NextStep::Wait(pause)
             }
             Err(WireError::Refused(reason)) => {
-                owner.outstanding.note_not_held();
+                if !has_part {
+                    owner.outstanding.note_not_held();
+                }
                 self.learn(LastKnown::failed(WireError::Refused(reason)));
                 NextStep::GiveUp
             }

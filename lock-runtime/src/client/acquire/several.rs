@@ -1,23 +1,30 @@
 //! Acquires several locks together: all or none.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Acquire;
 use crate::call_tree::{self, EnclosingFrame, Frame};
 use crate::client::guard::LockGuard;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{Lock, LockSet};
+use crate::key::{Lock, LockKey, LockSet};
 
 /// The most locks that one call acquires together: a script's work is bounded.
 const MAX_LOCKS: usize = 32;
 
 /// What a call for several locks finds in its call tree.
 struct Split {
-    /// The frames that hold some of the locks, each once, in the order of the locks.
-    held: Vec<EnclosingFrame>,
+    /// The frames that hold some of the locks, each once, in the order of the locks, with the first lock's key.
+    held: Vec<(LockKey, EnclosingFrame)>,
     /// The locks that the call tree does not hold.
     rest: Option<LockSet>,
 }
+
+/// The frames to go down, and the locks to acquire or why they are not acquired.
+type Found = (
+    Vec<(LockKey, EnclosingFrame)>,
+    Option<Result<LockSet, LockError>>,
+);
 
 impl Acquire {
     /// Goes down a frame for the locks that the call tree holds, and then acquires the others. The wait bounds both.
@@ -25,9 +32,9 @@ impl Acquire {
         let until = self.now() + self.bounded_wait();
         let (held, rest) = self.split_or_refuse();
         let mut frames = Vec::new();
-        for enclosing in held {
-            self.wait = Some(until.since(self.now()));
-            frames.push(self.nested(enclosing).await?);
+        for (key, enclosing) in held {
+            let call = self.for_one(key, until.since(self.now()));
+            frames.push(call.nested(enclosing).await?);
         }
         if let Some(locks) = rest {
             self.wait = Some(until.since(self.now()));
@@ -42,8 +49,9 @@ impl Acquire {
         let until = self.now() + self.bounded_wait();
         let (held, rest) = self.split_or_refuse();
         let mut frames = Vec::new();
-        for enclosing in held {
-            frames.push(self.nested_blocking(enclosing)?);
+        for (key, enclosing) in held {
+            let call = self.for_one(key, until.since(self.now()));
+            frames.push(call.nested_blocking(enclosing)?);
         }
         if let Some(locks) = rest {
             self.wait = Some(until.since(self.now()));
@@ -53,13 +61,28 @@ impl Acquire {
         self.guard(frames)
     }
 
+    /// The same call for one of its locks, which an error names.
+    fn for_one(&self, key: LockKey, wait: Duration) -> Acquire {
+        Acquire {
+            key,
+            others: None,
+            wait: Some(wait),
+            ..self.clone()
+        }
+    }
+
+    /// The guard of all locks. A lock that the call tree held may have been lost while the call waited for the others.
     fn guard(self, frames: Vec<Arc<Frame>>) -> Result<LockGuard, LockError> {
         let keys = self.lock_set()?.keys();
-        Ok(LockGuard::of_several(self.core, keys, frames))
+        let guard = LockGuard::of_several(self.core, keys, frames);
+        match guard.lost_error() {
+            None => Ok(guard),
+            Some(lost) => Err(lost),
+        }
     }
 
     /// A refusal takes the way of a call that acquires, which reports it.
-    fn split_or_refuse(&self) -> (Vec<EnclosingFrame>, Option<Result<LockSet, LockError>>) {
+    fn split_or_refuse(&self) -> Found {
         match self.split() {
             Ok(Split { held, rest }) => (held, rest.map(Ok)),
             Err(error) => (Vec::new(), Some(Err(error))),
@@ -81,7 +104,7 @@ impl Acquire {
                 "`keys` are locked exclusively; `mode` and `permits` are for one key",
             ));
         }
-        let mut held: Vec<EnclosingFrame> = Vec::new();
+        let mut held: Vec<(LockKey, EnclosingFrame)> = Vec::new();
         let mut rest: Vec<Lock> = Vec::new();
         for lock in locks.iter() {
             match call_tree::find(self.core.number, lock.key.as_str()) {
@@ -89,8 +112,8 @@ impl Acquire {
                 Some(found)
                     if held
                         .iter()
-                        .any(|other| Arc::ptr_eq(&other.frame, &found.frame)) => {}
-                Some(found) => held.push(found),
+                        .any(|(_, other)| Arc::ptr_eq(&other.frame, &found.frame)) => {}
+                Some(found) => held.push((lock.key.clone(), found)),
             }
         }
         let rest = LockSet::of(rest);

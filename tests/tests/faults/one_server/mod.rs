@@ -10,6 +10,7 @@ mod cuts;
 mod releases;
 mod restarts;
 mod script_flushes;
+mod several;
 mod silence;
 
 use harness::{

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::eventually;
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::store::Store;
@@ -92,14 +93,16 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
 pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("account:2").acquire().await.unwrap();
-    let all = client.lock_all(ACCOUNTS).ttl(ms(500)).wait(LONG).acquire();
+    // A lease that a stalled machine does not lose.
+    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000)).wait(LONG);
+    let all = all.acquire();
     let all = tokio::spawn(all);
     eventually("first lock", LONG, async || {
         is_held(&other, "account:1").await
     })
     .await;
     // Longer than the ttl: it is renewed.
-    tokio::time::sleep(ms(700)).await;
+    tokio::time::sleep(ms(2_500)).await;
     assert!(is_held(&other, "account:1").await);
     assert!(!is_held(&other, "account:3").await);
     held.release().await.unwrap();
@@ -199,13 +202,16 @@ pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: impl Sto
 pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("account:3").acquire().await.unwrap();
+    let (refused, is_refused) = oneshot::channel();
     let thread = on_a_thread(move || {
-        let refused = client.lock_all(ACCOUNTS).try_acquire_blocking().unwrap();
-        assert!(refused.is_none());
+        let attempt = client.lock_all(ACCOUNTS).try_acquire_blocking().unwrap();
+        assert!(attempt.is_none());
+        refused.send(()).unwrap();
         let all = client.lock_all(ACCOUNTS).wait(LONG);
         all.run_blocking(|guard| guard.keys().count())
     });
     let release = async {
+        is_refused.await.unwrap();
         tokio::time::sleep(ms(50)).await;
         held.release().await.unwrap();
     };
@@ -234,9 +240,10 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
 
 pub(crate) async fn renewal_carries_all_past_their_ttl(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let all = client.lock_all(ACCOUNTS).ttl(ms(400));
+    // A lease that a stalled machine does not lose.
+    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000));
     let guard = all.acquire().await.unwrap();
-    tokio::time::sleep(ms(900)).await;
+    tokio::time::sleep(ms(2_500)).await;
     assert!(guard.is_valid());
     for key in ACCOUNTS {
         assert!(is_held(&other, key).await, "{key}");

@@ -8,6 +8,7 @@ mod log;
 mod lost;
 mod modes;
 mod nesting;
+mod several;
 mod siblings;
 
 use std::sync::Arc;

@@ -38,4 +38,4 @@ end
 if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
-return waiting(ticket, members, value)
+return waiting(ticket, members, value, KEYS[4])

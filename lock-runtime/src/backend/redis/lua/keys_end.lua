@@ -6,9 +6,9 @@ local owner = owner_of(entry)
 
 -- Ends the owner for the lock of K, F and Q. Answers as the script, for one lock.
 local function end_one()
-  local value = call('GET', K)
-  if not value or owner_of(value) ~= owner then
-    -- A queue of another type must not keep the other locks.
+  -- By pcall: a record of another type must not keep the other locks.
+  local value = redis.pcall('GET', K)
+  if type(value) ~= 'string' or owner_of(value) ~= owner then
     local left = redis.pcall('ZREM', Q, entry, owner)
     return type(left) == 'number' and left > 0 and 3 or 0
   end

@@ -3,8 +3,9 @@
 -- them is the owner's.
 local held = 0
 for _, K in ipairs(KEYS) do
-  local value = redis.call('GET', K)
-  if value and value:sub(1, 22) == ARGV[1] then
+  -- By pcall: a record of another type is another program's.
+  local value = redis.pcall('GET', K)
+  if type(value) == 'string' and value:sub(1, 22) == ARGV[1] then
     held = held + 1
     if value:sub(23, 23) == '+' then
       return 2

@@ -30,16 +30,16 @@ end
 -- The answer to the caller: { remaining ms, position, the first bytes of K's value }. The position is 1 at the head
 -- and 0 outside the queue. If K is shared, and the caller names R, it is followed by the number of owners, what they
 -- take together, and for how long K has been shared (ms).
-local function waiting(ticket, members, value)
+local function waiting(ticket, members, value, R)
   local position = 0
   if ticket then
     position = members > 0 and call('ZCOUNT', Q, '0', ticket) or 1
   end
   local answer = { call('PTTL', K), position, value:sub(1, MAX_SHOWN) }
-  local phase = KEYS[4] and value:match(SHARED)
-  local sum = phase and redis.pcall('ZSCORE', KEYS[4], '=')
+  local phase = R and value:match(SHARED)
+  local sum = phase and redis.pcall('ZSCORE', R, '=')
   if type(sum) == 'string' then
-    answer[4] = call('ZCOUNT', KEYS[4], string.format('(%.0f', now), '+inf')
+    answer[4] = call('ZCOUNT', R, string.format('(%.0f', now), '+inf')
     answer[5] = -sum
     -- The token is the time at which the phase began, unless the clock was set back.
     answer[6] = math.max(0, math.floor((now - phase) / 1000))

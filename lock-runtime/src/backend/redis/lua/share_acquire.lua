@@ -112,7 +112,7 @@ if is_refused then
 end
 
 -- K is free, and so many waiters were removed that the next poll has to go on.
-local answer = waiting(ticket, members, value or '')
+local answer = waiting(ticket, members, value or '', R)
 if limit > 0 and answer[4] then
   local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]
   local remaining = first and math.ceil((first - now) / 1000)

@@ -1,0 +1,93 @@
+//! The scripts of several locks that one owner holds together, one call each.
+
+use std::sync::LazyLock;
+
+use redis::{RedisResult, Script, Value};
+
+use crate::raw::{Answer, RawLock, entry, lua, owner};
+use crate::server::RedisServer;
+
+static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(lua!(
+        "grant.lua",
+        "choose.lua",
+        "queue.lua",
+        "keys_acquire.lua"
+    ))
+});
+static KEYS_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("keys_renew.lua")));
+static KEYS_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("keys_release.lua")));
+static KEYS_END: LazyLock<Script> =
+    LazyLock::new(|| Script::new(lua!("grant.lua", "choose.lua", "keys_end.lua")));
+
+/// Several locks seen through the scripts, in the order of their names.
+#[allow(
+    missing_debug_implementations,
+    reason = "a redis-rs connection has no Debug"
+)]
+pub struct RawLocks {
+    /// Each of them.
+    pub locks: Vec<RawLock>,
+}
+
+impl RawLocks {
+    /// The locks with these names on `server`.
+    pub fn new<'a>(server: &RedisServer, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let names = names.into_iter();
+        Self {
+            locks: names.map(|name| RawLock::new(server, name)).collect(),
+        }
+    }
+
+    /// `keys_acquire`, queueing for the first lock in the way.
+    pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<(usize, Answer)> {
+        let call = self.run_on_all(&KEYS_ACQUIRE, &[&entry(who), &ttl.to_string()]);
+        // The number of the lock in the way comes before what `acquire` answers.
+        match call? {
+            Value::Array(mut parts) => {
+                let number = redis::from_redis_value(parts.remove(0))?;
+                Ok((number, Answer::parse(Value::Array(parts))?))
+            }
+            held => Ok((0, Answer::parse(held)?)),
+        }
+    }
+
+    /// `keys_acquire` of all or nothing, without queueing.
+    pub fn try_acquire(&mut self, who: char, ttl: i64) -> RedisResult<(usize, Answer)> {
+        self.acquire(who, -ttl)
+    }
+
+    /// `keys_renew`: flag and token, or none if one of the locks is not `who`'s.
+    pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
+        let mut call = KEYS_RENEW.prepare_invoke();
+        for lock in &self.locks {
+            call.key(&lock.k);
+        }
+        call.arg(owner(who)).arg(ttl);
+        call.invoke(&mut self.locks[0].connection)
+    }
+
+    /// `keys_release`.
+    pub fn release(&mut self, who: char) -> RedisResult<i64> {
+        let mut call = KEYS_RELEASE.prepare_invoke();
+        for lock in &self.locks {
+            call.key(&lock.k);
+        }
+        call.arg(owner(who));
+        call.invoke(&mut self.locks[0].connection)
+    }
+
+    /// `keys_end`.
+    pub fn end(&mut self, who: char) -> RedisResult<i64> {
+        let answer = self.run_on_all(&KEYS_END, &[&entry(who)])?;
+        Ok(redis::from_redis_value(answer)?)
+    }
+
+    fn run_on_all(&mut self, script: &Script, args: &[&str]) -> RedisResult<Value> {
+        let mut call = script.prepare_invoke();
+        for lock in &self.locks {
+            call.key(&[&lock.k, &lock.f, &lock.q]);
+        }
+        call.arg(args).invoke(&mut self.locks[0].connection)
+    }
+}
