@@ -71,7 +71,7 @@ impl Holder {
                     && OwnerId::parse_prefix(head).is_some()
                     && Grant::parse(&head[OwnerId::LEN..]).is_some() =>
             {
-                let label = &label[1..];
+                let label = without_tag(&label[1..]);
                 let label = &label[..label.len().min(LONGEST_LABEL)];
                 let label = String::from_utf8_lossy(label).into_owned();
                 if head.starts_with(SHARED) {
@@ -100,6 +100,15 @@ impl Holder {
             Holder::Foreign(_) => "a client that is not lock-runtime".to_owned(),
         }
     }
+}
+
+/// The label of an entry in the queue, without the tag of a share: a plain script may have granted the lock to one.
+fn without_tag(label: &[u8]) -> &[u8] {
+    let Some(tagged) = label.strip_prefix(b"\x1f") else {
+        return label;
+    };
+    let end = tagged.iter().position(|&byte| byte == b'\x1f');
+    end.map_or(label, |end| &tagged[end + 1..])
 }
 
 /// Several owners that hold a lock together, as one that waits for it sees them.
@@ -203,6 +212,16 @@ mod tests {
         let holder = Holder::parse(record.as_bytes());
         assert_eq!(holder.describe(), "shared: api-7 report");
         assert!(matches!(holder, Holder::Shared(_)));
+    }
+
+    #[test]
+    fn tag_of_a_share_is_not_part_of_its_label() {
+        let record = "abcdefghABCDEFGH012345+0001234567890123 \u{1f}2/5\u{1f}api-7 report";
+        let holder = Holder::parse(record.as_bytes());
+        assert_eq!(holder.describe(), "api-7 report");
+        let torn = "abcdefghABCDEFGH012345+0001234567890123 \u{1f}api-7 report";
+        let holder = Holder::parse(torn.as_bytes());
+        assert_eq!(holder.describe(), "\\u{1f}api-7 report");
     }
 
     #[test]

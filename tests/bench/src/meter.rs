@@ -16,7 +16,14 @@ impl Meter {
     /// The number of calls of these commands, by clients or inside scripts.
     pub(crate) fn calls(&mut self, names: &[&str]) -> u64 {
         let info = self.info("commandstats");
-        names.iter().map(|name| calls(&info, name)).sum()
+        names.iter().map(|name| stat(&info, name, "calls")).sum()
+    }
+
+    /// The time that it has spent in these commands.
+    pub(crate) fn time(&mut self, names: &[&str]) -> Duration {
+        let info = self.info("commandstats");
+        let micros = names.iter().map(|name| stat(&info, name, "usec")).sum();
+        Duration::from_micros(micros)
     }
 
     /// The bytes that it has received, those of this query included.
@@ -52,14 +59,16 @@ fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
     found.map(|(_, value)| value)
 }
 
-fn calls(info: &str, name: &str) -> u64 {
-    let stats = field(info, &format!("cmdstat_{name}")).unwrap_or("calls=0,");
-    let calls = stats
-        .strip_prefix("calls=")
-        .and_then(|rest| rest.split(',').next());
-    calls
-        .and_then(|calls| calls.parse().ok())
-        .expect("it is `calls=` and a number")
+/// A statistic of a command; 0 if it was never run.
+fn stat(info: &str, command: &str, name: &str) -> u64 {
+    let Some(stats) = field(info, &format!("cmdstat_{command}")) else {
+        return 0;
+    };
+    let mut stats = stats.split(',').filter_map(|stat| stat.split_once('='));
+    let found = stats.find(|(stat, _)| *stat == name);
+    found
+        .and_then(|(_, value)| value.parse().ok())
+        .expect("every command has it, as a number")
 }
 
 /// System and user time.
@@ -88,8 +97,9 @@ mod tests {
 
     #[test]
     fn calls_are_those_of_this_command_and_none_where_it_was_never_run() {
-        assert_eq!(calls(STATS, "evalsha"), 12);
-        assert_eq!(calls(STATS, "eval"), 0);
+        assert_eq!(stat(STATS, "evalsha", "calls"), 12);
+        assert_eq!(stat(STATS, "evalsha", "usec"), 40);
+        assert_eq!(stat(STATS, "eval", "calls"), 0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod growth;
 mod handoff;
 mod held;
 mod instructions;
+mod modes;
 mod network;
 mod processes;
 mod retained;
@@ -30,6 +31,7 @@ pub(crate) enum Part {
     Callers,
     Network,
     Server,
+    Modes,
     Instructions,
     Attribute,
     Retained,
@@ -58,6 +60,7 @@ impl Part {
         Part::Callers,
         Part::Network,
         Part::Server,
+        Part::Modes,
         Part::Instructions,
         Part::Attribute,
         Part::Retained,
@@ -78,6 +81,7 @@ impl Part {
             Part::Callers => "callers",
             Part::Network => "network",
             Part::Server => "server",
+            Part::Modes => "modes",
             Part::Instructions => "instructions",
             Part::Attribute => "attribute",
             Part::Retained => "retained",
@@ -102,6 +106,7 @@ impl Part {
         !matches!(
             self,
             Part::Server
+                | Part::Modes
                 | Part::Instructions
                 | Part::Curve
                 | Part::Crash
@@ -122,6 +127,7 @@ impl Part {
             Part::Callers => callers::measure,
             Part::Network => network::measure,
             Part::Server => server::measure,
+            Part::Modes => modes::measure,
             Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
             Part::Retained => retained::measure,
