@@ -6,6 +6,7 @@
 //! | `quickstart-expanded` | the same program with its attribute expanded |
 //! | `guard` | a lock by hand: acquire, try, renew, release |
 //! | `reentrancy` | locked functions that call each other, concurrently and in tasks |
+//! | `modes` | readers and a writer, permits, two locks at once |
 //! | `lottery` | a scheduled job that one of several instances runs |
 //! | `lost_lease` | a lock that is lost: the body stops and the call fails |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer whose lease is over |

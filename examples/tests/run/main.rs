@@ -93,6 +93,16 @@ fn nested_call_enters_the_lock() {
 }
 
 #[test]
+fn readers_permits_and_two_accounts_keep_to_their_modes() {
+    let expected = [
+        " read the report at once, and 1 rebuilt it",
+        "3 of 5 orders were with the supplier at once",
+        "1 transfer at a time",
+    ];
+    prints("modes", &expected);
+}
+
+#[test]
 fn lottery_is_drawn_once() {
     prints(
         "lottery",
