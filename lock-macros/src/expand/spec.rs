@@ -22,7 +22,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let function = call.item.signature.ident.unraw().to_string();
     let spec = match &call.keys {
         KeyList::One(Key::Template(template)) => {
-            let (label, writes) = (template.literal.value(), writes(template));
+            let (label, writes) = (template.literal.value(), template_writes(template));
             quote_spanned! {glue=>
                 let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
                 #writes
@@ -102,7 +102,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
 
 /// Writes the key, a statement for each value with the text before it. Each statement drops the
 /// temporaries of its value before the next value is evaluated.
-fn writes(template: &Template) -> TokenStream {
+fn template_writes(template: &Template) -> TokenStream {
     let span = glue_at(template.literal.span());
     let mut text = "";
     let mut writes = TokenStream::new();
@@ -130,7 +130,7 @@ fn spec_of_elements(keys: &[Key], function: &str, glue: Span) -> TokenStream {
     for key in keys {
         statements.extend(match key {
             Key::Template(template) => {
-                let (span, writes) = (glue_at(template.literal.span()), writes(template));
+                let (span, writes) = (glue_at(template.literal.span()), template_writes(template));
                 quote_spanned!(span=> #writes __lock_rt::Spec::next(&mut __lock_spec);)
             }
             Key::Expr(expr) => {
