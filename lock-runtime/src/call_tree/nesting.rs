@@ -3,15 +3,15 @@
 use crate::lease::{Mode, Share};
 
 /// What the calls below a frame take together, if the frame holds its lock alone. A call in a mode that excludes all
-/// others takes all of it.
-const ALL: u32 = 1 << 30;
+/// others takes all of it. A semaphore has room for no more on machines of 32 bits.
+const ALL: u32 = 1 << 28;
 
 /// How much the calls directly below a frame in this mode may take together; `None` where they never wait for each
 /// other.
 pub(super) fn room_below(held: Mode) -> Option<u32> {
     match held {
         Mode::Exclusive | Mode::Write => Some(ALL),
-        Mode::Share(share) => share.limit().map(|_| share.take()),
+        Mode::Share(share) => share.limit().map(|_| share.take().min(ALL)),
     }
 }
 
@@ -23,7 +23,9 @@ pub(super) fn needed_below(held: Mode, asked: Mode) -> Result<u32, String> {
     match (held, asked) {
         (Mode::Exclusive | Mode::Write, Mode::Exclusive | Mode::Write) => Ok(ALL),
         (Mode::Exclusive | Mode::Write, Mode::Share(share)) => Ok(part_of_all(share)),
-        (Mode::Share(held), Mode::Share(asked)) if is_within(asked, held) => Ok(asked.take()),
+        (Mode::Share(held), Mode::Share(asked)) if is_within(asked, held) => {
+            Ok(asked.take().min(ALL))
+        }
         (Mode::Share(held), asked) => Err(format!(
             "{}, which cannot become {}",
             match held.limit() {
@@ -49,7 +51,7 @@ fn is_within(asked: Share, held: Share) -> bool {
 }
 
 /// What a share takes below a lock that is held alone, so that its siblings keep to its limit. Exact for limits below
-/// 2¹⁵: more siblings than that have never been seen in one call tree.
+/// 2¹⁴: more siblings than that have never been seen in one call tree.
 fn part_of_all(share: Share) -> u32 {
     match share.limit() {
         None => 1,

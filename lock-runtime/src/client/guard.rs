@@ -136,6 +136,10 @@ impl LockGuard {
     ///
     /// The future may be dropped and created again at any time.
     pub async fn lost(&self) {
+        if self.several.is_none() {
+            self.frame.lease().lost().await;
+            return;
+        }
         let mut lost: Vec<_> = self
             .frames()
             .map(|frame| Box::pin(frame.lease().lost()))
@@ -195,7 +199,8 @@ impl LockGuard {
 
     /// Makes a writer a reader, without letting the lock go in between: no other writer comes before it, and the
     /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above that
-    /// of the writer. A guard of a reader stays what it is.
+    /// of the writer. A guard of a reader stays what it is, also one that is nested in a writer. A minimum hold
+    /// ([`hold_at_least`](crate::Acquire::hold_at_least)) ends with the writer.
     ///
     /// There is no way back: two readers that both waited to write would wait for each other.
     ///
@@ -203,7 +208,7 @@ impl LockGuard {
     ///
     /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, or no answer came before
     /// its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
-    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits. `Rejected` if the server refuses.
+    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits, or several locks. `Rejected` if the server refuses.
     ///
     /// # Cancel safety
     ///
@@ -250,7 +255,7 @@ impl LockGuard {
 
     fn downgradable(self) -> Result<Downgradable, LockError> {
         let key = self.key_set().first().clone();
-        if self.several.is_some() {
+        if self.several.is_some() || !self.frame.lease().keys.is_one() {
             let reason = "a guard of several locks cannot be downgraded";
             return Err(LockError::invalid_options(reason).with_key(&key));
         }

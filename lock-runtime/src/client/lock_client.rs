@@ -95,6 +95,8 @@ impl LockClient {
     /// [fencing token](crate::FencingToken), above every earlier one of each key.
     ///
     /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each other.
+    /// Locks that the call tree holds already are entered; the others are acquired while those are held, and so out of
+    /// that order, for at most `wait`.
     /// A key that is given twice is locked once. A call for no key, or for more than 32, fails with `InvalidKey`. The
     /// locks that come before an awaited one are held meanwhile.
     ///

@@ -116,7 +116,8 @@ impl Wire for RedisWire {
             names,
             arguments: &[
                 Argument::Text(entry.owner_id.as_str()),
-                Argument::Number(millis(request.time)),
+                // A part of a millisecond counts as one.
+                Argument::Number(millis(request.time) + 1),
             ],
             holder: None,
         };

@@ -47,6 +47,8 @@ pub(crate) async fn downgrade<W: Wire>(
                 terms: LeaseTerms {
                     // `max_hold` counts from the first grant.
                     max_hold: lease.terms.max_hold.map(|_| schedule.end().since(grant.at)),
+                    // A share has no minimum.
+                    hold_at_least_ms: 0,
                     ..lease.terms
                 },
                 wait: Duration::ZERO,

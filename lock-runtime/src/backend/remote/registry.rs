@@ -12,11 +12,10 @@ use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
 use crate::key::LockName;
-use crate::lease::Lease;
-use crate::lease::Request;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
+use crate::lease::{Lease, Mode, Request};
 
 /// How many confirmations may be outstanding: enough to keep a server busy, and few enough that a slow one is not
 /// sent all of them at once.
@@ -286,9 +285,15 @@ impl LeaseRegistry {
         Some(renewal)
     }
 
-    /// Keeps the renewals of leases that were not removed since.
+    /// Keeps the renewals of leases that were not removed since. A writer that became a reader has another lease.
     pub(crate) fn keep_held(&self, renewals: &mut Vec<Renewal>) {
-        renewals.retain(|renewal| self.entries.contains_key(&renewal.owner_id.acquisition()));
+        renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
+    }
+
+    /// How an owner holds its lock now.
+    pub(crate) fn mode(&self, owner_id: OwnerId) -> Option<Mode> {
+        let entry = self.entries.get(&owner_id.acquisition());
+        entry.map(|entry| entry.owner.mode)
     }
 
     /// A renewal out of turn.

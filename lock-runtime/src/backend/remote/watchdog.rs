@@ -166,6 +166,8 @@ fn apply<W: Wire>(
                 telemetry::renewed(&lease.trace);
             }
         }
+        // The answer to a writer that has become a reader since.
+        Ok(Answered { answer: None, .. }) if is_of_another_lease(context, renewal) => {}
         Ok(Answered { answer: None, .. }) => {
             declare_lost(context, renewal.owner_id, Some(LossReason::NotOurs));
         }
@@ -181,6 +183,12 @@ fn apply<W: Wire>(
             }
         }
     }
+}
+
+/// Whether the owner of this renewal has a lease, and not the one that was to be renewed.
+fn is_of_another_lease<W: Wire>(context: &Context<W>, renewal: &Renewal) -> bool {
+    let mode = context.registry().mode(renewal.owner_id);
+    mode.is_some_and(|mode| mode != renewal.mode)
 }
 
 /// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. The next

@@ -154,7 +154,9 @@ impl Acquire {
             max_hold: self.max_hold,
             // The client's default applies to leases of all lengths.
             retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
-            hold_at_least_ms: u32::try_from(self.hold_at_least.as_millis()).unwrap_or(u32::MAX),
+            // A part of a millisecond counts as one: the lock is taken for no less.
+            hold_at_least_ms: u32::try_from(self.hold_at_least.as_nanos().div_ceil(1_000_000))
+                .unwrap_or(u32::MAX),
         })
     }
 

@@ -14,7 +14,7 @@ const MAX_LOCKS: usize = 32;
 
 /// What a call for several locks finds in its call tree.
 struct Split {
-    /// The frames that hold some of the locks, each once, in the order of the locks, with the first lock's key.
+    /// The frames that hold some of the locks, each once, with the key of the first of these locks.
     held: Vec<(LockKey, EnclosingFrame)>,
     /// The locks that the call tree does not hold.
     rest: Option<LockSet>,
@@ -116,6 +116,8 @@ impl Acquire {
                 Some(found) => held.push((lock.key.clone(), found)),
             }
         }
+        // In one order for all calls of the tree: two of them could each wait for the other's room.
+        held.sort_by_key(|(_, enclosing)| Arc::as_ptr(&enclosing.frame));
         let rest = LockSet::of(rest);
         Ok(Split { held, rest })
     }

@@ -137,6 +137,7 @@ macro_rules! suite {
                 lock_that_was_lost_does_not_rest,
                 several_locks_rest_together,
                 impossible_minimum_is_refused,
+                downgraded_writer_has_no_minimum,
             }
             several {
                 one_guard_holds_all_and_frees_all,

@@ -127,3 +127,11 @@ pub(crate) async fn impossible_minimum_is_refused(store: impl Store) {
         assert!(error.to_string().contains(words), "{error}");
     }
 }
+
+pub(crate) async fn downgraded_writer_has_no_minimum(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let lock = client.lock(KEY).write().hold_at_least(LONG);
+    let reading = lock.acquire().await.unwrap().downgrade().await.unwrap();
+    reading.release().await.unwrap();
+    becomes_free(&other, SLACK).await;
+}
