@@ -44,8 +44,7 @@ pub(crate) struct LeaseRegistry {
 #[derive(Debug, Default)]
 pub(crate) struct DueWork {
     pub(crate) renewals: Vec<Renewal>,
-    /// Leases that are renewed again while an earlier renewal is outstanding, each with the number of renewals
-    /// that failed or are late.
+    /// Leases that are renewed again while a renewal is outstanding, with the number of those that failed or are late.
     pub(crate) overdue: Vec<(Arc<Lease>, u32)>,
     pub(crate) lost: Vec<OwnerId>,
     /// When more is due; `None` without a lease. In the past if more was due than was asked for.
@@ -285,15 +284,14 @@ impl LeaseRegistry {
         Some(renewal)
     }
 
-    /// Keeps the renewals of leases that were not removed since. A writer that became a reader has another lease.
+    /// Keeps the renewals of leases that were not removed, or downgraded, since.
     pub(crate) fn keep_held(&self, renewals: &mut Vec<Renewal>) {
         renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
     }
 
     /// How an owner holds its lock now.
     pub(crate) fn mode(&self, owner_id: OwnerId) -> Option<Mode> {
-        let entry = self.entries.get(&owner_id.acquisition());
-        entry.map(|entry| entry.owner.mode)
+        Some(self.entries.get(&owner_id.acquisition())?.owner.mode)
     }
 
     /// A renewal out of turn.
