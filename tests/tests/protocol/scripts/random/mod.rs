@@ -8,11 +8,13 @@
 mod answer;
 mod model;
 mod records;
+mod several;
 mod stage;
 mod step;
 
 use std::cell::RefCell;
 use std::env;
+use std::fmt::Debug;
 use std::hash::{BuildHasher, RandomState};
 
 use lock_model::server::Branch;
@@ -22,30 +24,49 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::scripts::branch::Tally;
+use harness::Listener;
 use stage::Stage;
 use step::Step;
+
+/// Listeners of the owners that have one.
+type Listeners = Vec<(char, Listener)>;
 
 const SEQUENCES: u32 = 500;
 const STEPS: usize = 50;
 
 #[test]
 fn the_scripts_agree_with_the_model() {
+    let stage = Stage::new();
+    let deletes = stage.deletes;
+    let stage = RefCell::new(stage);
+    let tally = RefCell::new(Tally::default());
+    explore(Step::any(deletes), |steps| {
+        stage.borrow_mut().play(steps, &mut tally.borrow_mut())
+    });
+    stage.into_inner().assert_no_more_messages();
+
+    let tally = tally.into_inner();
+    print!("{tally}");
+    let mut missing = tally.missing(Branch::ALL);
+    missing.retain(|&branch| deletes || !is_of_delete(branch));
+    assert_eq!(missing, [], "branches that were never taken");
+}
+
+/// Plays sequences of such steps.
+fn explore<S: Debug + Copy + 'static>(
+    step: impl Strategy<Value = S>,
+    play: impl Fn(&[S]) -> Result<(), String>,
+) {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one(STEPS),
         |seed| seed.parse().expect("the seed is a number"),
     );
     println!("LOCK_TEST_SEED={seed}");
-    let stage = Stage::new();
-    let deletes = stage.deletes;
-    let stage = RefCell::new(stage);
-    let tally = RefCell::new(Tally::default());
     // Every step is played. A sequence that shows a difference is repeated without the steps that do
     // not contribute to it.
-    let steps = vec((weighted(1.0), Step::any(deletes).no_shrink()), STEPS);
+    let steps = vec((weighted(1.0), step.no_shrink()), STEPS);
     let outcome = runner(seed).run(&steps, |steps| {
-        let steps = played(steps);
-        let outcome = stage.borrow_mut().play(&steps, &mut tally.borrow_mut());
-        outcome.map_err(TestCaseError::fail)
+        play(&played(steps)).map_err(TestCaseError::fail)
     });
     if let Err(TestError::Fail(difference, steps)) = outcome {
         let steps = played(steps);
@@ -53,13 +74,6 @@ fn the_scripts_agree_with_the_model() {
         panic!("{difference}\nafter{steps}");
     }
     outcome.expect("proptest has no reason of its own to give up");
-    stage.into_inner().assert_no_more_messages();
-
-    let tally = tally.into_inner();
-    print!("{tally}");
-    let mut missing = tally.missing();
-    missing.retain(|&branch| deletes || !is_of_delete(branch));
-    assert_eq!(missing, [], "branches that were never taken");
 }
 
 /// Whether only a server that compares and deletes has this branch.
@@ -71,7 +85,7 @@ fn is_of_delete(branch: Branch) -> bool {
     )
 }
 
-fn played(steps: Vec<(bool, Step)>) -> Vec<Step> {
+fn played<S>(steps: Vec<(bool, S)>) -> Vec<S> {
     let steps = steps.into_iter().filter(|(is_played, _)| *is_played);
     steps.map(|(_, step)| step).collect()
 }
