@@ -17,6 +17,8 @@ pub(crate) enum Allowed {
     Lease,
     /// `max_hold`: from 20 ms, without an upper bound. A value below the ttl shortens the lease.
     Hold,
+    /// `hold_at_least`: to 24 h, where zero turns it off.
+    Minimum,
     /// `wait`, where zero means a single attempt, and `retain`, where zero turns it off.
     Any,
 }
@@ -62,6 +64,27 @@ impl Length {
             errors.add(
                 *span,
                 format_args!("`retain` must be at most a third of the `ttl`, `\"{third}ms\"` here"),
+            );
+        }
+    }
+
+    /// Refuses a literal `hold_at_least` that is longer than a literal `max_hold`.
+    pub(crate) fn must_be_within(&self, max_hold: &Length, errors: &mut Errors) {
+        if let (Length::Literal(least, span), Length::Literal(most, _)) = (self, max_hold)
+            && least > most
+        {
+            errors.add(*span, "`hold_at_least` is longer than `max_hold`");
+        }
+    }
+
+    /// Refuses a literal `hold_at_least` of a share: other holders of the lock may stay for longer.
+    pub(crate) fn must_not_be_of_a_share(&self, errors: &mut Errors) {
+        if let Length::Literal(least, span) = self
+            && !least.is_zero()
+        {
+            errors.add(
+                *span,
+                "a share has no minimum hold: leave `hold_at_least` out",
             );
         }
     }
@@ -146,6 +169,8 @@ fn check(length: Duration, allowed: Allowed) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(24 * 3600);
     let problem = match allowed {
         Allowed::Any => return Ok(length),
+        Allowed::Minimum if length > LONGEST => "must be at most `\"24h\"`",
+        Allowed::Minimum => return Ok(length),
         _ if length.is_zero() => "must be longer than zero",
         _ if length < SHORTEST => "must be at least `\"20ms\"`",
         Allowed::Lease if length > LONGEST => {
@@ -287,6 +312,37 @@ mod tests {
                 .contains("at most")
         );
         assert!(read("\"48h\"", Allowed::Hold).is_ok());
+    }
+
+    #[test]
+    fn minimum_hold_is_within_the_longest_and_not_of_a_share() {
+        let mut errors = Errors::default();
+        let mut length = |name, text: &str, allowed| {
+            let value = syn::parse_str(text).unwrap();
+            Length::read(name, value, allowed, &mut errors)
+        };
+        let least = length("hold_at_least", "\"30s\"", Allowed::Minimum).unwrap();
+        let none = length("hold_at_least", "\"0s\"", Allowed::Minimum).unwrap();
+        let most = length("max_hold", "\"30s\"", Allowed::Hold).unwrap();
+        assert!(length("hold_at_least", "\"25h\"", Allowed::Minimum).is_none());
+        assert_eq!(
+            errors.messages(),
+            ["`hold_at_least` must be at most `\"24h\"`"]
+        );
+        let mut errors = Errors::default();
+        least.must_be_within(&most, &mut errors);
+        none.must_not_be_of_a_share(&mut errors);
+        assert_eq!(errors.messages(), [""; 0]);
+        let mut errors = Errors::default();
+        least.must_be_within(&none, &mut errors);
+        least.must_not_be_of_a_share(&mut errors);
+        assert_eq!(
+            errors.messages(),
+            [
+                "`hold_at_least` is longer than `max_hold`",
+                "a share has no minimum hold: leave `hold_at_least` out"
+            ]
+        );
     }
 
     #[test]

@@ -63,6 +63,31 @@ impl ModeOptions {
         }
     }
 
+    /// As [`read`](ModeOptions::read), for several keys, which are locked exclusively.
+    pub(crate) fn read_beside_keys(
+        mode: Option<Expr>,
+        permits: Option<Expr>,
+        take: Option<Expr>,
+        errors: &mut Errors,
+    ) -> ModeOptions {
+        let share = match permits {
+            // The other options are part of this mistake.
+            Some(permits) => Some(permits),
+            None => {
+                let options = ModeOptions::read(mode.clone(), None, take, errors);
+                if !options.is_share() {
+                    return options;
+                }
+                mode
+            }
+        };
+        errors.push(syn::Error::new_spanned(
+            share,
+            "`keys` are locked exclusively; `mode` and `permits` are for one key",
+        ));
+        ModeOptions::default()
+    }
+
     /// Whether others may hold the lock at the same time.
     pub(crate) fn is_share(&self) -> bool {
         self.access == Some(Access::Read) || self.permits.is_some()
@@ -126,6 +151,32 @@ mod tests {
         let mut errors = Errors::default();
         ModeOptions::read(value(mode), value(permits), value(take), &mut errors);
         errors.messages()
+    }
+
+    #[test]
+    fn keys_are_never_shared() {
+        let messages = |[mode, permits, take]: [&str; 3]| {
+            let [mode, permits, take] = [mode, permits, take].map(value);
+            let mut errors = Errors::default();
+            ModeOptions::read_beside_keys(mode, permits, take, &mut errors);
+            errors.messages()
+        };
+        assert_eq!(messages(["", "", ""]), [""; 0]);
+        assert_eq!(messages(["\"write\"", "", ""]), [""; 0]);
+        for shared in [
+            ["\"read\"", "", ""],
+            ["", "5", ""],
+            ["", "1", ""],
+            ["\"read\"", "5", "2"],
+            ["\"write\"", "LIMIT", "6"],
+        ] {
+            assert_eq!(
+                messages(shared),
+                ["`keys` are locked exclusively; `mode` and `permits` are for one key"],
+                "{shared:?}"
+            );
+        }
+        assert_eq!(messages(["", "", "2"]), ["`take` needs `permits`"]);
     }
 
     #[test]

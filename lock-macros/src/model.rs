@@ -5,7 +5,7 @@ use syn::Expr;
 
 use crate::duration::Length;
 use crate::item::{Item, Names, Output, Shape};
-use crate::key::Key;
+use crate::key::KeyList;
 use crate::mode_options::ModeOptions;
 
 /// A function to lock, with its options.
@@ -17,11 +17,11 @@ pub(crate) struct Call {
     pub(crate) output: Output,
     /// The path of the runtime crate, `::lock_runtime` by default.
     pub(crate) runtime: TokenStream,
-    pub(crate) key: Key,
+    pub(crate) keys: KeyList,
     pub(crate) options: Options,
 }
 
-/// All options but the key. `None` stands for the client's default.
+/// All options but those that name the keys. `None` stands for the client's default.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) ttl: Option<Length>,
@@ -29,6 +29,7 @@ pub(crate) struct Options {
     pub(crate) mode: ModeOptions,
     pub(crate) renew: Option<bool>,
     pub(crate) max_hold: Option<Length>,
+    pub(crate) hold_at_least: Option<Length>,
     pub(crate) retain: Option<Length>,
     pub(crate) reentrant: Option<bool>,
     pub(crate) on_busy: OnBusy,

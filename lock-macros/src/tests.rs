@@ -111,7 +111,7 @@ fn item_other_than_function_is_refused() {
 #[test]
 fn options_are_evaluated_in_documented_order() {
     let output = expanded(
-        r#"client = CLIENT, retain = RETAIN, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
+        r#"client = CLIENT, retain = RETAIN, hold_at_least = LEAST, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
         "async fn f() -> Result<(), E> {}",
     );
     let places: Vec<_> = [
@@ -121,6 +121,7 @@ fn options_are_evaluated_in_documented_order() {
         "PERMITS",
         "TAKE",
         "MAX",
+        "LEAST",
         "RETAIN",
         "CLIENT",
         "acquired (& mut __lock_call) . await",
@@ -170,6 +171,50 @@ fn mode_is_one_statement_and_its_absence_none() {
 }
 
 #[test]
+fn label_of_several_keys_names_no_value() {
+    for (keys, label) in [
+        (r#"["a:<id>", "b"]"#, "a:<id>, b"),
+        (r#"["a:<id>"]"#, "a:<id>"),
+        (r#"["a:<id>", f(id)]"#, "a:<id>, …"),
+        ("[f(id), g(id)]", "close"),
+        ("f(id)", "close"),
+    ] {
+        let output = expanded(
+            &format!("keys = {keys}"),
+            "fn close(id: u64) -> Result<(), E> {}",
+        );
+        let names = format!("& [\"close\" , \"{label}\"]");
+        assert!(output.contains(&names), "{names}: {output}");
+    }
+}
+
+#[test]
+fn keys_that_are_moved_are_not_captured() {
+    let captures = |keys: &str| {
+        let item = "fn f(from: String, to: String) -> R { to }";
+        let output = expanded(&format!("keys = {keys}"), item);
+        ["from", "to"].map(|name| output.contains(&format!("let _ = & {name} ;")))
+    };
+    assert_eq!(captures("[from, &to]"), [false, true]);
+    assert_eq!(captures("[&from, &to]"), [true, true]);
+    assert_eq!(captures(r#"["<from>", "<to>"]"#), [true, true]);
+}
+
+#[test]
+fn wrong_key_beside_a_wrong_mode_is_two_mistakes() {
+    let found = errors(
+        r#"keys = ["<id>", "<ids>"], mode = "read""#,
+        "fn f(id: u64) {}",
+    );
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("no argument named `ids`"), "{found:?}");
+    assert_eq!(
+        found[1],
+        "`keys` are locked exclusively; `mode` and `permits` are for one key"
+    );
+}
+
+#[test]
 fn arguments_are_moved_into_the_body() {
     let output = expanded(
         "key = \"<id>\"",
@@ -210,11 +255,22 @@ fn statement_before_a_future_runs_under_the_lock() {
 
 #[test]
 fn self_is_renamed_in_an_async_trait_body() {
+    const BODY: &str =
+        "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {
+        Box::pin(async move { let __self = self; let __ret: R = { __self.go() }; __ret })
+    }";
+    for keys in [
+        "[\"<self.id>\", self.other()]",
+        "([self.other(), (\"<self.id>\")])",
+    ] {
+        let output = expanded(&format!("keys = {keys}"), BODY);
+        let written = "part (& mut __lock_spec , & [\"\" , \"self.id\"] , & __self . id)";
+        assert!(output.contains(written), "{output}");
+        assert!(output.contains("__self . other ()"), "{output}");
+    }
     let output = expanded(
         "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
-        "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {
-            Box::pin(async move { let __self = self; let __ret: R = { __self.go() }; __ret })
-        }",
+        BODY,
     );
     assert!(output.contains("& __self . id"), "{output}");
     assert!(output.contains("__self . locks"), "{output}");

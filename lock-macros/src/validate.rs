@@ -5,7 +5,7 @@ use crate::args::{self, Args};
 use crate::duration::{Allowed, Length};
 use crate::errors::Errors;
 use crate::item::{Item, Names, Shape};
-use crate::key::Key;
+use crate::key::KeyList;
 use crate::mode_options::ModeOptions;
 use crate::model::{Call, OnBusy, OnLost, Options};
 
@@ -19,8 +19,9 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
         args.rename_self(receiver);
     }
     let runtime = args.runtime(errors);
-    let key = args.key.take().map(|key| Key::read(key, &names, errors));
-    let options = options(args, &names, errors);
+    let has_keys = args.keys.is_some();
+    let keys = KeyList::read(args.key.take(), args.keys.take(), &names, errors);
+    let options = options(args, has_keys, &names, errors);
     let shape = shape?;
     Some(Call {
         output: item.output(&shape),
@@ -28,7 +29,7 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
         shape,
         names,
         runtime: runtime?,
-        key: key??,
+        keys: keys?,
         options,
     })
 }
@@ -43,18 +44,28 @@ fn names(item: &Item, shape: Option<&Shape>) -> Names {
     Names::of(&item.signature)
 }
 
-fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
+fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Options {
     let mut length = |name, value: Option<_>, allowed| {
         value.and_then(|value| Length::read(name, value, allowed, errors))
     };
     let ttl = length("ttl", args.ttl, Allowed::Lease);
     let wait = length("wait", args.wait, Allowed::Any);
     let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
+    let hold_at_least = length("hold_at_least", args.hold_at_least, Allowed::Minimum);
     let retain = length("retain", args.retain, Allowed::Any);
-    let mode = ModeOptions::read(args.mode, args.permits, args.take, errors);
+    let read_mode = match has_keys {
+        false => ModeOptions::read,
+        true => ModeOptions::read_beside_keys,
+    };
+    let mode = read_mode(args.mode, args.permits, args.take, errors);
     match (&retain, &ttl) {
         (Some(retain), _) if mode.is_share() => retain.must_not_retain_a_share(errors),
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
+        _ => (),
+    }
+    match (&hold_at_least, &max_hold) {
+        (Some(least), _) if mode.is_share() => least.must_not_be_of_a_share(errors),
+        (Some(least), Some(max_hold)) => least.must_be_within(max_hold, errors),
         _ => (),
     }
     let boolean = |name, value: Option<_>, errors: &mut Errors| {
@@ -90,6 +101,7 @@ fn options(args: Args, names: &Names, errors: &mut Errors) -> Options {
         mode,
         renew,
         max_hold,
+        hold_at_least,
         retain,
         reentrant,
         on_busy: on_busy.unwrap_or_default(),

@@ -26,9 +26,14 @@ pub(crate) fn without_removed(script: &str) -> String {
 /// A line of a script that can be removed ends in a comment with its name.
 fn is_line_removed(line: &str) -> bool {
     match line.trim_end().rsplit_once(" -- control: ") {
+        Some((_, "lapsed_shares_taken_off")) => is_removed!("lapsed_shares_taken_off"),
         Some((_, "owner_compare_on_end")) => is_removed!("owner_compare_on_end"),
+        Some((_, "owner_compare_on_keys")) => is_removed!("owner_compare_on_keys"),
         Some((_, "owner_compare_on_release")) => is_removed!("owner_compare_on_release"),
         Some((_, "owner_compare_on_renewal")) => is_removed!("owner_compare_on_renewal"),
+        Some((_, "share_limit_compared")) => is_removed!("share_limit_compared"),
+        Some((_, "share_owner_compared")) => is_removed!("share_owner_compared"),
+        Some((_, "share_raises_the_lock")) => is_removed!("share_raises_the_lock"),
         _ => false,
     }
 }

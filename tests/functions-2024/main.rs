@@ -43,6 +43,8 @@ mod patterns;
 mod receivers;
 #[path = "../functions/returns.rs"]
 mod returns;
+#[path = "../functions/several.rs"]
+mod several;
 #[path = "../functions/stacked.rs"]
 mod stacked;
 #[path = "../functions/traits.rs"]

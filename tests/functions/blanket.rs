@@ -19,13 +19,17 @@ trait Blanket {
     fn guard(&self) {}
     fn is_busy(&self) {}
     fn is_text(&self) {}
+    fn hold_at_least(&self) {}
+    fn key(&self) {}
     fn max_hold(&self) {}
+    fn next(&self) {}
     fn part(&self) {}
     fn permits(&self) {}
     fn read(&self) {}
     fn reentrant(&self) {}
     fn released(&self) {}
     fn renew(&self) {}
+    fn several(&self) {}
     fn take(&self) {}
     fn text(&self) {}
     fn ttl(&self) {}
@@ -76,6 +80,18 @@ async fn expression(id: u8) -> Result<u8, LockError> {
     Ok(id)
 }
 
+#[distributed_lock(keys = ["blanket keys:<id>", format!("blanket keys {id}")])]
+async fn several_keys(id: u8) -> Result<u8, LockError> {
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(keys = [id].map(|id| format!("blanket list {id}")))]
+fn list_of_keys(id: u8) -> Result<u8, LockError> {
+    inside();
+    Ok(id)
+}
+
 #[tokio::test]
 async fn no_trait_in_scope_is_in_the_way() {
     locks("blanket:1:x", async || every_option(1).await)
@@ -83,5 +99,9 @@ async fn no_trait_in_scope_is_in_the_way() {
         .unwrap();
     locks_blocking("blanket blocking:1:x", || every_option_blocking(1)).unwrap();
     let id = locks("blanket expression 1", async || expression(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    let id = locks("blanket keys 1", async || several_keys(1).await).await;
+    assert_eq!(id.unwrap(), 1);
+    let id = locks_blocking("blanket list 1", || list_of_keys(1));
     assert_eq!(id.unwrap(), 1);
 }

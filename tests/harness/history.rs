@@ -4,6 +4,9 @@
 //! entry with the length that it read. Alone inside, visit n reads n; two visits at a time read the
 //! same. A process that is killed in between leaves nothing to clean up.
 //!
+//! A visit under a share of the lock appends such an entry, too, with the share. It may overlap those of
+//! other shares, as long as their permits do not exceed the highest limit among them.
+//!
 //! The register is two resources in one. An unfenced one takes every entry. A fenced one refuses
 //! entries whose token is lower than the highest that any reader or writer has shown.
 
@@ -11,6 +14,8 @@ use std::fmt;
 
 use redis::aio::ConnectionLike;
 use redis::{Connection, RedisResult};
+
+use crate::shares::Share;
 
 /// Shows the token, and answers the length.
 const LOOK: &str = "
@@ -26,8 +31,11 @@ if taken then
   redis.call('SET', KEYS[2], ARGV[1])
 end
 redis.call('RPUSH', KEYS[1],
-  ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3] .. (taken and ' taken' or ' refused'))
+  table.concat({ ARGV[1], ARGV[2], ARGV[3], ARGV[4], taken and 'taken' or 'refused' }, ' '))
 return taken and 1 or 0";
+
+/// Instead of a share, in the line of a visit alone.
+const ALONE: &str = "alone";
 
 /// The register of one lock.
 #[derive(Debug, Clone)]
@@ -45,6 +53,8 @@ pub struct Entry {
     pub seen: usize,
     /// The visitor.
     pub writer: String,
+    /// What the visitor shared the lock with; none for a visit alone.
+    pub share: Option<Share>,
 }
 
 /// An entry, and whether a fenced resource took it.
@@ -80,10 +90,13 @@ impl History {
         connection: &mut impl ConnectionLike,
         entry: &Entry,
     ) -> RedisResult<bool> {
+        let share = entry.share.map(|share| share.to_string());
+        let share = share.as_deref().unwrap_or(ALONE);
         self.eval(APPEND)
             .arg(entry.token)
             .arg(entry.seen)
             .arg(&entry.writer)
+            .arg(share)
             .query_async(connection)
             .await
     }
@@ -105,25 +118,53 @@ impl History {
         lines.iter().map(|line| Written::parse(line)).collect()
     }
 
-    /// The entries that did not see the one before them: visits that overlapped another.
+    /// The visits during which another ended that they may not overlap. Of two visits that overlap, the
+    /// later end is such a visit.
     pub fn double_entries(entries: &[Entry]) -> Vec<&Entry> {
-        entries
-            .iter()
-            .enumerate()
-            .filter(|(n, entry)| entry.seen != *n)
-            .map(|(_, e)| e)
+        let is_double = |&(n, entry): &(usize, &Entry)| match entries.get(entry.seen..n) {
+            Some(since) => since.iter().any(|other| other.excludes(entry)),
+            // The register was shorter at the end of the visit than at its begin.
+            None => true,
+        };
+        let entries = entries.iter().enumerate();
+        entries.filter(is_double).map(|(_, entry)| entry).collect()
+    }
+
+    /// The visits at whose end the permits inside exceeded the highest limit among them, each with the
+    /// permits and the limit.
+    ///
+    /// At the end of visit n, those are inside that end no earlier and began when the register had at most
+    /// n entries. Only ends lower the sum, so that it is highest at one of them.
+    pub fn overfull_entries(entries: &[Entry]) -> Vec<(&Entry, u32, u32)> {
+        let mut inside = vec![(0, 0); entries.len()];
+        for (n, entry) in entries.iter().enumerate() {
+            // A reader may join any number of permits.
+            let Some(share) = entry.share.filter(|share| share.limit > 0) else {
+                continue;
+            };
+            for (taken, limit) in inside.iter_mut().take(n + 1).skip(entry.seen) {
+                *taken += share.take;
+                *limit = share.limit.max(*limit);
+            }
+        }
+        let sums = entries.iter().zip(inside);
+        let overfull = sums.filter(|(_, (taken, limit))| taken > limit);
+        overfull
+            .map(|(entry, (taken, limit))| (entry, taken, limit))
             .collect()
     }
 
-    /// The writes that a fenced resource took although it had taken another since the visit began: the
-    /// damage that a token must prevent.
+    /// The visits that a fenced resource took although it had taken another since they began, which they
+    /// may not overlap: the damage that a token must prevent.
     pub fn stale_writes(written: &[Written]) -> Vec<&Written> {
         written
             .iter()
             .enumerate()
             .filter(|(n, late)| {
                 let since = written.get(late.entry.seen..*n).unwrap_or_default();
-                late.taken && since.iter().any(|other| other.taken)
+                let is_in_the_way =
+                    |other: &Written| other.taken && other.entry.excludes(&late.entry);
+                late.taken && since.iter().any(is_in_the_way)
             })
             .map(|(_, late)| late)
             .collect()
@@ -157,15 +198,26 @@ impl History {
     }
 }
 
+impl Entry {
+    /// Whether the two visits may not overlap.
+    fn excludes(&self, other: &Self) -> bool {
+        self.share.is_none() || other.share.is_none()
+    }
+}
+
 impl Written {
     fn parse(line: &str) -> Self {
         let mut words = line.split(' ');
-        let mut word = || words.next().expect("an entry has four words");
+        let mut word = || words.next().expect("an entry has five words");
         Self {
             entry: Entry {
                 token: word().parse().expect("a token is a number"),
                 seen: word().parse().expect("a length is a number"),
                 writer: word().to_owned(),
+                share: match word() {
+                    ALONE => None,
+                    share => Some(Share::parse(share)),
+                },
             },
             taken: word() == "taken",
         }
@@ -174,10 +226,16 @@ impl Written {
 
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} that saw {} under token {}",
-            self.writer, self.seen, self.token
-        )
+        let Self {
+            writer,
+            seen,
+            token,
+            share,
+        } = self;
+        write!(f, "{writer} that saw {seen} under token {token}")?;
+        match share {
+            Some(share) => write!(f, " with share {share}"),
+            None => Ok(()),
+        }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! | checker | violation |
 //! |---|---|
-//! | visits that overlapped (class E rows only) | `double entry` |
+//! | visits that overlapped and may not, permits above the limit (class E rows only) | `double entry` |
 //! | writes that a fenced resource took although it had taken a later one | `stale write` |
 //! | tokens in the order in which they were granted | `token order` |
 //! | answers to `acquire` after `wait` and one attempt | `late answer` |
@@ -24,6 +24,7 @@ mod plan;
 mod report;
 mod round;
 mod row;
+mod sharing;
 mod tally;
 mod violation;
 

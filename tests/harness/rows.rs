@@ -9,10 +9,13 @@ mod crash;
 mod crowd;
 mod cuts;
 mod forgetting;
+mod mixed;
 mod moves;
 mod pause;
 mod refusals;
+mod rest;
 mod scripts;
+mod shares;
 mod silence;
 
 use std::time::Duration;
@@ -83,6 +86,7 @@ pub const TABLE: &[Row] = &[
     forgetting::RESTART_WITH_AOF,
     forgetting::RESTART_WITHOUT_PERSISTENCE,
     forgetting::LOCK_DELETED,
+    forgetting::ONE_OF_TWO_LOCKS_DELETED,
     forgetting::EVERYTHING_FLUSHED,
     forgetting::EVERYTHING_EVICTED,
     clocks::SERVER_CLOCK_FORWARD,
@@ -92,6 +96,20 @@ pub const TABLE: &[Row] = &[
     refusals::WRONG_TYPE,
     refusals::NO_PERMISSION,
     refusals::WRONG_PASSWORD,
+    rest::KILLED_BEFORE_ITS_MINIMUM,
+    rest::REST_CUT,
+    shares::READER_KILLED,
+    shares::PERMIT_HOLDER_KILLED,
+    shares::MANY_SHARES_KILLED,
+    shares::WAITING_READER_KILLED,
+    shares::READER_PAUSED,
+    shares::SHARES_EVICTED,
+    shares::LOCK_DELETED_UNDER_READERS,
+    mixed::WRITER_AMONG_READERS,
+    mixed::DOWNGRADED_UNDER_CUTS,
+    mixed::SHARERS_DISCONNECTED,
+    mixed::SHARERS_KILLED,
+    mixed::OLDER_CLIENT_HANDS_ON,
     crowd::ORDER,
     crowd::RELEASE_AT_ONCE,
     crowd::THOUSAND_WAITERS,

@@ -1,6 +1,8 @@
 //! The scripts of locks that several owners share, one call each.
 
+use std::fmt;
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use redis::{RedisResult, Script};
 
@@ -40,9 +42,22 @@ impl Share {
 
     /// Owner `who` with the tag of this share and its label.
     pub fn entry(self, who: char) -> String {
-        let (owner, Self { take, limit }) = (owner(who), self);
+        let owner = owner(who);
         let label = &entry(who)[owner.len() + 1..];
-        format!("{owner} \u{1f}{take}/{limit}\u{1f}{label}")
+        format!("{owner} \u{1f}{self}\u{1f}{label}")
+    }
+
+    /// A share as `take/limit`.
+    ///
+    /// # Panics
+    ///
+    /// When the text is not that.
+    pub(crate) fn parse(text: &str) -> Self {
+        let share = text.split_once('/').and_then(|(take, limit)| {
+            let (take, limit) = (take.parse().ok()?, limit.parse().ok()?);
+            Some(Self { take, limit })
+        });
+        share.unwrap_or_else(|| panic!("no share: {text}"))
     }
 
     /// The member of R that stands for `who`.
@@ -51,6 +66,12 @@ impl Share {
             1 => owner(who),
             take => format!("{}*{take}", owner(who)),
         }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.take, self.limit)
     }
 }
 
@@ -103,6 +124,28 @@ impl RawLock {
     pub fn shares(&mut self) -> Vec<(String, i64)> {
         let r = self.r.clone();
         self.command(&["ZRANGE", &r, "0", "-1", "WITHSCORES"])
+    }
+
+    /// How many owners share the lock, those included that have lapsed and are not taken off yet.
+    pub fn owners(&mut self) -> usize {
+        self.shares().len().saturating_sub(1)
+    }
+
+    /// No share has lapsed before this moment.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn first_lapse(&mut self) -> Instant {
+        // Before the server's clock is read, so not too late.
+        let (at, now) = (Instant::now(), self.now());
+        let shares = self.shares();
+        let ends = shares.iter().filter(|(member, _)| member != "=");
+        let first = ends
+            .map(|&(_, ends)| ends)
+            .min()
+            .expect("the lock is shared");
+        at + Duration::from_micros(u64::try_from(first - now).unwrap_or(0))
     }
 
     fn run_on_all(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {

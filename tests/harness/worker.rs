@@ -5,6 +5,8 @@ mod crowd;
 mod hammer;
 mod idle;
 mod locks;
+mod mode;
+mod older;
 mod ours;
 mod plain;
 mod runtimes;
@@ -21,7 +23,7 @@ pub use serve::{Kind, serve};
 
 use crate::clock::Clock;
 use crate::process;
-use crate::wait::wait_until;
+use crate::wait::{PATIENCE, wait_until};
 
 /// A process that reads one command per line and answers each with one line.
 ///
@@ -99,6 +101,12 @@ impl Worker {
             Some(answer) => answer,
             None => panic!("no answer to `{command}` within {limit:?}"),
         }
+    }
+
+    /// Has its later calls hold their locks in this mode.
+    #[track_caller]
+    pub fn ask_mode(&mut self, mode: &str) {
+        assert_eq!(self.ask(&format!("mode {mode}"), PATIENCE), "ok");
     }
 
     /// Waits until the process has ended by itself.

@@ -15,11 +15,13 @@ use crate::item::rename_self;
 use crate::tokens;
 use value::path;
 pub(crate) use value::{boolean, callable, identifier, string, ungrouped, word};
+pub(crate) use wrong_syntax::as_written;
 
 /// The value of each option, if it was given.
 #[derive(Default)]
 pub(crate) struct Args {
     pub(crate) key: Option<Expr>,
+    pub(crate) keys: Option<Expr>,
     pub(crate) ttl: Option<Expr>,
     pub(crate) wait: Option<Expr>,
     pub(crate) mode: Option<Expr>,
@@ -27,6 +29,7 @@ pub(crate) struct Args {
     pub(crate) take: Option<Expr>,
     pub(crate) renew: Option<Expr>,
     pub(crate) max_hold: Option<Expr>,
+    pub(crate) hold_at_least: Option<Expr>,
     pub(crate) retain: Option<Expr>,
     pub(crate) reentrant: Option<Expr>,
     pub(crate) on_busy: Option<Expr>,
@@ -78,26 +81,26 @@ impl Args {
     pub(crate) fn rename_self(&mut self, name: &Ident) {
         let values = [
             &mut self.key,
+            &mut self.keys,
             &mut self.ttl,
             &mut self.wait,
             &mut self.permits,
             &mut self.take,
             &mut self.max_hold,
+            &mut self.hold_at_least,
             &mut self.retain,
             &mut self.or_else,
             &mut self.client,
         ];
         for value in values.into_iter().flatten() {
-            let tokens = value.to_token_stream();
-            if tokens::mentions(tokens.clone(), "self") {
-                *value = Expr::Verbatim(rename_self(tokens, name));
-            }
+            rename_self_in(value, name);
         }
     }
 
     fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
         Some(match name {
             "key" => &mut self.key,
+            "keys" => &mut self.keys,
             "ttl" => &mut self.ttl,
             "wait" => &mut self.wait,
             "mode" => &mut self.mode,
@@ -105,6 +108,7 @@ impl Args {
             "take" => &mut self.take,
             "renew" => &mut self.renew,
             "max_hold" => &mut self.max_hold,
+            "hold_at_least" => &mut self.hold_at_least,
             "retain" => &mut self.retain,
             "reentrant" => &mut self.reentrant,
             "on_busy" => &mut self.on_busy,
@@ -118,9 +122,27 @@ impl Args {
     }
 }
 
+/// Renames `self` to `name` in one value. An array stays one, since its elements are read one by one.
+fn rename_self_in(value: &mut Expr, name: &Ident) {
+    match value {
+        Expr::Array(array) => array
+            .elems
+            .iter_mut()
+            .for_each(|element| rename_self_in(element, name)),
+        Expr::Group(group) => rename_self_in(&mut group.expr, name),
+        Expr::Paren(paren) => rename_self_in(&mut paren.expr, name),
+        other => {
+            let tokens = other.to_token_stream();
+            if tokens::mentions(tokens.clone(), "self") {
+                *other = Expr::Verbatim(rename_self(tokens, name));
+            }
+        }
+    }
+}
+
 struct Reader<'a> {
     args: Args,
-    /// Whether the user tried to give a key. If so, a missing key is not reported as well.
+    /// Whether the user tried to give a key, or keys. If so, a missing key is not reported as well.
     key_seen: bool,
     errors: &'a mut Errors,
 }
@@ -145,6 +167,10 @@ impl Reader<'_> {
                 literal.span(),
                 format_args!("write `key = {written}`"),
             ));
+        }
+        if input.peek(token::Bracket) {
+            self.key_seen = true;
+            return Err(wrong_syntax::unnamed_keys(input));
         }
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected an option such as `key = \"order:<id>\"`"));
@@ -220,7 +246,8 @@ fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
 fn sample(name: &str) -> &'static str {
     match name {
         "key" => "\"order:<id>\"",
-        "ttl" | "wait" | "max_hold" => "\"10s\"",
+        "keys" => "[\"account:<from>\", \"account:<to>\"]",
+        "ttl" | "wait" | "max_hold" | "hold_at_least" => "\"10s\"",
         "mode" => "\"read\"",
         "permits" => "5",
         "take" => "2",
@@ -276,9 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn string_without_name_is_taken_for_the_key() {
+    fn value_without_name_is_taken_for_the_key() {
         assert_eq!(messages("\"order:<id>\""), ["write `key = \"order:<id>\"`"]);
         assert_eq!(messages("\"a\", wait = \"1s\""), ["write `key = \"a\"`"]);
+        assert_eq!(messages("[\"a\", b]"), ["write `keys = [\"a\", b]`"]);
     }
 
     #[test]
@@ -287,9 +315,10 @@ mod tests {
             ("kye = \"a\"", "unknown option `kye`; did you mean `key`?"),
             ("Key = \"a\"", "unknown option `Key`; did you mean `key`?"),
             ("name = \"a\"", "unknown option `name`; did you mean `key`?"),
+            ("Keys = []", "unknown option `Keys`; did you mean `keys`?"),
             (
-                "keys = [\"a\"]",
-                "`keys` is reserved for later and cannot be used yet",
+                "resources = [\"a\"]",
+                "unknown option `resources`; did you mean `keys`?",
             ),
         ] {
             assert_eq!(messages(written), [message]);
@@ -307,6 +336,11 @@ mod tests {
                 "write `key = \"order-<self.of(a b)>:x\"`",
             ),
             ("key = {<a>}:<b>, ttl = TTL", "write `key = \"{<a>}:<b>\"`"),
+            (
+                "keys = [a:<from>, \"b:<to>\", KEY, <to>], ttl = TTL",
+                "write `keys = [\"a:<from>\", \"b:<to>\", KEY, \"<to>\"]`",
+            ),
+            ("keys: [\"a\"]", "write `keys = [\"a\"]`"),
             ("key: \"a\", ttl = TTL", "write `key = \"a\"`"),
             ("key: order:<id>", "write `key = \"order:<id>\"`"),
             ("key: KEYS[1]", "write `key = KEYS[1]`"),
@@ -324,6 +358,8 @@ mod tests {
             "key = <T as Keyed>::KEY",
             "key = a::b(c)",
             "key = <T>::of(id), ttl = TTL",
+            "keys = [\"a:<id>\", <T>::of(id), A::B]",
+            "keys = vec![a::b(c)]",
         ] {
             assert_eq!(messages(written), [""; 0], "{written}");
         }
@@ -342,7 +378,7 @@ mod tests {
             ),
             (
                 r#"key = "order:{n}", n = id"#,
-                "unknown option `n`; the options are `key`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
+                "unknown option `n`; the options are `key`, `keys`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `hold_at_least`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `client`, `crate`",
             ),
         ] {
             assert_eq!(messages(written), [message], "{written}");
@@ -361,7 +397,7 @@ mod tests {
     fn several_mistakes_are_reported_together() {
         assert_eq!(
             messages(
-                r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , keys = ["c"], permits(5), 5"#
+                r#"tttl = "10s", key = "a", key = "b", renew, wait("2s"), guard = , keys, permits(5), 5"#
             ),
             [
                 "unknown option `tttl`; did you mean `ttl`?",
@@ -369,7 +405,7 @@ mod tests {
                 "`renew` needs a value: write `renew = false`",
                 "`wait` needs a value: write `wait = \"10s\"`",
                 "`guard` needs a value: write `guard = lock`",
-                "`keys` is reserved for later and cannot be used yet",
+                "`keys` needs a value: write `keys = [\"account:<from>\", \"account:<to>\"]`",
                 "`permits` needs a value: write `permits = 5`",
                 "expected an option such as `key = \"order:<id>\"`",
             ]

@@ -5,6 +5,7 @@ use crate::suggest;
 /// Every option, in the order of the documentation.
 const OPTIONS: &[&str] = &[
     "key",
+    "keys",
     "ttl",
     "wait",
     "mode",
@@ -12,6 +13,7 @@ const OPTIONS: &[&str] = &[
     "take",
     "renew",
     "max_hold",
+    "hold_at_least",
     "retain",
     "reentrant",
     "on_busy",
@@ -21,9 +23,6 @@ const OPTIONS: &[&str] = &[
     "client",
     "crate",
 ];
-
-/// Names that are reserved for future options.
-const RESERVED: &[&str] = &["keys"];
 
 /// Settings that all locks of a client have in common.
 const CLIENT_SETTINGS: &[&str] = &["record", "prefix", "local_turns", "await_release"];
@@ -60,9 +59,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("expiry", "ttl"),
     ("expires_in", "ttl"),
     ("lock_at_most_for", "max_hold"),
+    ("lock_at_least_for", "hold_at_least"),
+    ("at_most_every", "hold_at_least"),
+    ("min_hold", "hold_at_least"),
     ("name", "key"),
     ("lock", "key"),
     ("resource", "key"),
+    ("resources", "keys"),
+    ("names", "keys"),
     ("auto_renew", "renew"),
     ("watchdog", "renew"),
     ("skip", "on_busy"),
@@ -79,9 +83,6 @@ const UNITS: &[&str] = &["_ms", "_millis", "_s", "_secs", "_seconds"];
 
 /// The message about an unknown option.
 pub(crate) fn unknown(name: &str) -> String {
-    if RESERVED.contains(&name) {
-        return format!("`{name}` is reserved for later and cannot be used yet");
-    }
     if CLIENT_SETTINGS.contains(&name) {
         return format!("`{name}` is a setting of the client");
     }
@@ -94,9 +95,9 @@ pub(crate) fn unknown(name: &str) -> String {
     }
 }
 
-/// Whether an option of this name was meant to be the key. If so, a missing key is not reported as well.
+/// Whether an option of this name was meant to give a key, or keys. If so, a missing key is not reported as well.
 pub(crate) fn means_key(name: &str) -> bool {
-    name == "keys" || meant(name) == Some("key")
+    matches!(meant(name), Some("key" | "keys"))
 }
 
 /// The option with this name, or the one that was probably meant.
@@ -163,20 +164,13 @@ mod tests {
             ("maxConcurrent", "permits"),
             ("semaphore", "permits"),
             ("weight", "take"),
+            ("resource", "key"),
+            ("resources", "keys"),
+            ("names", "keys"),
         ] {
             assert_eq!(
                 unknown(name),
                 format!("unknown option `{name}`; did you mean `{option}`?")
-            );
-        }
-    }
-
-    #[test]
-    fn reserved_name_is_reported_as_reserved() {
-        for name in RESERVED {
-            assert_eq!(
-                unknown(name),
-                format!("`{name}` is reserved for later and cannot be used yet")
             );
         }
     }
@@ -193,7 +187,7 @@ mod tests {
 
     #[test]
     fn unrelated_name_lists_all_options() {
-        assert!(unknown("quorum").contains("the options are `key`, `ttl`"));
+        assert!(unknown("quorum").contains("the options are `key`, `keys`, `ttl`"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Common mistakes of syntax, each with the correct form: a value without quotes, `:` for `=`, and
 //! the like. The compiler's own message would point into the middle of them.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
@@ -14,18 +14,61 @@ pub(crate) fn colon(name: &str, input: ParseStream<'_>) -> syn::Error {
     unquoted_key(name, input).unwrap_or_else(|| instead(name, &value(input), ""))
 }
 
-/// Reports `key = order:<id>` at the value: the template needs quotes. `None` if the value is correct,
-/// or wrong in another way.
+/// Reports `key = order:<id>` at the value: the template needs quotes. So do those of `keys = [a:<id>]`. `None`
+/// if the value is correct, or wrong in another way.
 pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
     let is_expression =
         ahead.parse::<Expr>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]));
+    if is_expression {
+        return None;
+    }
     let value = value(input);
+    match (name, &*value) {
+        ("key", _) => reads_like_a_template(&value).then(|| instead(name, &value, "\"")),
+        ("keys", [TokenTree::Group(list)]) if list.delimiter() == Delimiter::Bracket => {
+            unquoted_element(list)
+        }
+        _ => None,
+    }
+}
+
+/// Reports `[a:<from>, a:<to>]` with quotes.
+fn unquoted_element(list: &Group) -> Option<syn::Error> {
+    let trees: Vec<_> = list.stream().into_iter().collect();
+    let elements: Vec<_> = trees
+        .split(|tree| is_punct(tree, ","))
+        .filter(|element| !element.is_empty())
+        .collect();
+    let is_unquoted = |element: &&[TokenTree]| reads_like_a_template(element);
+    if !elements.iter().any(is_unquoted) {
+        return None;
+    }
+    let elements = elements.iter().map(|element| {
+        let written = as_written(element.iter().cloned().collect());
+        if is_unquoted(element) {
+            format!("\"{written}\"")
+        } else {
+            written
+        }
+    });
+    let elements = elements.collect::<Vec<_>>().join(", ");
+    Some(syn::Error::new_spanned(
+        list,
+        format_args!("write `keys = [{elements}]`"),
+    ))
+}
+
+fn reads_like_a_template(value: &[TokenTree]) -> bool {
     let has = |wanted: fn(&TokenTree) -> bool| value.iter().any(wanted);
-    let reads_like_a_template = has(|tree| is_punct(tree, "<:"))
+    has(|tree| is_punct(tree, "<:"))
         // With an `=` or a literal in it, a comma is missing rather than the quotes.
-        && !has(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)));
-    (name == "key" && !is_expression && reads_like_a_template).then(|| instead(name, &value, "\""))
+        && !has(|tree| is_punct(tree, "=") || matches!(tree, TokenTree::Literal(_)))
+}
+
+/// Reports `["a:<id>"]` without a name.
+pub(crate) fn unnamed_keys(input: ParseStream<'_>) -> syn::Error {
+    instead("keys", &value(input), "")
 }
 
 /// Reports `guard = mut held`: a guard needs no `mut`.
@@ -115,16 +158,16 @@ fn value(input: ParseStream<'_>) -> Vec<TokenTree> {
     value
 }
 
-/// Prints tokens with spaces only between two words. The standard output has more than were typed.
-pub(super) fn as_written(tokens: TokenStream) -> String {
+/// Prints tokens with spaces only between two words and after commas. The standard output has more than were typed.
+pub(crate) fn as_written(tokens: TokenStream) -> String {
     let mut text = String::new();
-    let mut after_word = false;
+    let (mut after_word, mut after_comma) = (false, false);
     for tree in tokens {
         let is_word = matches!(tree, TokenTree::Ident(_) | TokenTree::Literal(_));
-        if after_word && is_word {
+        if after_comma || after_word && is_word {
             text.push(' ');
         }
-        after_word = is_word;
+        (after_word, after_comma) = (is_word, is_punct(&tree, ","));
         match tree {
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {

@@ -4,10 +4,7 @@ use std::collections::HashSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::Expr;
 
-use crate::args::ungrouped;
-use crate::key::{Key, Segment};
 use crate::model::Call;
 use crate::tokens;
 
@@ -47,7 +44,8 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);
     // `key = key` moves the argument into the key, if the body does not use it.
-    let moved_into_key = moved_into_key(call).filter(|name| !mentioned.contains(name));
+    let mut moved_into_keys = call.keys.moved_arguments();
+    moved_into_keys.retain(|name| !mentioned.contains(name));
     options(call, &mut |tokens| {
         tokens::add_names(tokens, &mut mentioned)
     });
@@ -55,7 +53,7 @@ fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let bindings = call.names.bindings.iter().rev().filter(|binding| {
         let name = binding.ident.to_string();
         let kept = mentioned.contains(&name) || keeps_all && name.starts_with('_');
-        kept && Some(name) != moved_into_key
+        kept && !moved_into_keys.contains(&name)
     });
     let moves = bindings.map(|binding| {
         let (cfgs, ident) = (&binding.cfgs, &binding.ident);
@@ -101,29 +99,9 @@ fn unreachable_assignment(
     })
 }
 
-/// The argument that itself is the value of `key`.
-fn moved_into_key(call: &Call) -> Option<String> {
-    match &call.key {
-        Key::Expr(expr) => match ungrouped(expr) {
-            Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
-            _ => None,
-        },
-        Key::Template(_) => None,
-    }
-}
-
 /// Calls `each` with every expression of the attribute.
 fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
-    match &call.key {
-        Key::Expr(expr) => each(expr.to_token_stream()),
-        Key::Template(template) => {
-            for segment in &template.segments {
-                if let Segment::Value { expr, .. } = segment {
-                    each(expr.clone());
-                }
-            }
-        }
-    }
+    call.keys.expressions(each);
     let options = &call.options;
     each(options.client.to_token_stream());
     each(options.or_else.to_token_stream());
@@ -131,6 +109,7 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
         &options.ttl,
         &options.wait,
         &options.max_hold,
+        &options.hold_at_least,
         &options.retain,
     ] {
         each(length.to_token_stream());

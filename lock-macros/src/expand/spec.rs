@@ -1,4 +1,4 @@
-//! The description of the call: its key, options and client.
+//! The description of the call: its keys, options and client.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::args::ungrouped;
-use crate::key::{Key, Segment, Template};
+use crate::key::{Key, KeyList, Segment, Template};
 use crate::mode_options::Access;
 use crate::model::Call;
 
@@ -20,14 +20,28 @@ use super::{Waiting, allow_underscores, glue_at};
 pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream {
     let options = &call.options;
     let function = call.item.signature.ident.unraw().to_string();
-    let spec = match &call.key {
-        Key::Template(template) => spec_of_template(template, &function, glue),
-        Key::Expr(expr) => {
+    let spec = match &call.keys {
+        KeyList::One(Key::Template(template)) => {
+            let (label, writes) = (template.literal.value(), writes(template));
+            quote_spanned! {glue=>
+                let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
+                #writes
+            }
+        }
+        // The function's name is the metric label: an expression has too many values for one.
+        KeyList::One(Key::Expr(expr)) => {
             let key = expression_key(expr);
-            // The function's name is the metric label: an expression has too many values for one.
             quote_spanned! {glue=>
                 let __lock_key = #key;
                 let mut __lock_spec = __lock_rt::Spec::keyed(&[#function, #function], __lock_key);
+            }
+        }
+        KeyList::Elements(keys) => spec_of_elements(keys, &function, glue),
+        KeyList::Expr(expr) => {
+            let keys = expression_keys(expr);
+            quote_spanned! {glue=>
+                let __lock_keys = #keys;
+                let mut __lock_spec = __lock_rt::Spec::several(&[#function, #function], __lock_keys);
             }
         }
     };
@@ -40,6 +54,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let permits = options.mode.permits.iter();
     let take = options.mode.take.iter();
     let max_hold = options.max_hold.iter();
+    let hold_at_least = options.hold_at_least.iter();
     let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
@@ -76,6 +91,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
             #(__lock_rt::Spec::permits(&mut __lock_spec, #permits);)*
             #(__lock_rt::Spec::take(&mut __lock_spec, #take);)*
             #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
+            #(__lock_rt::Spec::hold_at_least(&mut __lock_spec, #hold_at_least);)*
             #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
             #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
@@ -86,7 +102,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
 
 /// Writes the key, a statement for each value with the text before it. Each statement drops the
 /// temporaries of its value before the next value is evaluated.
-fn spec_of_template(template: &Template, function: &str, glue: Span) -> TokenStream {
+fn writes(template: &Template) -> TokenStream {
     let span = glue_at(template.literal.span());
     let mut text = "";
     let mut writes = TokenStream::new();
@@ -105,10 +121,63 @@ fn spec_of_template(template: &Template, function: &str, glue: Span) -> TokenStr
     if !text.is_empty() {
         writes.extend(quote_spanned!(span=> __lock_rt::Spec::text(&mut __lock_spec, #text);));
     }
-    let label = template.literal.value();
+    writes
+}
+
+/// Writes the keys one after the other.
+fn spec_of_elements(keys: &[Key], function: &str, glue: Span) -> TokenStream {
+    let mut statements = TokenStream::new();
+    for key in keys {
+        statements.extend(match key {
+            Key::Template(template) => {
+                let (span, writes) = (glue_at(template.literal.span()), writes(template));
+                quote_spanned!(span=> #writes __lock_rt::Spec::next(&mut __lock_spec);)
+            }
+            Key::Expr(expr) => {
+                let (span, key) = (glue_at(expr.span()), expression_key(expr));
+                quote_spanned! {span=>
+                    let __lock_key = #key;
+                    __lock_rt::Spec::key(&mut __lock_spec, __lock_key);
+                }
+            }
+        });
+    }
+    let label = label(keys, function);
     quote_spanned! {glue=>
         let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
-        #writes
+        #statements
+    }
+}
+
+/// The metric label of several keys. An expression has too many values for one.
+fn label(keys: &[Key], function: &str) -> String {
+    let templates = keys.iter().map(|key| match key {
+        Key::Template(template) => Some(template.literal.value()),
+        Key::Expr(_) => None,
+    });
+    if templates.clone().all(|template| template.is_none()) {
+        return function.to_owned();
+    }
+    let templates: Vec<_> = templates
+        .map(|template| template.unwrap_or_else(|| "…".to_owned()))
+        .collect();
+    templates.join(", ")
+}
+
+/// Makes all keys of an expression, whose temporaries live until then.
+fn expression_keys(expr: &Expr) -> TokenStream {
+    let span = glue_at(expr.span());
+    let expr = ungrouped(expr);
+    quote_spanned! {span=>
+        match (#expr) {
+            __lock_keys => {
+                let __lock_is_text = {
+                    use __lock_rt::NotTextList as _;
+                    __lock_rt::KeyListText(&__lock_keys).lock_key_list_is_text()
+                };
+                __lock_rt::key_list(__lock_keys, __lock_is_text)
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::suggest;
 
+use super::Place;
 use super::diagnostic::Diagnostic;
 use super::scan::{Kind, Piece};
 
@@ -14,6 +15,7 @@ pub(crate) struct Arguments<'a> {
     pub(crate) has: &'a dyn Fn(&str) -> bool,
     /// The names of the arguments, in order.
     pub(crate) names: &'a [String],
+    pub(super) place: Place,
 }
 
 /// A foreign placeholder, and the placeholder that it stands for.
@@ -61,8 +63,9 @@ pub(super) fn placeholders(
     diagnostics.push(Diagnostic::new(
         first.range.clone(),
         format_args!(
-            "`{written}` is literal text here, {why}; write `{}`, or `key = String::from({text})` if the text is meant",
+            "`{written}` is literal text here, {why}; write `{}`, or `{}` if the text is meant",
             corrected(template, &found),
+            arguments.place.option(&format!("String::from({text})")),
         ),
     ));
 }

@@ -176,6 +176,7 @@ fn within(piece: &Piece, part: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::scan::scan;
     use super::*;
 
@@ -185,6 +186,7 @@ mod tests {
         let arguments = Arguments {
             has: &|name| name == "id" || name == "self",
             names: &["id".to_owned()],
+            place: Place::Value,
         };
         lint(template, &pieces, &arguments, &mut diagnostics);
         diagnostics

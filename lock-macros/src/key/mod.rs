@@ -1,7 +1,8 @@
-//! The key of the lock: a template, or an expression.
+//! What is locked: a key, which is a template or an expression, or several keys.
 
 mod diagnostic;
 mod foreign;
+mod key_list;
 mod lint;
 mod placeholder;
 mod scan;
@@ -14,9 +15,10 @@ use crate::errors::Errors;
 use crate::item::Names;
 use diagnostic::Diagnostic;
 use foreign::Arguments;
+pub(crate) use key_list::KeyList;
 use scan::Kind;
 
-/// The value of `key`.
+/// The value of `key`, or an element of `keys`.
 pub(crate) enum Key {
     Template(Template),
     Expr(Expr),
@@ -35,21 +37,41 @@ pub(crate) enum Segment {
     Value { source: String, expr: TokenStream },
 }
 
+/// The place of a key in the attribute, for messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// `key = …`
+    Value,
+    /// `keys = […]`
+    Element,
+}
+
+impl Place {
+    fn whole(self) -> &'static str {
+        match self {
+            Place::Value => "the whole value of `key`",
+            Place::Element => "a whole element of `keys`",
+        }
+    }
+
+    /// The option with this key.
+    fn option(self, key: &str) -> String {
+        match self {
+            Place::Value => format!("key = {key}"),
+            Place::Element => format!("keys = [{key}]"),
+        }
+    }
+}
+
 impl Key {
-    /// Reads the value of `key`. Returns `None` if it reported a mistake.
-    pub(crate) fn read(value: Expr, names: &Names, errors: &mut Errors) -> Option<Key> {
+    /// Reads a key. Returns `None` if it reported a mistake.
+    fn read(value: Expr, place: Place, names: &Names, errors: &mut Errors) -> Option<Key> {
         match args::string(&value) {
-            Some(literal) => Template::read(literal, names, errors).map(Key::Template),
+            Some(literal) => Template::read(literal, place, names, errors).map(Key::Template),
             None => {
                 let stray = template_inside(&value, names);
-                if let Some((literal, name)) = &stray {
-                    errors.add(
-                        literal.span(),
-                        format_args!(
-                            "`<{name}>` is an argument only in a template, which is the whole value of `key`: write `key = {}`, or `{{{name}}}` inside of `format!`",
-                            literal.token(),
-                        ),
-                    );
+                if let Some(stray) = &stray {
+                    stray.report(place, errors);
                 }
                 stray.is_none().then_some(Key::Expr(value))
             }
@@ -58,10 +80,29 @@ impl Key {
 }
 
 /// A string in an expression that reads like a template, and the argument that it names.
-fn template_inside(value: &Expr, names: &Names) -> Option<(LitStr, String)> {
+struct StrayTemplate {
+    literal: LitStr,
+    argument: String,
+}
+
+impl StrayTemplate {
+    fn report(&self, place: Place, errors: &mut Errors) {
+        let StrayTemplate { literal, argument } = self;
+        errors.add(
+            literal.span(),
+            format_args!(
+                "`<{argument}>` is an argument only in a template, which is {}: write `{}`, or `{{{argument}}}` inside of `format!`",
+                place.whole(),
+                place.option(&literal.token().to_string()),
+            ),
+        );
+    }
+}
+
+fn template_inside(value: &Expr, names: &Names) -> Option<StrayTemplate> {
     let literal = passed_on(value)?;
-    let name = argument_in(&literal.value(), names)?;
-    Some((literal, name))
+    let argument = argument_in(&literal.value(), names)?;
+    Some(StrayTemplate { literal, argument })
 }
 
 /// The string that becomes the key, as in `String::from("…")`, `"…".to_owned()` and `format!("…")`.
@@ -89,7 +130,7 @@ fn argument_in(text: &str, names: &Names) -> Option<String> {
 }
 
 impl Template {
-    fn read(literal: LitStr, names: &Names, errors: &mut Errors) -> Option<Template> {
+    fn read(literal: LitStr, place: Place, names: &Names, errors: &mut Errors) -> Option<Template> {
         let template = literal.value();
         let mut diagnostics = Vec::new();
         let pieces = scan::scan(&template, &mut diagnostics);
@@ -101,6 +142,7 @@ impl Template {
         let arguments = Arguments {
             has: &|name| names.find(name).is_some() || (name == "self" && names.receiver.is_some()),
             names: &arguments,
+            place,
         };
         lint::lint(&template, &pieces, &arguments, &mut diagnostics);
         let mut segments = Vec::with_capacity(pieces.len());
@@ -129,7 +171,8 @@ mod tests {
     fn read(value: &str) -> (Option<Key>, Vec<String>) {
         let mut errors = Errors::default();
         let names = Names::of(&syn::parse_str("fn f(id: u64, tenant: &str)").unwrap());
-        let key = Key::read(syn::parse_str(value).unwrap(), &names, &mut errors);
+        let value = syn::parse_str(value).unwrap();
+        let key = Key::read(value, Place::Value, &names, &mut errors);
         (key, errors.messages())
     }
 

@@ -54,6 +54,26 @@ fn skip_when_busy_expands_as_recorded() {
 }
 
 #[test]
+fn several_keys_expand_as_recorded() {
+    compare(
+        "several_keys",
+        r#"keys = ["account:<from>", "account:<to.id>", self.ledger_key()], client = self.locks"#,
+        r#"fn transfer(&self, from: u64, to: &Account) -> Result<(), LockError> {
+            self.book(from, to)
+        }"#,
+    );
+}
+
+#[test]
+fn keys_of_an_expression_expand_as_recorded() {
+    compare(
+        "keys_of_an_expression",
+        r#"keys = accounts.iter().map(key_of)"#,
+        "async fn close(accounts: &[Account]) -> Result<(), LockError> { sum(accounts).await }",
+    );
+}
+
+#[test]
 fn tail_block_expands_as_recorded() {
     compare(
         "tail_block",

@@ -26,6 +26,8 @@ use crate::lease::{Lease, Request};
 pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
     Freed,
+    /// The lock stays taken until its minimum is over.
+    Rests,
     /// The lease went to another caller of this client, without a command.
     HandedOver,
     /// The lease stays with this client for its next caller, without a command.

@@ -167,6 +167,7 @@ impl ReleaseReport {
             (ReleaseOutcome::NotOurs, None) => Err(self.lease.lose(LossReason::NotOurs)),
             (_, None) if !self.in_time => Err(LossReason::Expired),
             (ReleaseOutcome::Freed, None) => Ok("released"),
+            (ReleaseOutcome::Rests, None) => Ok("rested"),
             (ReleaseOutcome::HandedOver, None) => Ok("passed"),
             (ReleaseOutcome::Retained, None) => Ok("retained"),
             (ReleaseOutcome::NotAwaited, None) => Ok("unheard"),

@@ -1,30 +1,33 @@
 //! A point on a clock.
 
+use std::num::NonZeroU64;
 use std::ops::Add;
 use std::time::Duration;
 
 /// Nanoseconds since the zero of the clock that was read; only comparable within that clock.
+///
+/// Stored as one more, so that `Option<Moment>` is no larger: every held lock has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment(u64);
+pub(crate) struct Moment(NonZeroU64);
 
 impl Moment {
     /// Later than every other moment: the end of a lease without `max_hold`.
-    pub(crate) const NEVER: Moment = Moment(u64::MAX);
+    pub(crate) const NEVER: Moment = Moment(NonZeroU64::MAX);
 
     /// Not later than any other moment.
-    pub(crate) const FIRST: Moment = Moment(0);
+    pub(crate) const FIRST: Moment = Moment(NonZeroU64::MIN);
 
     pub(crate) const fn from_nanos(nanos: u64) -> Moment {
-        Moment(nanos)
+        Moment(NonZeroU64::MIN.saturating_add(nanos))
     }
 
     pub(crate) const fn as_nanos(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// The time from `earlier` to this moment; zero if this moment is the earlier one.
     pub(crate) fn since(self, earlier: Moment) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }
 }
 
@@ -44,6 +47,18 @@ mod tests {
     #[test]
     fn span_too_long_to_count_ends_never() {
         assert_eq!(Moment::from_nanos(5) + Duration::MAX, Moment::NEVER);
+    }
+
+    #[test]
+    fn moment_is_stored_as_one_more() {
+        for nanos in [0, 1, u64::MAX - 1] {
+            assert_eq!(Moment::from_nanos(nanos).as_nanos(), nanos);
+        }
+        let never = Moment::from_nanos(Moment::NEVER.as_nanos());
+        assert_eq!(never, Moment::NEVER);
+        assert_eq!(Moment::from_nanos(u64::MAX), Moment::NEVER);
+        assert_eq!(Moment::from_nanos(0), Moment::FIRST);
+        assert_eq!(size_of::<Option<Moment>>(), size_of::<Moment>());
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub(crate) struct Frame {
     mode: Mode,
     /// The room for the calls made directly below this frame. Few frames have any.
     below: OnceLock<Box<Semaphore>>,
-    /// What this frame takes below its parent; `None` for the outermost frame.
-    room: Option<TakenRoom>,
+    /// What this frame takes below its parent; `None` for the outermost frame. Boxed, since few frames are nested.
+    room: Option<Box<TakenRoom>>,
 }
 
 impl Frame {
@@ -35,7 +35,7 @@ impl Frame {
         Frame::new(Arc::new(lease), mode, None)
     }
 
-    fn new(lease: Arc<OwnedLease>, mode: Mode, room: Option<TakenRoom>) -> Arc<Frame> {
+    fn new(lease: Arc<OwnedLease>, mode: Mode, room: Option<Box<TakenRoom>>) -> Arc<Frame> {
         Arc::new(Frame {
             lease,
             mode,
@@ -120,7 +120,7 @@ impl Descent {
             parent,
             taken: self.needed,
         };
-        Frame::new(lease, self.mode, Some(room))
+        Frame::new(lease, self.mode, Some(Box::new(room)))
     }
 }
 

@@ -48,6 +48,7 @@ pub struct Acquire {
     wait: Option<Duration>,
     renew: bool,
     max_hold: Option<Duration>,
+    hold_at_least: Duration,
     mode: ModeOptions,
     retain: Option<Duration>,
     reentrant: bool,
@@ -65,6 +66,7 @@ impl Acquire {
             wait: None,
             renew: true,
             max_hold: None,
+            hold_at_least: Duration::ZERO,
             mode: ModeOptions::default(),
             retain: None,
             reentrant: true,
@@ -105,6 +107,31 @@ impl Acquire {
     /// The longest time for which the lock may be held, renewals included. After it the lock is lost.
     pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
         self.max_hold = Some(max_hold);
+        self
+    }
+
+    /// How long the lock stays taken at least, 24 h at most: if its holder is done before, or fails, other callers find it
+    /// busy until then. Default: zero.
+    ///
+    /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
+    /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
+    /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
+    /// is no longer than [`max_hold`](Acquire::max_hold).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let job = client.lock("report:hourly").hold_at_least(Duration::from_secs(30));
+    /// job.run(async |_guard| println!("once a tick")).await?;
+    /// assert!(client.lock("report:hourly").try_acquire().await?.is_none());
+    /// # Ok(()) }
+    /// ```
+    pub fn hold_at_least(mut self, hold_at_least: Duration) -> Acquire {
+        self.hold_at_least = hold_at_least;
         self
     }
 
@@ -376,6 +403,7 @@ impl fmt::Debug for Acquire {
             .field("wait", &self.wait)
             .field("renew", &self.renew)
             .field("max_hold", &self.max_hold)
+            .field("hold_at_least", &self.hold_at_least)
             .field("mode", &self.mode)
             .field("reentrant", &self.reentrant)
             .finish_non_exhaustive()

@@ -131,6 +131,24 @@ pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockEr
     )))
 }
 
+/// Refuses a minimum hold that is longer than a lease may last, or than `max_hold`.
+pub(crate) fn check_hold_at_least(
+    hold_at_least: Duration,
+    max_hold: Option<Duration>,
+) -> Result<(), LockError> {
+    if hold_at_least > MAX_TTL {
+        return Err(LockError::invalid_options(format!(
+            "`hold_at_least` must be 24 h at most, not {hold_at_least:?}"
+        )));
+    }
+    if max_hold.is_some_and(|max_hold| hold_at_least > max_hold) {
+        return Err(LockError::invalid_options(
+            "`hold_at_least` is longer than `max_hold`",
+        ));
+    }
+    Ok(())
+}
+
 /// A wait that can be added to any moment.
 pub(crate) fn bounded_wait(wait: Duration) -> Duration {
     wait.min(MAX_WAIT)

@@ -31,7 +31,7 @@ impl fmt::Display for KeyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyProblem::Empty => f.write_str("the key is empty"),
-            KeyProblem::Missing => f.write_str("there is no key to lock"),
+            KeyProblem::Missing => f.write_str("`keys` needs at least one key"),
             KeyProblem::TooLong { bytes } => write!(
                 f,
                 "the key is {bytes} bytes long, and {MAX_KEY_LEN} are allowed; lock on a shorter identifier or on a hash"

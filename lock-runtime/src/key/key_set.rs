@@ -9,13 +9,13 @@ use super::lock_key::LockKey;
 #[derive(Clone)]
 pub(crate) struct KeySet {
     first: LockKey,
-    /// `None` for one key, which nearly every lease has.
-    others: Option<Arc<[LockKey]>>,
+    /// `None` for one key, which nearly every lease has. A thin pointer, since every lease has it.
+    others: Option<Arc<Vec<LockKey>>>,
 }
 
 impl KeySet {
     pub(super) fn new(first: LockKey, others: impl ExactSizeIterator<Item = LockKey>) -> KeySet {
-        let others = (others.len() > 0).then(|| others.collect());
+        let others = (others.len() > 0).then(|| Arc::new(others.collect()));
         KeySet { first, others }
     }
 

@@ -8,8 +8,8 @@ use super::record_names::RecordNames;
 #[derive(Clone, Debug)]
 pub(crate) struct NameSet {
     first: RecordNames,
-    /// `None` for one lock, which nearly every owner has.
-    others: Option<Arc<[RecordNames]>>,
+    /// `None` for one lock, which nearly every owner has. A thin pointer, since every owner has it.
+    others: Option<Arc<Vec<RecordNames>>>,
 }
 
 impl NameSet {
@@ -17,7 +17,7 @@ impl NameSet {
         first: RecordNames,
         others: impl ExactSizeIterator<Item = RecordNames>,
     ) -> NameSet {
-        let others = (others.len() > 0).then(|| others.collect());
+        let others = (others.len() > 0).then(|| Arc::new(others.collect()));
         NameSet { first, others }
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Lease {
     deadline: AtomicU64,
     /// Where `max_hold` ends.
     end: Moment,
+    /// Where `hold_at_least` ends: counted from after the grant, so that the lock is not free before.
+    rests_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
     /// Whether the caller has it. Until then the caller may never come for it.
@@ -65,6 +67,10 @@ impl Lease {
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
             end: schedule.end(),
+            rests_until: match terms.hold_at_least_ms {
+                0 => Moment::FIRST,
+                ms => clock.now() + Duration::from_millis(ms.into()),
+            },
             loss: OnceLock::new(),
             lost: Notify::new(),
             is_delivered: AtomicBool::new(false),
@@ -98,6 +104,8 @@ impl Lease {
             clock: self.clock,
             deadline: AtomicU64::new(self.deadline().as_nanos()),
             end: self.end,
+            // A reader has no minimum.
+            rests_until: Moment::FIRST,
             loss: OnceLock::new(),
             lost: Notify::new(),
             is_delivered: AtomicBool::new(self.is_delivered()),
@@ -138,6 +146,15 @@ impl Lease {
 
     pub(crate) fn is_doubted(&self) -> bool {
         self.is_doubted.load(Ordering::SeqCst)
+    }
+
+    /// How long the lock is to stay taken although its holder is done at `now`. A lost lease rests no more, and one that
+    /// no caller had has done nothing.
+    pub(crate) fn rest(&self, now: Moment) -> Duration {
+        match self.is_delivered() && !self.is_known_lost() && now < self.deadline() {
+            true => self.rests_until.since(now),
+            false => Duration::ZERO,
+        }
     }
 
     /// Moves the deadline, but never back. A lost lease stays lost.

@@ -47,6 +47,9 @@ const LONGEST_LABEL: usize = 512;
 /// The part of a record before the first token, where several owners share the lock.
 const SHARED: &[u8] = b"shared";
 
+/// The same, where a lock stays taken for its minimum although its holder is done.
+const RESTED: &[u8] = b"rested";
+
 /// The holder of a lock, as far as its record shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
@@ -71,11 +74,12 @@ impl Holder {
                 let label = &label[1..];
                 let label = &label[..label.len().min(LONGEST_LABEL)];
                 let label = String::from_utf8_lossy(label).into_owned();
-                match head.starts_with(SHARED) {
-                    true => Holder::Shared(Shared {
-                        label,
-                        counted: None,
-                    }),
+                if head.starts_with(SHARED) {
+                    let counted = None;
+                    return Holder::Shared(Shared { label, counted });
+                }
+                match head.starts_with(RESTED) {
+                    true => Holder::Ours(format!("{label}, at rest")),
                     false => Holder::Ours(label),
                 }
             }
@@ -199,6 +203,13 @@ mod tests {
         let holder = Holder::parse(record.as_bytes());
         assert_eq!(holder.describe(), "shared: api-7 report");
         assert!(matches!(holder, Holder::Shared(_)));
+    }
+
+    #[test]
+    fn lock_at_rest_is_described_by_its_last_holder() {
+        let record = "rested0001234567890123 0001234567890123 api-7 report";
+        let holder = Holder::parse(record.as_bytes());
+        assert_eq!(holder.describe(), "api-7 report, at rest");
     }
 
     #[test]

@@ -88,6 +88,9 @@ pub(crate) struct LeaseTerms {
     /// How long the lease stays with its client after the body, if no other client waits for it; zero is not
     /// at all.
     pub(crate) retain: Duration,
+    /// How long the lock stays taken at least, even if its holder is done before, in ms; zero is no longer than that. A
+    /// small number, since every lease has one.
+    pub(crate) hold_at_least_ms: u32,
 }
 
 impl LeaseTerms {

@@ -9,6 +9,7 @@ mod call;
 mod client_ref;
 mod failure;
 mod key_expr;
+mod key_list;
 mod skip;
 mod spec;
 
@@ -27,6 +28,7 @@ pub mod v1 {
     pub use super::client_ref::ClientRef;
     pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
+    pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};
     pub use super::skip::Skip;
     pub use super::spec::Spec;
     pub use crate::call_tree::OnLost;

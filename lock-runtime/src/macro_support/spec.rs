@@ -1,5 +1,6 @@
 //! The attribute's options.
 
+use std::mem;
 use std::time::Duration;
 
 use super::call::Call;
@@ -8,7 +9,7 @@ use crate::client::{Acquire, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};
 
-/// The key and the options of one call, before its client is known.
+/// The keys and the options of one call, before its client is known.
 ///
 /// A spec owns its contents: it is complete before the first await, and only borrows arguments until then.
 ///
@@ -20,6 +21,8 @@ pub struct Spec {
     /// The key of an expression; otherwise the writer has it.
     key: Option<LockKey>,
     writer: KeyWriter,
+    /// The keys of a call for several locks that are complete.
+    several: Option<Vec<LockKey>>,
     function: &'static str,
     template: &'static str,
     ttl: Option<Duration>,
@@ -30,6 +33,7 @@ pub struct Spec {
     take: Option<u32>,
     renew: Option<bool>,
     max_hold: Option<Duration>,
+    hold_at_least: Option<Duration>,
     retain: Option<Duration>,
     reentrant: Option<bool>,
 }
@@ -42,6 +46,7 @@ impl Spec {
         Spec {
             key: None,
             writer: KeyWriter::new(),
+            several: None,
             function,
             template,
             ttl: None,
@@ -51,6 +56,7 @@ impl Spec {
             take: None,
             renew: None,
             max_hold: None,
+            hold_at_least: None,
             retain: None,
             reentrant: None,
         }
@@ -62,6 +68,27 @@ impl Spec {
         let mut spec = Spec::new(names);
         spec.key = Some(key);
         spec
+    }
+
+    /// The locks with the keys of an expression.
+    #[inline(never)]
+    pub fn several(names: &'static [&'static str; 2], keys: Vec<LockKey>) -> Spec {
+        let mut spec = Spec::new(names);
+        spec.several = Some(keys);
+        spec
+    }
+
+    /// Ends a template of `keys`. What is written afterwards belongs to the next one.
+    #[inline(never)]
+    pub fn next(&mut self) {
+        let written = mem::take(&mut self.writer);
+        self.key(written.finish());
+    }
+
+    /// An element of `keys` that is an expression.
+    #[inline(never)]
+    pub fn key(&mut self, key: LockKey) {
+        self.several.get_or_insert_default().push(key);
     }
 
     /// Writes text of the template.
@@ -131,6 +158,12 @@ impl Spec {
         self.max_hold = Some(max_hold);
     }
 
+    /// `hold_at_least = …`
+    #[inline(never)]
+    pub fn hold_at_least(&mut self, hold_at_least: Duration) {
+        self.hold_at_least = Some(hold_at_least);
+    }
+
     /// `retain = …`
     #[inline(never)]
     pub fn retain(&mut self, retain: Duration) {
@@ -181,8 +214,11 @@ impl Spec {
 
     #[inline(never)]
     fn ask_client(self, client: &LockClient) -> Acquire {
-        let key = self.key.unwrap_or_else(|| self.writer.finish());
-        let mut acquire = client.lock(key).described(self.function, self.template);
+        let acquire = match self.several {
+            None => client.lock(self.key.unwrap_or_else(|| self.writer.finish())),
+            Some(keys) => client.lock_all(keys),
+        };
+        let mut acquire = acquire.described(self.function, self.template);
         if let Some(ttl) = self.ttl {
             acquire = acquire.ttl(ttl);
         }
@@ -203,6 +239,9 @@ impl Spec {
         }
         if let Some(max_hold) = self.max_hold {
             acquire = acquire.max_hold(max_hold);
+        }
+        if let Some(hold_at_least) = self.hold_at_least {
+            acquire = acquire.hold_at_least(hold_at_least);
         }
         if let Some(retain) = self.retain {
             acquire = acquire.retain(retain);

@@ -81,10 +81,15 @@ impl Arena {
 
     /// A worker whose locks are at `locks`, maybe with a clock of its own.
     pub(super) fn worker(&self, locks: &str, clock: Option<&Clock>) -> Worker {
+        self.worker_of(self.kind, locks, clock)
+    }
+
+    /// The same of another kind.
+    pub(super) fn worker_of(&self, kind: Kind, locks: &str, clock: Option<&Clock>) -> Worker {
         let register = self.register.admin_url();
         let (program, first) = self.worker.split_first().expect("there is a program");
         let args = first.iter().map(String::as_str);
-        let args: Vec<&str> = args.chain([locks, &register, self.kind.name()]).collect();
+        let args: Vec<&str> = args.chain([locks, &register, kind.name()]).collect();
         match clock {
             None => Worker::spawn(program, &args),
             Some(clock) => Worker::spawn_by(clock, program, &args),

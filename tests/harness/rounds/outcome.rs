@@ -31,14 +31,19 @@ impl Outcome {
 
         let entries: Vec<Entry> = written.iter().map(|one| one.entry.clone()).collect();
         let double = History::double_entries(&entries);
-        outcome.double = double.len();
+        let overfull = History::overfull_entries(&entries);
+        outcome.double = double.len() + overfull.len();
         if class == Class::F {
             return outcome;
         }
         for entry in double {
             outcome.violate(Kind::DoubleEntry, entry.to_string());
         }
-        // Several visits may belong to one grant.
+        for (entry, taken, limit) in overfull {
+            let what = format!("{taken} of {limit} permits were taken at the end of {entry}");
+            outcome.violate(Kind::DoubleEntry, what);
+        }
+        // Several visits may belong to one grant, and several shares have one token.
         let fallen = entries
             .windows(2)
             .find(|pair| pair[0].token > pair[1].token);

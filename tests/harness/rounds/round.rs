@@ -25,14 +25,14 @@ const ATTEMPT: Duration = Duration::from_secs(1);
     reason = "a redis-rs connection has no Debug"
 )]
 pub struct Round<'a> {
-    arena: &'a Arena,
+    pub(super) arena: &'a Arena,
     /// The key of the lock, which no other round uses.
     pub key: String,
     /// The server that has the lock.
     pub server: RedisServer,
     /// The lock as the server has it.
     pub lock: RawLock,
-    granted: Option<u64>,
+    pub(super) granted: Option<u64>,
     slowest: Option<Duration>,
     violations: Vec<Violation>,
 }
@@ -86,7 +86,12 @@ impl<'a> Round<'a> {
 
     /// A process that waits this long for the lock, behind all other waiters.
     pub fn waiter_within(&mut self, ttl: Duration, wait: Duration) -> Worker {
-        let mut worker = self.worker();
+        let worker = self.worker();
+        self.queued(worker, ttl, wait)
+    }
+
+    /// Has this process wait for the lock, behind all other waiters.
+    pub fn queued(&mut self, mut worker: Worker, ttl: Duration, wait: Duration) -> Worker {
         let before = self.lock.queue().len();
         self.ask(&mut worker, ttl, wait);
         self.wait_for_queue(before + 1);
@@ -126,37 +131,51 @@ impl<'a> Round<'a> {
         command.trim_end().to_owned()
     }
 
-    /// Has `workers` processes with two tasks each visit the resource as often as they can, while
-    /// `fault` is called again and again. Every process gets in, and none fails.
+    /// Has a process of each mode, with two tasks, visit the resource as often as it can, while `fault`
+    /// is called again and again. Every process gets in, and none fails.
     ///
     /// # Panics
     ///
     /// When a process fails.
     pub fn hammer(
         &mut self,
-        workers: usize,
+        modes: &[&str],
         ttl: Duration,
         time: Duration,
         mut fault: impl FnMut(&mut Self),
     ) {
-        let mut workers: Vec<_> = (0..workers).map(|_| self.worker()).collect();
-        let hammer = self.command("hammer", ttl, PATIENCE, &format!("2 {}", time.as_millis()));
-        // The time that the processes take to start does not count.
+        // The time that the processes take to start does not count: each has answered.
+        let mut workers: Vec<_> = modes.iter().map(|mode| self.worker_in(mode)).collect();
         for worker in &mut workers {
-            worker.ask("idle", PATIENCE);
+            self.start_hammer(worker, ttl, time);
         }
-        workers.iter_mut().for_each(|worker| worker.send(&hammer));
         let started = Instant::now();
         while started.elapsed() < time {
             fault(self);
             pause(Duration::ZERO);
         }
-        for worker in &workers {
-            let tally = worker.line(PATIENCE * 2).expect("a tally");
-            let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
-            assert!(matches!(visits, Some(Ok(1..))), "{tally}");
+        for worker in workers {
+            self.end_hammer(worker);
         }
-        workers.into_iter().for_each(|worker| self.retire(worker));
+    }
+
+    /// Has two tasks of the worker visit the resource as often as they can.
+    pub fn start_hammer(&self, worker: &mut Worker, ttl: Duration, time: Duration) {
+        let rest = format!("2 {}", time.as_millis());
+        worker.send(&self.command("hammer", ttl, PATIENCE, &rest));
+    }
+
+    /// Waits for the end of a hammer: the process got in, and no visit failed.
+    ///
+    /// # Panics
+    ///
+    /// When one did.
+    #[track_caller]
+    pub fn end_hammer(&mut self, worker: Worker) {
+        let tally = worker.line(PATIENCE * 2).expect("a tally");
+        let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
+        assert!(matches!(visits, Some(Ok(1..))), "{tally}");
+        self.retire(worker);
     }
 
     /// The token that the worker is granted, without a limit on its time.
@@ -166,13 +185,7 @@ impl<'a> Round<'a> {
     /// When it is not granted.
     #[track_caller]
     pub fn granted(&mut self, worker: &Worker) -> u64 {
-        let answer = worker.line(PATIENCE + ATTEMPT);
-        let token = answer
-            .as_ref()
-            .and_then(|answer| answer.strip_prefix("held ")?.parse().ok());
-        let Some(token) = token else {
-            panic!("not granted: {answer:?}");
-        };
+        let token = self.token(worker);
         // Without tokens there is no order of them.
         let fenced = self.arena.kind() == worker::Kind::Ours;
         if let Some(last) = self.granted.replace(token)
@@ -184,17 +197,32 @@ impl<'a> Round<'a> {
         token
     }
 
+    /// The token that the worker is granted.
+    #[track_caller]
+    pub(super) fn token(&self, worker: &Worker) -> u64 {
+        let answer = worker.line(PATIENCE + ATTEMPT);
+        let token = answer
+            .as_ref()
+            .and_then(|answer| answer.strip_prefix("held ")?.parse().ok());
+        token.unwrap_or_else(|| panic!("not granted: {answer:?}"))
+    }
+
     /// Like [`granted`](Self::granted), for the grant that follows a fault: at most `limit` after
     /// `since`, plus a margin for a loaded machine. The report shows how long it took.
     #[track_caller]
     pub fn granted_next(&mut self, worker: &Worker, since: Instant, limit: Duration) -> u64 {
         let token = self.granted(worker);
+        self.time_of_grant(since, limit);
+        token
+    }
+
+    /// Notes the time of a grant that has just come.
+    pub(super) fn time_of_grant(&mut self, since: Instant, limit: Duration) {
         let took = since.elapsed();
         self.slowest = self.slowest.max(Some(took));
         if took > limit + SLACK {
             self.violate(Kind::LateGrant, format!("after {took:?}, not {limit:?}"));
         }
-        token
     }
 
     /// Has the worker acquire the lock, and checks that the answer comes in time.

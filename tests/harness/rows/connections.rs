@@ -12,11 +12,16 @@ use crate::worker::Worker;
 pub(super) const CLIENTS_KILLED: Row = Row::new("clients_killed", Class::E, clients_killed);
 
 fn clients_killed(round: &mut Round<'_>) {
+    hammered_without_clients(round, &["plain"; 3]);
+}
+
+/// A process of each mode visits the resource, while all clients are disconnected again and again.
+pub(super) fn hammered_without_clients(round: &mut Round<'_>, modes: &[&str]) {
     const TIME: Duration = Duration::from_millis(1_500);
     let mut storm = [Kill::Normal, Kill::Pubsub].into_iter().cycle();
     let mut last = Instant::now();
     let mut blows = 0;
-    round.hammer(3, LONG, TIME, |round| {
+    round.hammer(modes, LONG, TIME, |round| {
         if last.elapsed() >= Duration::from_millis(100) {
             last = Instant::now();
             let killed = kill(round, storm.next().expect("it goes on"));

@@ -52,6 +52,31 @@ pub(super) const LOCK_DELETED: Row = Row::new("lock_deleted", Class::F, |round| 
     body_dropped(round);
 });
 
+/// One of two locks that are held together is deleted: the loss of both is reported, and the next holder of
+/// the one is not touched.
+pub(super) const ONE_OF_TWO_LOCKS_DELETED: Row =
+    Row::new("one_of_two_locks_deleted", Class::F, one_of_two_deleted);
+
+fn one_of_two_deleted(round: &mut Round<'_>) {
+    let (mut holder, mut next) = (round.worker(), round.worker());
+    let other = format!("{}:other", round.key);
+    holder.send(&round.command("acquire-all", LONG, PATIENCE, &other));
+    round.granted(&holder);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let (end, lock) = (round.lock.lease_end(), round.lock.k.clone());
+    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
+    let deleted = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, deleted, Duration::ZERO);
+    round.visit(&mut next);
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    round.told(&mut holder, end);
+    round.retire(holder);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(next);
+}
+
 /// FLUSHALL: the fence is gone as well.
 pub(super) const EVERYTHING_FLUSHED: Row = Row::new("everything_flushed", Class::F, |round| {
     forgotten(round, |round| round.lock.command(&["FLUSHALL"]));

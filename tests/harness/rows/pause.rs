@@ -76,7 +76,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
 }
 
 /// The holder knows of its loss, and neither its renewal nor its release succeeds.
-fn is_lost(sleeper: &mut Worker) {
+pub(super) fn is_lost(sleeper: &mut Worker) {
     assert_eq!(sleeper.ask("valid", PATIENCE), "false");
     for command in ["renew", "release"] {
         let refused = sleeper.ask(command, PATIENCE);

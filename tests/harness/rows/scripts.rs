@@ -9,7 +9,7 @@ use crate::wait::{PATIENCE, wait_until};
 
 /// SCRIPT FLUSH, as fast as it can be sent.
 pub(super) const SCRIPTS_FLUSHED: Row = Row::new("scripts_flushed", Class::E, |round| {
-    round.hammer(3, LONG, Duration::from_secs(1), |round| {
+    round.hammer(&["plain"; 3], LONG, Duration::from_secs(1), |round| {
         round.lock.command::<()>(&["SCRIPT", "FLUSH"]);
     });
 });

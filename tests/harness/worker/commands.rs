@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::hammer::{End, Hammer, hammer};
 use super::locks::{Held, Locks};
+use super::mode::Mode;
 use super::visit::{Manner, Visit};
 use super::{crowd, idle, runtimes};
 
@@ -66,7 +67,17 @@ impl<L: Locks> Commands<L> {
     /// On a command that does not exist or lacks something: the test is wrong.
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
+            ["mode", mode @ ..] => {
+                let locks = self.locks.take().expect("it was not shut down");
+                self.locks = Some(locks.in_mode(Mode::parse(mode)));
+                "ok".to_owned()
+            }
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["acquire-all", key, ttl, wait, other] => {
+                let (key, ttl, wait) = lock(key, ttl, wait);
+                let outcome = self.locks().acquire_all([key, other], ttl, wait).await;
+                self.keep(self.visit(key), outcome)
+            }
             ["retain", key, ttl, wait, time] => {
                 self.retain(lock(key, ttl, wait), millis(time)).await
             }
@@ -77,7 +88,7 @@ impl<L: Locks> Commands<L> {
             ["finish"] => {
                 let (key, acquire) = self.begun.pop_front().expect("one was begun");
                 let outcome = acquire.await;
-                self.keep(&key, outcome)
+                self.keep(self.visit(&key), outcome)
             }
             ["forget"] => {
                 drop(self.begun.pop_front().expect("one was begun"));
@@ -105,6 +116,11 @@ impl<L: Locks> Commands<L> {
             ["release"] => {
                 let held = self.held.take().expect("a lock is held");
                 answer(held.guard.release().await)
+            }
+            ["downgrade"] => {
+                let Holding { guard, visit, .. } = self.held.take().expect("a lock is held");
+                let outcome = guard.downgrade().await;
+                self.keep(visit.of_reader(), outcome)
             }
             ["look"] => {
                 let held = self.held();
@@ -150,8 +166,15 @@ impl<L: Locks> Commands<L> {
                 answer(crowd::cycle(self.locks(), lock, number(times)).await)
             }
             ["many", key, ttl, wait, count] => {
-                let lock = lock(key, ttl, wait);
-                let many = crowd::many(self.locks(), lock, number(count)).await;
+                let keys = (0..number(count)).map(|n| format!("{key}:{n}"));
+                let (_, ttl, wait) = lock(key, ttl, wait);
+                let many = crowd::many(self.locks(), keys.collect(), ttl, wait).await;
+                answer(many.map(|many| self.many = many))
+            }
+            ["together", key, ttl, wait, count] => {
+                let keys = vec![(*key).to_owned(); number(count)];
+                let (_, ttl, wait) = lock(key, ttl, wait);
+                let many = crowd::many(self.locks(), keys, ttl, wait).await;
                 answer(many.map(|many| self.many = many))
             }
             ["release-many"] => answer(crowd::release_all(mem::take(&mut self.many)).await),
@@ -174,7 +197,7 @@ impl<L: Locks> Commands<L> {
 
     async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let outcome = self.locks().acquire(key, ttl, wait).await;
-        self.keep(key, outcome)
+        self.keep(self.visit(key), outcome)
     }
 
     /// Acquires and releases, and retains the lease for a time after that.
@@ -193,22 +216,27 @@ impl<L: Locks> Commands<L> {
         let mut acquire: Begun<_> = Box::pin(async move { locks.acquire(&asked, ttl, wait).await });
         let polled = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx))).await;
         if let Poll::Ready(outcome) = polled {
-            return self.keep(key, outcome);
+            return self.keep(self.visit(key), outcome);
         }
         self.begun.push_back((key.to_owned(), acquire));
         "begun".to_owned()
     }
 
-    fn keep(&mut self, key: &str, outcome: Result<L::Held, String>) -> String {
+    fn keep(&mut self, visit: Visit, outcome: Result<L::Held, String>) -> String {
         let words = grant(&outcome);
         if let Ok(guard) = outcome {
             self.held = Some(Holding {
                 guard,
-                visit: Visit::new(key, &self.resource, Manner::Brisk),
+                visit,
                 seen: 0,
             });
         }
         words
+    }
+
+    /// A visit to the resource that the lock `key` protects, in the mode of the calls.
+    fn visit(&self, key: &str) -> Visit {
+        Visit::new(key, &self.resource, Manner::Brisk, self.locks().mode())
     }
 
     async fn hammer(&self, (key, ttl, wait): Lock<'_>, tasks: usize, end: End) -> String {
@@ -238,7 +266,7 @@ impl<L: Locks> Commands<L> {
         (key, ttl, wait): Lock<'_>,
         manner: Manner,
     ) -> impl Future<Output = Result<RedisResult<bool>, String>> + Send + 'static {
-        let visit = Visit::new(key, &self.resource, manner);
+        let visit = Visit::new(key, &self.resource, manner, self.locks().mode());
         let (locks, key) = (self.locks().clone(), key.to_owned());
         async move { locks.run(&key, ttl, wait, visit).await }
     }

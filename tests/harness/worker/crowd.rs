@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
@@ -25,7 +26,7 @@ pub(crate) async fn crowd(
     let mut tasks = JoinSet::new();
     for caller in 0..callers {
         let (locks, key, served) = (locks.clone(), key.to_owned(), served.clone());
-        let visit = Visit::new(&key, resource, Manner::Brisk);
+        let visit = Visit::new(&key, resource, Manner::Brisk, locks.mode());
         let turn = async move {
             let held = locks.acquire(&key, ttl, wait).await?;
             served.borrow_mut().push(caller);
@@ -51,19 +52,21 @@ pub(crate) async fn crowd(
 /// The number of callers that acquire or release many locks together.
 const CALLERS: usize = 100;
 
-/// Acquires `count` locks, `key:0` and so on, and keeps them all.
+/// Acquires the locks of all these keys, and keeps them.
 pub(crate) async fn many<L: Locks>(
     locks: &L,
-    (key, ttl, wait): (&str, Duration, Duration),
-    count: usize,
+    keys: Vec<String>,
+    ttl: Duration,
+    wait: Duration,
 ) -> Result<Vec<L::Held>, String> {
     let mut callers = JoinSet::new();
+    let keys = Arc::new(keys);
     for caller in 0..CALLERS {
-        let (locks, key) = (locks.clone(), key.to_owned());
+        let (locks, keys) = (locks.clone(), keys.clone());
         callers.spawn(async move {
             let mut own = Vec::new();
-            for n in (caller..count).step_by(CALLERS) {
-                own.push(locks.acquire(&format!("{key}:{n}"), ttl, wait).await?);
+            for key in keys.iter().skip(caller).step_by(CALLERS) {
+                own.push(locks.acquire(key, ttl, wait).await?);
             }
             Ok::<_, String>(own)
         });

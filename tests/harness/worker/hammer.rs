@@ -77,7 +77,7 @@ async fn visit_again_and_again(
     let mut tally = Tally::default();
     let start = Instant::now();
     while !plan.end.has_come(start, &mut resource).await {
-        let visit = Visit::new(&plan.key, &resource, Manner::Brisk);
+        let visit = Visit::new(&plan.key, &resource, Manner::Brisk, locks.mode());
         match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
             Ok(Ok(_)) => tally.visits += 1,
             Ok(Err(_)) => tally.fail("Resource"),

@@ -3,12 +3,23 @@
 use std::future::Future;
 use std::time::Duration;
 
+use super::mode::Mode;
 use super::visit::Visit;
 
 /// A client. A failure is a string: a kind, a space, a message.
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
     /// A lock that is held.
     type Held: Held;
+
+    /// The same client, whose calls from now on hold their locks so. Other kinds always hold them alone.
+    fn in_mode(self, _mode: Mode) -> Self {
+        self
+    }
+
+    /// How its calls hold their locks.
+    fn mode(&self) -> Mode {
+        Mode::Plain
+    }
 
     /// Waits for the lock for at most `wait`.
     fn acquire(
@@ -17,6 +28,16 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         ttl: Duration,
         wait: Duration,
     ) -> impl Future<Output = Result<Self::Held, String>> + Send;
+
+    /// The same for several locks together. Other kinds have none of these.
+    fn acquire_all(
+        &self,
+        _keys: [&str; 2],
+        _ttl: Duration,
+        _wait: Duration,
+    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
+        async { Err("InvalidOptions it holds one lock at a time".to_owned()) }
+    }
 
     /// The same for a lock that its client retains for `retain` after the release. Other kinds ignore
     /// this.
@@ -56,6 +77,11 @@ pub(crate) trait Held: Send + Sync + 'static {
 
     /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// Goes on as a reader.
+    fn downgrade(self) -> impl Future<Output = Result<Self, String>> + Send
+    where
+        Self: Sized;
 
     /// Releases it.
     fn release(self) -> impl Future<Output = Result<(), String>> + Send;

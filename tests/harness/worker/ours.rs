@@ -3,28 +3,69 @@
 use std::future::pending;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockError, LockGuard};
+use lock_runtime::{Acquire, LockClient, LockError, LockGuard};
 use redis::RedisResult;
 
 use super::locks::{Held, Locks};
+use super::mode::Mode;
 use super::visit::Visit;
+use crate::shares::Share;
 use crate::wait;
 
-impl Locks for LockClient {
+/// The client under test, and how its calls hold their locks.
+#[derive(Clone)]
+pub(crate) struct Ours {
+    client: LockClient,
+    mode: Mode,
+}
+
+impl Ours {
+    pub(crate) fn new(client: LockClient) -> Self {
+        let mode = Mode::default();
+        Self { client, mode }
+    }
+
+    fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
+        // A `+` separates several keys.
+        let lock = match key.contains('+') {
+            true => self.client.lock_all(key.split('+')),
+            false => self.client.lock(key),
+        };
+        let lock = lock.ttl(ttl).wait(wait);
+        match self.mode {
+            Mode::Plain => lock,
+            Mode::Write => lock.write(),
+            Mode::AtLeast(minimum) => lock.hold_at_least(minimum),
+            Mode::Share(Share { limit: 0, .. }) => lock.read(),
+            Mode::Share(Share { take, limit }) => lock.permits(limit).take(take),
+        }
+    }
+}
+
+impl Locks for Ours {
     type Held = LockGuard;
 
-    /// A `+` separates several keys.
+    fn in_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    fn mode(&self) -> Mode {
+        self.mode
+    }
+
     async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<LockGuard, String> {
-        let acquire = match key.contains('+') {
-            true => self.lock_all(key.split('+')),
-            false => self.lock(key),
-        };
-        acquire
-            .ttl(ttl)
-            .wait(wait)
-            .acquire()
-            .await
-            .map_err(|error| words(&error))
+        let acquire = self.lock(key, ttl, wait).acquire();
+        acquire.await.map_err(|error| words(&error))
+    }
+
+    async fn acquire_all(
+        &self,
+        keys: [&str; 2],
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockGuard, String> {
+        let locks = self.client.lock_all(keys).ttl(ttl).wait(wait);
+        locks.await.map_err(|error| words(&error))
     }
 
     async fn acquire_retained(
@@ -34,7 +75,7 @@ impl Locks for LockClient {
         wait: Duration,
         retain: Duration,
     ) -> Result<LockGuard, String> {
-        let lock = self.lock(key).ttl(ttl).wait(wait).retain(retain);
+        let lock = self.lock(key, ttl, wait).retain(retain);
         lock.await.map_err(|error| words(&error))
     }
 
@@ -45,13 +86,13 @@ impl Locks for LockClient {
         wait: Duration,
         visit: Visit,
     ) -> Result<RedisResult<bool>, String> {
-        let acquire = self.lock(key).ttl(ttl).wait(wait);
+        let acquire = self.lock(key, ttl, wait);
         let body = async |guard: &LockGuard| visit.make(guard.fencing_token().get()).await;
         acquire.run(body).await.map_err(|error| words(&error))
     }
 
     async fn shutdown(&self) {
-        LockClient::shutdown(self).await;
+        self.client.shutdown().await;
     }
 }
 
@@ -75,6 +116,11 @@ impl Held for LockGuard {
     async fn renew(&mut self) -> Result<(), String> {
         let renewed = LockGuard::renew(self).await;
         renewed.map_err(|error| words(&error))
+    }
+
+    async fn downgrade(self) -> Result<Self, String> {
+        let downgraded = LockGuard::downgrade(self).await;
+        downgraded.map_err(|error| words(&error))
     }
 
     async fn release(self) -> Result<(), String> {

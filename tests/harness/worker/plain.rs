@@ -113,6 +113,10 @@ impl Held for PlainHeld {
         Ok(())
     }
 
+    async fn downgrade(self) -> Result<Self, String> {
+        Err("InvalidOptions it has no readers".to_owned())
+    }
+
     async fn release(mut self) -> Result<(), String> {
         let deleted: RedisResult<u64> = redis::cmd("EVAL")
             .arg(DELETE)

@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
 use super::locks::Locks;
+use super::older::Older;
+use super::ours::Ours;
 use super::plain::Plain;
 use crate::wait::PATIENCE;
 
@@ -20,7 +22,10 @@ use crate::wait::PATIENCE;
 ///
 /// A LOCK is `KEY TTL WAIT`.
 ///
+/// - `mode plain|write|read|permits N [take M]`: how all later calls hold their locks: `ok`. They begin as
+///   `plain`
 /// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
+/// - `acquire-all LOCK OTHER`: the same for the lock and that of another key together
 /// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
 ///   was held is dropped as well
 /// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or as
@@ -31,8 +36,9 @@ use crate::wait::PATIENCE;
 ///   for ever: `failed KIND MESSAGE`
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
+/// - `downgrade`: makes the held lock that of a reader: as `acquire`
 /// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
-///   `stale` if a fenced resource refuses it
+///   `stale` if a fenced resource refuses it. A visit under a share changes nothing in the resource
 /// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
 ///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`
 /// - `run-alone …`: the same on a current-thread runtime of its own
@@ -42,7 +48,8 @@ use crate::wait::PATIENCE;
 /// - `hammer-until LOCK TASKS KEY`: the same until the resource has a key of this name
 /// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
 /// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
-/// - `many LOCK COUNT`, `release-many`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`
+/// - `many LOCK COUNT`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`; `together LOCK
+///   COUNT`: the same for that many shares of one lock; `release-many`: gives all of them back
 /// - `clock`: the process's wall clock, in seconds
 /// - `idle`: `idle TASKS SOCKETS`, what the process has in use
 /// - `shutdown`: shuts the client down and drops it: `ok`
@@ -66,8 +73,10 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     match kind {
         Kind::Ours => {
             let client = LockClient::builder().url(locks).build();
-            obey(client.expect("the URL is well formed"), resource).await;
+            let client = Ours::new(client.expect("the URL is well formed"));
+            obey(client, resource).await;
         }
+        Kind::Older => obey(Older::new(locks), resource).await,
         Kind::Plain => obey(Plain::new(locks), resource).await,
     }
 }
@@ -77,6 +86,8 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
 pub enum Kind {
     /// This project's.
     Ours,
+    /// This project's before locks could be shared.
+    Older,
     /// A `SET NX PX` without a fencing token: the negative control.
     Plain,
 }
@@ -84,7 +95,7 @@ pub enum Kind {
 impl Kind {
     /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Ours, Self::Plain]
+        [Self::Ours, Self::Older, Self::Plain]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
@@ -93,6 +104,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
+            Self::Older => "older",
             Self::Plain => "plain",
         }
     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 
+use super::mode::Mode;
 use crate::history::{Entry, History};
+use crate::shares::{READ, Share};
 use crate::wait;
 
 /// The resource, ready for one visit.
@@ -16,6 +18,7 @@ pub(crate) struct Visit {
     history: History,
     resource: MultiplexedConnection,
     manner: Manner,
+    share: Option<Share>,
 }
 
 /// What a visit does between reading and writing.
@@ -33,12 +36,24 @@ pub(crate) enum Manner {
 
 impl Visit {
     /// A visit to the resource that the lock `key` protects.
-    pub(crate) fn new(key: &str, resource: &MultiplexedConnection, manner: Manner) -> Self {
+    pub(crate) fn new(
+        key: &str,
+        resource: &MultiplexedConnection,
+        manner: Manner,
+        mode: Mode,
+    ) -> Self {
         Self {
             history: History::of(key),
             resource: resource.clone(),
             manner,
+            share: mode.share(),
         }
+    }
+
+    /// The same visit for a reader.
+    pub(crate) fn of_reader(self) -> Self {
+        let share = Some(READ);
+        Self { share, ..self }
     }
 
     /// Reads and then writes. False: a fenced resource refuses the write as stale.
@@ -65,6 +80,7 @@ impl Visit {
             token,
             seen,
             writer: process::id().to_string(),
+            share: self.share,
         };
         self.history.append(&mut self.resource, &entry).await
     }

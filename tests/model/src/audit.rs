@@ -40,12 +40,14 @@ pub(crate) enum Breach {
     PhaseToken,
     /// A share was taken off or shortened by another command than its owner's end.
     ShareTaken,
+    /// A waiter that fits stays outside, although a share went in or left.
+    Unserved,
     /// A renewal failed although its owner shares the lock.
     WronglyLost,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 17] = [
+    pub(crate) const ALL: [Breach; 18] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -62,6 +64,7 @@ impl Breach {
         Breach::HalfDone,
         Breach::PhaseToken,
         Breach::ShareTaken,
+        Breach::Unserved,
         Breach::WronglyLost,
     ];
 }

@@ -196,6 +196,7 @@ impl Breach {
                 "a phase's token is above those of all locks before it and below those after it"
             }
             Breach::ShareTaken => "a share ends only by its owner's end or by its lapse",
+            Breach::Unserved => "a share that goes in or leaves lets in the first waiter that fits",
             Breach::WronglyLost => "a renewal fails only if its owner does not have the lock",
         }
     }

@@ -7,11 +7,12 @@
 //!
 //! # What is modelled
 //!
-//! - [`server`]: the four scripts, as pure functions. The test `scripts/random` of `lock-tests` runs random
-//!   sequences on them and on a real server, and compares answers, announcements and records.
+//! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
+//!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
+//!   records.
 //! - `client`, `conduct`, `outstanding`: a client's steps, each from one wait to the next. They cover local
 //!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
-//!   hand-off to a successor, settling, local turns, and retained leases.
+//!   hand-off to a successor, settling, local turns, retained leases, shares, and locks that become shares.
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
 //!   its replies. Its commands are lost or arrive late, in order.
 //! - `faults`, `fault_steps`: the faults and what each of them does.
@@ -37,6 +38,9 @@
 //! States count as one if they differ only in which client is which, in when they happen, or in the numbers
 //! of tokens and owners (`canonical`). The checker knows states by 64-bit fingerprints. For some millions of
 //! states the chance that two share one is below one in a million.
+//!
+//! One script grants one or two shares instead of 32, and looks at four waiters instead of 128. An owner has one
+//! entry in the queue, while a lock that becomes a share may have two there: one without and one with the tag.
 //!
 //! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
 //! a command on a second connection without counting the first as unanswered. Forks are not
@@ -71,17 +75,24 @@
 //! | a lease is retained: range exhausted, message before, while and after, mixed ttls, attempts, giving up, renewal, crash, loss, a broken connection, shutdown | retained, retained by both, and every other `retained` |
 //! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss between two turns | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
 //!
+//! | readers, permits and locks in every order, with scripts that know nothing of shares, or with writers that do | readers and a writer, readers and a writer's end, permits, permits and a lock |
+//! | renewal of shares; the longest share leaves first; lapsed shares, more than a script looks at | readers, renewal; readers of mixed ttls; permits, short walks |
+//! | shares with the faults above | every `shares, …`; permits, doubled |
+//! | a lock becomes a share: lost, late with another writer in between, past a teardown, after local turns | every `downgrade` |
+//!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
 //! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant, and the server's holder
 //! must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
-//! then refuses every stale write.
+//! then refuses every stale write. Shares of one phase have one token, so it does not tell them from each other.
 //!
 //! # Mistakes
 //!
 //! [`Seeded`] lists mistakes that the model can make, and `tests/mistakes.rs` asserts that each is found.
-//! `tests/several.rs` does so for [`several::Mistake`]. Two of [`Seeded`] were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
-//! [`Seeded::SuccessorForgotten`].
+//! `tests/several.rs` does so for [`several::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
+//! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeLate`], [`Seeded::DowngradeRenewsAlone`] and
+//! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
 
 mod audit;
 mod canonical;

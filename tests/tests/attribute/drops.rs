@@ -110,6 +110,12 @@ fn formatted(
     Ok(())
 }
 
+/// Arguments that only keys name.
+#[distributed_lock(keys = ["drop", "one:<one.id>", other.id.to_string()], client = locks)]
+fn several(locks: &LockClient, one: Order, other: Order) -> Result<(), AppError> {
+    Ok(())
+}
+
 /// Arguments that only the numbers of permits name.
 #[distributed_lock(key = "drop", permits = limit.number(), take = take.number(), client = locks)]
 fn limited(locks: &LockClient, limit: Order, take: Order) -> Result<(), AppError> {
@@ -197,6 +203,10 @@ fn before_the_release_wherever_the_name_occurs() {
 
     let probe = Probe::new();
     limited(&probe.locks, probe.order(), probe.order()).unwrap();
+    probe.assert_all_held(2);
+
+    let probe = Probe::new();
+    several(&probe.locks, probe.order(), probe.order()).unwrap();
     probe.assert_all_held(2);
 }
 

@@ -50,6 +50,21 @@ mod clean {
         Ok(lock.key().to_owned())
     }
 
+    #[distributed_lock(keys = ["<_id>:<name>", "<name>", String::from("a")], client = locks)]
+    pub(super) async fn several(
+        locks: &LockClient,
+        _id: u8,
+        name: &str,
+        _tx: Tx,
+    ) -> Result<(), LockError> {
+        Ok(())
+    }
+
+    #[distributed_lock(keys = names.iter(), client = locks)]
+    pub(super) fn listed(locks: &LockClient, names: &[String], _tx: Tx) -> Result<(), LockError> {
+        Ok(())
+    }
+
     #[distributed_lock(key = "never", client = locks, or_else = |error| panic!("{error}"))]
     pub(super) async fn never(locks: &LockClient) -> ! {
         panic!("ran")
@@ -90,6 +105,8 @@ async fn clean_functions_run() {
     clean::unit(&locks).await;
     clean::unit_blocking(&locks);
     assert_eq!(clean::expression(&locks).await.unwrap(), "expression");
+    clean::several(&locks, 1, "name", clean::Tx).await.unwrap();
+    clean::listed(&locks, &["name".to_owned()], clean::Tx).unwrap();
     clean::underscores(&locks, 1, "");
     assert_eq!(clean::future(&locks).await.unwrap(), 1);
     clean::Shop(locks.clone()).method(0).await.unwrap();

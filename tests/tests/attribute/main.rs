@@ -16,6 +16,7 @@ mod receivers;
 mod release;
 mod returns;
 mod runtimes;
+mod several_keys;
 mod stacking;
 
 use std::error::Error;

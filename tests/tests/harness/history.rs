@@ -1,12 +1,20 @@
 //! The register: it must reveal every failure of a lock.
 
-use harness::{Entry, History, RedisServer, Written};
+use harness::{Entry, History, READ, RedisServer, Share, Written};
 
 fn entry(token: u64, seen: usize) -> Entry {
     Entry {
         token,
         seen,
         writer: "test".to_owned(),
+        share: None,
+    }
+}
+
+fn shared(share: Share, seen: usize) -> Entry {
+    Entry {
+        share: Some(share),
+        ..entry(1, seen)
     }
 }
 
@@ -83,4 +91,69 @@ fn a_write_that_was_overtaken_is_stale_if_it_was_taken() {
     // The visit overlapped only a write that was refused.
     let harmless = [written(1, 0, false), written(2, 0, true)];
     assert_eq!(History::stale_writes(&harmless), Vec::<&Written>::new());
+}
+
+#[test]
+fn readers_may_overlap_each_other_and_no_writer() {
+    let readers = [shared(READ, 0), shared(READ, 0), entry(1, 2)];
+    assert_eq!(History::double_entries(&readers), Vec::<&Entry>::new());
+    let written_meanwhile = [entry(1, 0), shared(READ, 0)];
+    assert_eq!(
+        History::double_entries(&written_meanwhile),
+        [&shared(READ, 0)]
+    );
+    let read_meanwhile = [shared(READ, 0), entry(1, 0)];
+    assert_eq!(History::double_entries(&read_meanwhile), [&entry(1, 0)]);
+}
+
+#[test]
+fn permits_are_counted_while_their_visits_overlap() {
+    let of_three = |take, seen| shared(Share::permits(take, 3), seen);
+    let in_turn = [of_three(2, 0), of_three(2, 1), of_three(1, 1)];
+    assert_eq!(History::overfull_entries(&in_turn), []);
+    let at_once = [of_three(1, 0), of_three(2, 1), of_three(2, 1)];
+    assert_eq!(
+        History::overfull_entries(&at_once),
+        [(&of_three(2, 1), 4, 3)]
+    );
+    assert_eq!(History::double_entries(&at_once), Vec::<&Entry>::new());
+}
+
+#[test]
+fn permits_are_compared_with_the_highest_limit_and_readers_with_none() {
+    let limits = [
+        shared(Share::permits(2, 2), 0),
+        shared(Share::permits(3, 5), 0),
+    ];
+    assert_eq!(History::overfull_entries(&limits), []);
+    let beside_readers = [
+        shared(Share::permits(2, 2), 0),
+        shared(READ, 0),
+        shared(READ, 0),
+    ];
+    assert_eq!(History::overfull_entries(&beside_readers), []);
+}
+
+#[tokio::test]
+async fn share_of_a_visit_is_in_the_register() {
+    let server = RedisServer::start();
+    let mut connection = server.async_connection().await;
+    let history = History::of("order:42");
+    let entries = [shared(Share::permits(2, 5), 0), entry(1, 1)];
+    for entry in &entries {
+        assert!(history.append(&mut connection, entry).await.unwrap());
+    }
+    assert_eq!(history.read(&mut server.connection()), entries);
+}
+
+#[test]
+fn read_is_stale_if_a_fenced_resource_took_it_after_a_write_meanwhile() {
+    let written = |entry, taken| Written { entry, taken };
+    let reader = || shared(READ, 0);
+    let beside = [written(reader(), true), written(reader(), true)];
+    assert_eq!(History::stale_writes(&beside), Vec::<&Written>::new());
+    let refused = [written(entry(2, 0), true), written(reader(), false)];
+    assert_eq!(History::stale_writes(&refused), Vec::<&Written>::new());
+    let taken = [written(entry(1, 0), true), written(reader(), true)];
+    assert_eq!(History::stale_writes(&taken), [&written(reader(), true)]);
 }

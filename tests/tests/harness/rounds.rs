@@ -54,6 +54,30 @@ fn a_double_entry_is_found_and_a_token_keeps_it_out_of_the_resource() {
 }
 
 #[test]
+fn permits_above_the_limit_are_found() {
+    let row = Row::new("overfull", Class::E, |round| {
+        let other = RedisServer::start();
+        let mut workers = [round.worker(), round.worker_at(&other.url())].map(|mut worker| {
+            worker.ask_mode("permits 1");
+            round.hold(worker, TTL)
+        });
+        for command in ["look", "write", "release"] {
+            for worker in &mut workers {
+                worker.ask(command, PATIENCE);
+            }
+        }
+    });
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!((tally.double, tally.stale), (2, 0));
+    assert_eq!(kinds, [ViolationKind::DoubleEntry]);
+    let what = &tally.violations[0].1.what;
+    assert!(
+        what.starts_with("2 of 1 permits were taken at the end of "),
+        "{what}"
+    );
+}
+
+#[test]
 fn a_double_entry_is_counted_where_no_lease_can_hold() {
     let row = Row::new("two_inside", Class::F, two_inside);
     let (tally, kinds) = play(&row, Kind::Ours);

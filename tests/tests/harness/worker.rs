@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{History, PATIENCE, RedisServer, Worker, wait_until};
+use harness::{History, PATIENCE, READ, RedisServer, Share, Worker, wait_until};
 
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -84,6 +84,37 @@ fn a_lock_worker_hammers() {
     assert!(!entries.is_empty());
     assert_eq!(tally, format!("hammered {}", entries.len()));
     History::assert_exclusive(&entries);
+}
+
+#[test]
+fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
+    let server = RedisServer::start();
+    let mut worker = lock_worker(&server);
+    let token = |worker: &mut Worker, command: &str| -> u64 {
+        let held = worker.ask(command, PATIENCE);
+        let token = held.strip_prefix("held ").expect(&held).parse().unwrap();
+        for command in ["look", "write"] {
+            worker.ask(command, PATIENCE);
+        }
+        token
+    };
+    let acquire = "acquire order:42 30000 1000";
+    worker.ask_mode("permits 3 take 2");
+    token(&mut worker, acquire);
+    assert_eq!(worker.ask("release", PATIENCE), "ok");
+    worker.ask_mode("write");
+    let written = token(&mut worker, acquire);
+    let read = token(&mut worker, "downgrade");
+    assert!(written < read, "{written} {read}");
+
+    // The lock is shared from now on.
+    worker.ask_mode("read");
+    let together = "together order:42 30000 1000 5";
+    assert_eq!(worker.ask(together, PATIENCE), "ok");
+    assert_eq!(worker.ask("release-many", PATIENCE), "ok");
+    let entries = History::of("order:42").read(&mut server.connection());
+    let shares: Vec<_> = entries.iter().map(|entry| entry.share).collect();
+    assert_eq!(shares, [Some(Share::permits(2, 3)), None, Some(READ)]);
 }
 
 /// The negative control: locks that two processes do not share exclude nothing, and the register shows

@@ -94,6 +94,7 @@ async fn a_foreign_program_and_workers_are_never_inside_at_once() {
                     token: 0,
                     seen,
                     writer: NAME.to_owned(),
+                    share: None,
                 };
                 // The other program has no token.
                 history.append(&mut resource, &entry).await.unwrap();

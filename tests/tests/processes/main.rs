@@ -7,10 +7,12 @@
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | a process that holds several locks dies | `several` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
+//! | a process of a version without shares, and one with them, are inside at once | `older` |
 
 mod exclusion;
 mod fault_table;
 mod foreign;
+mod older;
 mod scene;
 mod several;
 mod terminate;

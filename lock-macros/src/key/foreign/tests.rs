@@ -8,6 +8,7 @@ fn diagnostics(template: &str) -> Vec<(&str, String)> {
     let arguments = Arguments {
         has: &|name| names.iter().any(|known| known == name) || name == "self",
         names: &names,
+        place: Place::Value,
     };
     placeholders(template, &pieces, &arguments, &mut diagnostics);
     diagnostics
@@ -138,6 +139,7 @@ fn counting_placeholder_without_arguments_is_not_reported() {
     let arguments = Arguments {
         has: &|_| false,
         names: &[],
+        place: Place::Value,
     };
     placeholders(
         template,

@@ -130,13 +130,17 @@ impl Memory {
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
         match lease.keys.is_one() {
-            true => self.free_owner(lease.into(), now),
+            true => self.free_owner(lease.into(), lease, now),
             false => self.free_several(lease, now),
         }
     }
 
-    fn free_owner(&self, owner: LockOwner<'_>, now: Moment) -> bool {
-        self.store.decide(|store| store.release(owner, now))
+    fn free_owner(&self, owner: LockOwner<'_>, lease: &Lease, now: Moment) -> bool {
+        let rest = lease.rest(now);
+        self.store.decide(|store| match rest.is_zero() {
+            true => store.release(owner, now),
+            false => store.rest(owner, rest, now),
+        })
     }
 }
 
@@ -196,8 +200,12 @@ impl Backend for Memory {
     }
 
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
+        let rests = !lease.rest(lease.now()).is_zero();
         if self.free(&lease) {
-            ReleaseOutcome::Freed
+            match rests {
+                true => ReleaseOutcome::Rests,
+                false => ReleaseOutcome::Freed,
+            }
         } else {
             ReleaseOutcome::NotOurs
         }

@@ -106,7 +106,7 @@ impl Memory {
         let owners = self.several.remove(lease).into_iter();
         let mut all = true;
         for owner in owners.flat_map(|owners| owners.to_vec()) {
-            all &= self.free_owner((&owner).into(), now);
+            all &= self.free_owner((&owner).into(), lease, now);
         }
         all
     }

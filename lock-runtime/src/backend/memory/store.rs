@@ -18,7 +18,8 @@ pub(crate) mod request;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::backend::memory::store::holder::{Grant, Holder};
@@ -38,6 +39,8 @@ pub(crate) struct Store<H, W> {
     locks: HashMap<String, LockState<H, W>>,
     last_token: FencingToken,
     owner_ids: OwnerIds,
+    /// Locks that stay taken although their holders are done, by the end of that.
+    resting: BTreeSet<(Moment, String)>,
 }
 
 #[derive(Debug)]
@@ -52,6 +55,7 @@ impl<H, W> Default for Store<H, W> {
             locks: HashMap::new(),
             last_token: FencingToken::new(0),
             owner_ids: OwnerIds::default(),
+            resting: BTreeSet::new(),
         }
     }
 }
@@ -188,6 +192,39 @@ impl<H, W: Clone> Store<H, W> {
         lock.holders.downgrade(token, now);
         self.admit_waiters(writer.key, now, &mut effects);
         effects.with(Some(token))
+    }
+
+    /// Keeps a lock taken for a time although its holder is done. `false` if it was not held.
+    pub(crate) fn rest(
+        &mut self,
+        holder: LockOwner<'_>,
+        time: Duration,
+        now: Moment,
+    ) -> Decision<bool, H, W> {
+        let mut effects = self.expire(holder.key, now);
+        self.expire_resting(now, &mut effects);
+        let (nobody, until) = (self.owner_ids.next(), now + time);
+        let Some(lock) = self.locks.get_mut(holder.key) else {
+            return effects.with(false);
+        };
+        let rest = |holder: &mut Holder<H>| holder.rest(nobody, until);
+        let Some(handle) = lock.holders.change(holder.id, rest) else {
+            return effects.with(false);
+        };
+        effects.released.extend(handle);
+        effects.wake.extend(lock.first());
+        self.resting.insert((until, holder.key.to_owned()));
+        effects.with(true)
+    }
+
+    /// Ends the rest of locks for which no caller asks any more.
+    fn expire_resting(&mut self, now: Moment, effects: &mut Effects<H, W>) {
+        while let Some((until, _)) = self.resting.first()
+            && *until <= now
+            && let Some((_, key)) = self.resting.pop_first()
+        {
+            effects.extend(self.expire(&key, now));
+        }
     }
 
     /// The handles of the holders of `key`.

@@ -18,6 +18,7 @@ const ENDLESS: LeaseTerms = LeaseTerms {
     renew: true,
     max_hold: None,
     retain: Duration::ZERO,
+    hold_at_least_ms: 0,
 };
 
 /// A holder without a lease.

@@ -138,6 +138,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
+            hold_at_least_ms: 0,
         },
         wait: Duration::ZERO,
         label: "a caller".into(),

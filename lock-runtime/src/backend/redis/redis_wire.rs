@@ -11,7 +11,9 @@ use super::url::Target;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, Wire, WireEvents};
+use crate::backend::wire::{
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+};
 use crate::background::Background;
 use crate::config::Options;
 
@@ -100,6 +102,31 @@ impl Wire for RedisWire {
         let node = self.topology.node(&names.first().lock);
         let answered = node.run(&node.ending, &call, note).await?;
         scripts::parse_release_reply(&answered.answer)
+    }
+
+    async fn rest(&self, owner: &mut Owner, request: RestRequest) -> Result<EndReply, WireError> {
+        let Owner {
+            entry,
+            names,
+            outstanding,
+            ..
+        } = owner;
+        let call = ScriptCall {
+            script: Scripts::rest(),
+            names,
+            arguments: &[
+                Argument::Text(entry.owner_id.as_str()),
+                Argument::Number(millis(request.time)),
+            ],
+            holder: None,
+        };
+        let note = |event: SendEvent| match event {
+            SendEvent::Sending(on) => outstanding.ending(on),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+        };
+        let node = self.topology.node(&names.first().lock);
+        let answered = node.run(&node.ending, &call, note).await?;
+        scripts::parse_rest_reply(&answered.answer)
     }
 
     async fn end(

@@ -13,6 +13,12 @@ use crate::key::{NameSet, Record};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
+macro_rules! lua {
+    ($($name:literal),+) => {
+        concat!($(include_str!(concat!("lua/", $name, ".lua"))),+)
+    };
+}
+
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
     /// The records that are its KEYS, in their order.
@@ -43,17 +49,18 @@ impl Scripts {
         }
     }
 
+    /// The script that keeps locks taken whose holder is done.
+    pub(super) fn rest() -> &'static Script {
+        static REST: LazyLock<Script> =
+            LazyLock::new(|| Script::of_several(&[Record::Lock], lua!("rest")));
+        &REST
+    }
+
     /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
     /// queue lets the next ones in when it confirms.
     pub(super) fn end_with_successor() -> &'static Script {
         &EXCLUSIVE.end
     }
-}
-
-macro_rules! lua {
-    ($($name:literal),+) => {
-        concat!($(include_str!(concat!("lua/", $name, ".lua"))),+)
-    };
 }
 
 const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
@@ -243,6 +250,14 @@ pub(super) fn parse_release_reply(value: &Value) -> Result<EndReply, WireError> 
         Value::Int(2) => Ok(EndReply::Contended),
         Value::Int(0 | -1) => Ok(EndReply::NotOurs),
         _ => Err(unknown_answer("release")),
+    }
+}
+
+pub(super) fn parse_rest_reply(value: &Value) -> Result<EndReply, WireError> {
+    match value {
+        Value::Int(1) => Ok(EndReply::Rests),
+        Value::Int(-1) => Ok(EndReply::NotOurs),
+        _ => Err(unknown_answer("rest")),
     }
 }
 

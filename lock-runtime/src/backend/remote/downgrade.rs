@@ -83,7 +83,13 @@ async fn attempt<W: Wire>(
             Ok(Answered {
                 at,
                 answer: AcquireReply::Granted(answer),
-            }) if is_fresh(context.now(), at, ttl) => return Ok(Answered { at, answer }),
+            }) if is_fresh(context.now(), at, ttl) => {
+                // The same answer comes if the lock was lost and free, and another writer may have come and gone.
+                return match lease.loss() {
+                    None => Ok(Answered { at, answer }),
+                    Some(loss) => Err(lease.lost_error(loss)),
+                };
+            }
             Ok(Answered {
                 answer: AcquireReply::Waiting(_),
                 ..

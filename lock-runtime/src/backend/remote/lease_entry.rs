@@ -79,7 +79,8 @@ impl LeaseEntry {
         let has_token = self.turn + 1 < turns;
         let contended = self.contended || self.owner.has_waiters();
         let is_fair = !contended || now.since(self.granted_at) < MAX_LOCAL_TIME;
-        is_same_ttl && is_long && has_token && is_fair && !self.lease.is_over()
+        let rests = !self.lease.rest(now).is_zero();
+        is_same_ttl && is_long && has_token && is_fair && !rests && !self.lease.is_over()
     }
 
     /// Hands the lease to another caller as it is.
@@ -99,7 +100,8 @@ impl LeaseEntry {
         let is_wanted = self.contended || self.owner.has_waiters();
         let is_answered = self.unanswered == 0 && self.schedule.unconfirmed() == 0;
         let is_sure = is_answered && self.doubt == Doubt::None && !self.lease.is_over();
-        if !self.lease.is_delivered() || !has_token || is_wanted || !is_sure {
+        let rests = !self.lease.rest(now).is_zero();
+        if !self.lease.is_delivered() || !has_token || is_wanted || !is_sure || rests {
             return Duration::ZERO;
         }
         let left = self.schedule.deadline().since(now);

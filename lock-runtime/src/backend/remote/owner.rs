@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
@@ -17,6 +18,9 @@ use crate::lease::owner_id::OwnerId;
 pub(crate) struct RegisteredOwner {
     owner: Owner,
     notifier: GrantNotifier,
+    /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
+    /// Boxed, since hardly any owner has it.
+    pub(crate) rests_until: Option<Box<Instant>>,
 }
 
 impl RegisteredOwner {
@@ -31,6 +35,7 @@ impl RegisteredOwner {
         Ok(RegisteredOwner {
             owner: Owner::new(owner_id, label, names.clone(), mode),
             notifier: notifier.clone(),
+            rests_until: None,
         })
     }
 
@@ -47,6 +52,7 @@ impl RegisteredOwner {
         RegisteredOwner {
             owner,
             notifier: notifier.clone(),
+            rests_until: None,
         }
     }
 

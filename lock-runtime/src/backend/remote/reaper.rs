@@ -15,7 +15,8 @@ use tokio::time::sleep;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::{EndRequest, Wire};
+use crate::backend::wire::reply::EndReply;
+use crate::backend::wire::{EndRequest, RestRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::random;
 use crate::key::RecordNames;
@@ -27,6 +28,9 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The same once an owner has been ended for [`SETTLING_TIME`], as one with a long ttl may have to be.
 const LATER_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The resolution of expiries.
+const SHORTEST_REST: Duration = Duration::from_millis(1);
 
 /// The least time for which an owner is ended again; longer if it asked for a longer ttl.
 const SETTLING_TIME: Duration = Duration::from_secs(10);
@@ -45,7 +49,7 @@ pub(crate) fn end<W: Wire>(
     let counted = context.unsettled.one();
     let ending = context.clone();
     context.spawn(async move {
-        let ended = ending.wire.end(&mut owner, EndRequest::default()).await;
+        let ended = end_or_rest(&ending, &mut owner).await;
         drop(first);
         let is_unanswered = needs_another_end(&ended, &owner);
         settle(&ending, owner, is_unanswered, Some(counted)).await;
@@ -67,6 +71,25 @@ pub(crate) fn end_again<W: Wire>(
     };
     let owner = RegisteredOwner::ended_before(owner_id, names, mode, &context.notifier);
     drop(end(context, owner));
+}
+
+/// Ends an owner; while its lock is to stay taken, puts the lock to rest instead.
+pub(crate) async fn end_or_rest<W: Wire>(
+    context: &Context<W>,
+    owner: &mut RegisteredOwner,
+) -> Result<EndReply, WireError> {
+    let until = owner.rests_until.as_deref();
+    let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let Some(time) = rest.filter(|rest| *rest >= SHORTEST_REST) else {
+        let ended = context.wire.end(owner, EndRequest::default()).await;
+        return ended.map(|answered| answered.answer);
+    };
+    let rested = context.wire.rest(owner, RestRequest { time }).await;
+    if rested.is_ok() {
+        // What may follow ends an owner that holds nothing any more.
+        owner.rests_until = None;
+    }
+    rested
 }
 
 /// Whether an owner has to be ended again after this.
@@ -114,7 +137,7 @@ pub(crate) async fn settle<W: Wire>(
         if is_last {
             counted = None;
         }
-        let ended = context.wire.end(&mut owner, EndRequest::default()).await;
+        let ended = end_or_rest(context, &mut owner).await;
         if !needs_another_end(&ended, &owner) {
             (is_unanswered, counted) = (false, None);
             if is_last {

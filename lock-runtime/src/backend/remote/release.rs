@@ -105,6 +105,8 @@ fn release_task<W: Wire>(
             .queues()
             .update(&entry.owner.names.first().lock, None);
     }
+    let rest = entry.lease.rest(context.now());
+    let rests_until = (!rest.is_zero()).then(|| Box::new(Instant::now() + rest));
     let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
     let mut report = Report {
         // Captured before the release is sent: a lease that expires while the release is unanswered is not a
@@ -123,6 +125,7 @@ fn release_task<W: Wire>(
             turn,
             ..
         } = *entry;
+        owner.rests_until = rests_until;
         let token = lease.token.of_grant(turn);
         let outcome = {
             if !contended {
@@ -183,6 +186,7 @@ impl Report {
 fn outcome_of(ended: &Result<EndReply, WireError>) -> ReleaseOutcome {
     match ended {
         Ok(EndReply::NotOurs | EndReply::LeftQueue) => ReleaseOutcome::NotOurs,
+        Ok(EndReply::Rests) => ReleaseOutcome::Rests,
         Ok(_) => ReleaseOutcome::Freed,
         Err(_) => ReleaseOutcome::Unconfirmed,
     }
@@ -199,7 +203,11 @@ async fn first_end<W: Wire>(
     until: Instant,
 ) -> Result<EndReply, WireError> {
     let mut failures = 0;
-    if heads_queue && let Some((successor, ttl)) = successor(context, owner) {
+    let rests = owner.rests_until.is_some();
+    if heads_queue
+        && !rests
+        && let Some((successor, ttl)) = successor(context, owner)
+    {
         // The queue goes to the successor, whatever the outcome.
         heads_queue = false;
         contended = true;
@@ -210,9 +218,8 @@ async fn first_end<W: Wire>(
     }
     let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
     loop {
-        let ended = if contended {
-            let ended = context.wire.end(owner, EndRequest::default()).await;
-            ended.map(|answered| answered.answer)
+        let ended = if contended || rests {
+            reaper::end_or_rest(context, owner).await
         } else {
             context.wire.release(owner, ReleaseRequest { token }).await
         };

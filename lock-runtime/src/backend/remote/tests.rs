@@ -10,7 +10,7 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal};
+use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest};
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
@@ -34,6 +34,10 @@ impl Wire for SilentWire {
     }
 
     async fn release(&self, _: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
+        pending().await
+    }
+
+    async fn rest(&self, _: &mut Owner, _: RestRequest) -> Result<EndReply, WireError> {
         pending().await
     }
 
@@ -62,6 +66,7 @@ fn request(wait: Duration) -> Request {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
+            hold_at_least_ms: 0,
         },
         wait,
         label: "".into(),

@@ -44,6 +44,12 @@ pub(crate) struct ReleaseRequest {
     pub(crate) token: FencingToken,
 }
 
+/// Keeps a lock taken although its holder is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RestRequest {
+    pub(crate) time: Duration,
+}
+
 /// Ends an owner: afterwards it neither holds the lock nor queues for it.
 #[derive(Debug, Default)]
 pub(crate) struct EndRequest<'a> {
@@ -78,6 +84,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
         &self,
         owner: &mut Owner,
         request: ReleaseRequest,
+    ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
+
+    /// Keeps the lock taken for a time, by no owner any more.
+    fn rest(
+        &self,
+        owner: &mut Owner,
+        request: RestRequest,
     ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
 
     /// Ends an owner.

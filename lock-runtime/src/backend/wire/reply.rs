@@ -36,6 +36,8 @@ pub(crate) struct Waiting {
 pub(crate) enum EndReply {
     /// The owner held the lock, which is free now.
     Freed,
+    /// The owner held the lock, which stays taken for a time.
+    Rests,
     /// The owner held the lock, which was granted to a waiter of the queue.
     HandedOff,
     /// The owner held the lock, which the named successor holds now.

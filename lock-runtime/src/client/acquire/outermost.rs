@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
-use crate::config::{bounded_wait, check_max_hold, check_retain, check_ttl};
+use crate::config::{bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
@@ -126,6 +126,9 @@ impl Acquire {
             (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
                 "a share of a lock is never retained",
             )),
+            (Some(_), _) if !self.hold_at_least.is_zero() => {
+                Err(LockError::invalid_options("a share has no minimum hold"))
+            }
             _ => Ok(mode),
         });
         checked.map_err(|error| error.with_key(&self.key))
@@ -143,6 +146,7 @@ impl Acquire {
                 self.retain
                     .map_or(Ok(()), |retain| check_retain(retain, ttl))
             })
+            .and_then(|()| check_hold_at_least(self.hold_at_least, self.max_hold))
             .map_err(|error| error.with_key(&self.key))?;
         Ok(LeaseTerms {
             ttl,
@@ -150,6 +154,7 @@ impl Acquire {
             max_hold: self.max_hold,
             // The client's default applies to leases of all lengths.
             retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
+            hold_at_least_ms: u32::try_from(self.hold_at_least.as_millis()).unwrap_or(u32::MAX),
         })
     }
 

@@ -1,7 +1,7 @@
 //! The rules of shares.
 
 use super::{AuditedRun, Breach, Breaches};
-use crate::server::{Answer, Command, OwnerId};
+use crate::server::{Answer, Command, Mode, OwnerId, Shares};
 
 impl AuditedRun<'_> {
     /// The owner that the command ends.
@@ -26,6 +26,7 @@ impl AuditedRun<'_> {
     }
 
     pub(super) fn audit_shares(&self, breaches: &mut Breaches) {
+        self.audit_service(breaches);
         if self.before.holder() != Some(OwnerId::PHASE)
             && self.after.holder() != Some(OwnerId::PHASE)
         {
@@ -52,14 +53,56 @@ impl AuditedRun<'_> {
         self.audit_order(breaches);
     }
 
+    /// Who goes in or leaves lets in at least the first waiter, if it fits.
+    fn audit_service(&self, breaches: &mut Breaches) {
+        let is_in = matches!(self.answer, Answer::Held { .. });
+        let serves = match self.command {
+            Command::ShareAcquire { .. } => is_in,
+            Command::ShareRelease { .. } => self.answer == Answer::Code(1),
+            Command::ShareEnd { .. } => matches!(self.answer, Answer::Code(1..)),
+            _ => false,
+        };
+        if !serves || self.mode != Mode::Normal {
+            return;
+        }
+        let is_shared = self.after.holder() == Some(OwnerId::PHASE);
+        if is_in && !is_shared {
+            breaches.add(Breach::Unserved);
+        }
+        let mut members = self.after.members().iter();
+        let mut goes_in = members.any(|member| member.is_live() && !self.was_inside(member.owner));
+        goes_in |= self.after.lock.is_some() && !is_shared;
+        let mut live = self
+            .after
+            .queue
+            .entries()
+            .iter()
+            .filter(|entry| entry.is_live());
+        let Some(first) = live.next() else {
+            return;
+        };
+        let taken = self.after.shares.as_ref().map(Shares::taken);
+        let fits = match (self.after.lock, taken, first.share) {
+            (None, ..) => true,
+            (Some(_), Some(taken), Some(share)) => {
+                share.limit == 0 || taken + i32::from(share.take) <= i32::from(share.limit)
+            }
+            _ => false,
+        };
+        if fits && !goes_in && self.receivers & 1 << first.owner.client != 0 {
+            breaches.add(Breach::Unserved);
+        }
+    }
+
+    fn was_inside(&self, owner: OwnerId) -> bool {
+        self.before.holder() == Some(owner) || self.before.share(owner).is_some()
+    }
+
     /// Nobody goes in before a waiter that came earlier, is alive, and can be reached.
     fn audit_order(&self, breaches: &mut Breaches) {
         let stays = |owner: OwnerId| {
             let mut entries = self.after.queue.entries().iter();
             entries.any(|entry| entry.owner == owner)
-        };
-        let is_inside = |owner: OwnerId| {
-            self.before.holder() == Some(owner) || self.before.share(owner).is_some()
         };
         let members = self
             .after
@@ -71,7 +114,7 @@ impl AuditedRun<'_> {
             .holder()
             .filter(|&holder| holder != OwnerId::PHASE);
         let owners = members.map(|member| member.owner).chain(holder);
-        for owner in owners.filter(|&owner| !is_inside(owner)) {
+        for owner in owners.filter(|&owner| !self.was_inside(owner)) {
             let before = self.before.queue.entries().iter();
             let earlier = before.take_while(|entry| entry.owner != owner);
             let mut waiting = earlier.filter(|entry| entry.is_live() && stays(entry.owner));

@@ -1,4 +1,16 @@
 //! Shares: each call has an owner and a place in the queue of its own. Locks become shares.
+//!
+//! # A lock becomes a share
+//!
+//! The owner of a lock sends a share's acquire that does not queue.
+//!
+//! - From then on every command of the owner is that of a share. A plain renewal that arrives after the acquire
+//!   would find that the lock is not the owner's. The scripts of shares also know an owner that has the lock alone.
+//! - The answer counts if it is read before the deadline that the lock had. Later, the server may have lost the
+//!   lock, given it to another owner, and taken it anew for this one: the answer is the same.
+//! - Without an answer the acquire is sent again. The share is relied on when an answer comes.
+//! - An end of the owner removes its share and its queue entry: a late plain acquire queues an owner that shares
+//!   the lock.
 
 use super::{ClientRules, Verdict, count_from};
 use crate::client::{Client, Downgrade, Phase};

@@ -198,6 +198,12 @@ impl Script<'_> {
                 walked.blocked = true;
                 return walked;
             };
+            let goes_on = matches!(room, Room::Taken(_)) && self.is_phase();
+            let member = self.member(entry.owner, share.take);
+            if goes_on && member.is_some_and(|member| member.is_live()) {
+                // As after a failover that restores an old queue.
+                continue;
+            }
             walked.shares.push((entry.owner, share));
             walked.sum += self.counted(share);
         }
@@ -270,15 +276,15 @@ impl Script<'_> {
                 None,
                 Some(Lock {
                     value: Value::Ours { token, .. },
-                    rest: Some(before),
+                    rest: before,
                 }),
             ) => {
-                let keeps = if rest > before {
-                    self.is_seeded(Seeded::JoinKeepsExpiry)
-                } else {
-                    self.is_seeded(Seeded::ExpiryNotLowered)
+                let keeps = match before {
+                    Some(before) if rest > before => self.is_seeded(Seeded::JoinKeepsExpiry),
+                    Some(_) => self.is_seeded(Seeded::ExpiryNotLowered),
+                    None => false,
                 };
-                (token, if keeps { before } else { rest })
+                (token, before.filter(|_| keeps).unwrap_or(rest))
             }
             (Some(token), _) => (token, rest),
             (None, other) => unreachable!("{other:?} is no phase that goes on"),

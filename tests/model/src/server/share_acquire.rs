@@ -49,6 +49,9 @@ impl Script<'_> {
             }
             _ => {}
         }
+        if phase.is_none() && self.records.shares == Some(Shares::WrongType) {
+            return self.refuse(Branch::ShareOfSpoiledShares, Refusal::WrongType);
+        }
         self.share_from_the_queue(me, share, ttl, queues, phase.as_ref())
     }
 
@@ -57,7 +60,8 @@ impl Script<'_> {
     fn confirm_share(&mut self, me: OwnerId, share: Share, ttl: Ticks, phase: &Phase) -> Answer {
         self.raise_share(me, share.take, ttl, Seeded::JoinKeepsExpiry);
         self.taken.insert(Branch::ShareConfirms);
-        if let Answer::Held { flagged: true, .. } = self.held() {
+        let is_readable = self.records.queue != Queue::WrongType;
+        if is_readable && matches!(self.held(), Answer::Held { flagged: true, .. }) {
             let walked = self.walk(phase.room, None, Some(me), 1 + phase.freed());
             let is_queue_empty = self.records.queue == Queue::default();
             if (!walked.gone.is_empty() || !phase.lapsed.is_empty() || is_queue_empty)
@@ -84,16 +88,27 @@ impl Script<'_> {
         else {
             unreachable!("K is the sender's");
         };
+        let is_granted = granted.is_some();
+        match self.records.fence {
+            Some(Fence::WrongType) if !is_granted => {
+                return self.refuse(Branch::ShareWithASpoiledFence, Refusal::WrongType);
+            }
+            Some(Fence::Text) if !is_granted => {
+                return self.refuse(Branch::ShareWithABadFence, Refusal::BadFence);
+            }
+            _ => {}
+        }
+        if self.records.shares == Some(Shares::WrongType) {
+            return self.refuse(Branch::ShareOfSpoiledShares, Refusal::WrongType);
+        }
         let taken = Room::Taken(self.counted(share));
         let mut walked = self.walk(taken, None, Some(me), self.rules.shares.window);
         walked.shares.push((me, share));
-        let is_granted = granted.is_some();
         self.taken.insert(match is_granted {
             true => Branch::ShareBeginsWithAGrant,
             false => Branch::ShareDowngrades,
         });
-        let is_minted =
-            !is_granted && !self.has_bad_fence() && !self.is_seeded(Seeded::DowngradeKeepsToken);
+        let is_minted = !is_granted && !self.is_seeded(Seeded::DowngradeKeepsToken);
         let token = if is_minted { self.new_token() } else { token };
         match self.settle(&walked, &[], Some(token), Some((me, ttl))) {
             Ok(()) => self.held(),
@@ -126,10 +141,15 @@ impl Script<'_> {
             shares: vec![(me, share)],
             ..Walked::default()
         };
-        match self.settle(&walked, &[], None, Some((me, ttl))) {
-            Ok(()) => self.held(),
-            Err(answer) => answer,
+        let (lasts, before) = (self.last_rest(), self.records.lock);
+        if let Err(answer) = self.settle(&walked, &[], None, Some((me, ttl))) {
+            return answer;
         }
+        if ttl < lasts {
+            // The expiry of K is not written.
+            self.records.lock = before;
+        }
+        self.held()
     }
 
     /// K is free, another owner's, or shared; the waiters come first.
@@ -145,73 +165,74 @@ impl Script<'_> {
         let place = self.place(me);
         let is_free = self.records.lock.is_none() || phase.is_some_and(Phase::is_over);
         // A waiter that stands further behind leaves it to those in front.
-        let may_serve = is_free || phase.is_some() && place.is_none_or(|place| place < window);
+        let is_known = phase.is_some_and(|phase| phase.room != Room::Unknown);
+        let may_serve = is_free || is_known && place.is_none_or(|place| place < window);
         let room = match phase {
             _ if is_free => Room::Free,
             Some(phase) => phase.room,
             None => Room::Unknown,
         };
         let is_full = self.site.mode == Mode::OutOfMemory;
-        let mut has_written = false;
+        let (mut walked, mut inside) = (Walked::default(), false);
         if may_serve {
             let batch = if is_free || place.is_some() {
                 window
             } else {
                 1
             };
-            let mut walked = self.walk(room, Some(me), None, batch);
-            let mut inside = walked.serves(me);
-            if !inside && place.is_none() && !walked.blocked && self.fits(room, walked.sum, share) {
+            walked = self.walk(room, Some(me), None, batch);
+            inside = walked.serves(me);
+            if place.is_none() && !walked.blocked && self.fits(room, walked.sum, share) {
                 walked.shares.push((me, share));
                 inside = true;
             }
-            let lapsed = phase.map_or(&[][..], |phase| &phase.lapsed);
-            let writes_first =
-                walked.head.is_some() || inside || is_free && !walked.shares.is_empty();
-            if is_full && writes_first {
-                return self.refuse(Branch::ShareWithoutMemory, Refusal::OutOfMemory);
-            }
-            if let Some(head) = walked.head {
-                self.taken.insert(Branch::ShareServesTheHead);
-                self.drop_entries(&walked.gone);
-                self.records.shares = None;
-                self.grant(head, self.rules.claim);
-                has_written = true;
-            } else if !walked.shares.is_empty() {
-                self.taken.insert(match (is_free, inside) {
-                    (true, true) => Branch::ShareBegins,
-                    (true, false) => Branch::ShareBeginsForOthers,
-                    (false, true) => Branch::ShareJoins,
-                    (false, false) => Branch::ShareLetsOthersJoin,
-                });
-                let token = is_free.then(|| self.new_token());
-                if let Err(answer) = self.settle(&walked, lapsed, token, Some((me, ttl))) {
-                    return answer;
+        }
+        let lapsed = phase
+            .filter(|_| may_serve)
+            .map_or(&[][..], |phase| &phase.lapsed);
+        let begins = is_free && (walked.head.is_some() || !walked.shares.is_empty());
+        let goes_on = !is_free
+            && (!walked.shares.is_empty() || !walked.gone.is_empty() || !lapsed.is_empty());
+        let changes = begins || goes_on;
+        if is_full && (changes || queues) {
+            return self.refuse(Branch::ShareWithoutMemory, Refusal::OutOfMemory);
+        }
+        // First, so that the record of a lock that is granted now has the flag from the beginning.
+        if !inside {
+            self.taken.insert(match queues {
+                true => Branch::ShareQueues,
+                false => Branch::ShareStaysOutside,
+            });
+            if queues {
+                self.enqueue_entry(me, Some(share));
+                if !is_free {
+                    self.set_flag();
                 }
-                if inside {
-                    return self.held();
-                }
-                has_written = true;
-            } else if !is_free && !lapsed.is_empty() {
-                self.taken.insert(Branch::ShareTakesLapsedOff);
-                if let Err(answer) = self.settle(&walked, lapsed, None, None) {
-                    return answer;
-                }
-                has_written = true;
-            } else if !walked.gone.is_empty() {
-                self.drop_entries(&walked.gone);
-                has_written = true;
             }
         }
-        if queues {
-            if is_full && !has_written {
-                return self.refuse(Branch::ShareWithoutMemory, Refusal::OutOfMemory);
+        if let Some(head) = walked.head {
+            self.taken.insert(Branch::ShareServesTheHead);
+            self.drop_entries(&walked.gone);
+            self.records.shares = None;
+            self.grant(head, self.rules.claim);
+        } else if changes {
+            self.taken.insert(match (is_free, inside) {
+                (true, true) => Branch::ShareBegins,
+                (true, false) => Branch::ShareBeginsForOthers,
+                (false, true) => Branch::ShareJoins,
+                (false, false) if walked.shares.is_empty() => Branch::ShareTakesLapsedOff,
+                (false, false) => Branch::ShareLetsOthersJoin,
+            });
+            let token = is_free.then(|| self.new_token());
+            if let Err(answer) = self.settle(&walked, lapsed, token, Some((me, ttl))) {
+                return answer;
             }
-            self.taken.insert(Branch::ShareQueues);
-            self.enqueue_entry(me, Some(share));
-            self.set_flag();
+            if inside {
+                return self.held();
+            }
         } else {
-            self.taken.insert(Branch::ShareStaysOutside);
+            // So many are dead that the next poll has to go on.
+            self.drop_entries(&walked.gone);
         }
         self.share_waits(me, share)
     }

@@ -35,10 +35,7 @@ impl Script<'_> {
         let mut members = members.iter_mut();
         let mine = members.find(|member| (member.owner, member.take) == (me, take));
         let mine = mine.expect("the share is there");
-        if ttl <= mine.rest {
-            return;
-        }
-        mine.rest = ttl;
+        mine.rest = mine.rest.max(ttl);
         if !self.is_seeded(keeps_expiry) {
             self.expire_in(self.last_rest());
         }
@@ -124,7 +121,9 @@ impl Script<'_> {
         let holder = self.records.holder().filter(|_| phase.is_none());
         let anyone = self.is_seeded(Seeded::NoOwnerCompare) && holder.is_some();
         let is_alone = holder == Some(me) || anyone;
-        let is_unreadable = self.has_bad_fence() || self.records.queue == Queue::WrongType;
+        let has_bad_shares = phase.is_none() && self.records.shares == Some(Shares::WrongType);
+        let is_unreadable =
+            self.has_bad_fence() || self.records.queue == Queue::WrongType || has_bad_shares;
         let mut has_left = false;
         if mine.is_none() && !is_alone {
             if self.records.queue == Queue::WrongType {
@@ -135,7 +134,7 @@ impl Script<'_> {
             let is_unknown = phase
                 .as_ref()
                 .is_some_and(|phase| phase.room == Room::Unknown);
-            if !has_left || self.has_bad_fence() || is_unknown || is_anothers {
+            if !has_left || is_unreadable || is_unknown || is_anothers {
                 self.drop_entries(&[me]);
                 let (branch, code) = match (has_left, self.records.lock) {
                     (true, _) => (Branch::ShareEndLeaves, 3),

@@ -4,7 +4,7 @@ use harness::RedisServer;
 use lock_runtime::{LockGuard, distributed_lock};
 
 use super::{LockClient, LockError, client};
-use crate::journal::{only, told};
+use crate::journal::told;
 
 #[distributed_lock(key = "report:<id>", mode = "read", client = locks)]
 async fn read(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lock_runtime::LockClient;
+use lock_runtime::{Acquire, LockClient};
 use tokio::time::Instant;
 
 use super::tools::{KEY, LONG, hold, ms};
@@ -117,4 +117,20 @@ async fn a_synchronous_caller_goes_by_the_real_clock() {
     let error = client.lock(KEY).wait(ms(50)).acquire_blocking();
     assert!(error.unwrap_err().waited().unwrap() >= ms(50));
     next.release_blocking().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn permit_waits_for_the_first_share_to_lapse_and_a_writer_for_the_last() {
+    let client = LockClient::memory();
+    let seconds = Duration::from_secs;
+    let lease = |ttl| client.lock(KEY).permits(2).ttl(ttl).renew(false);
+    let _longer = lease(seconds(20)).acquire().await.unwrap();
+    let _shorter = lease(seconds(10)).acquire().await.unwrap();
+    let waits = |acquire: Acquire| timed(acquire.wait(seconds(60)).acquire());
+    let (permit, time) = waits(client.lock(KEY).permits(2)).await;
+    assert_eq!(time, seconds(10));
+    permit.unwrap().release().await.unwrap();
+    let (writer, time) = waits(client.lock(KEY).write()).await;
+    assert!(writer.is_ok());
+    assert_eq!(time, seconds(10), "the rest of twenty");
 }

@@ -13,6 +13,7 @@ mod memory_time;
 mod options;
 mod permits;
 mod readers;
+mod rest;
 mod several;
 mod share_callers;
 mod share_leases;
@@ -125,6 +126,17 @@ macro_rules! suite {
                 a_key_must_be_usable,
                 a_builder_checks_its_settings,
                 defaults_come_from_the_client,
+            }
+            rest {
+                lock_stays_taken_until_its_minimum_is_over,
+                longer_body_frees_the_lock_at_once,
+                waiters_of_every_client_wait_for_the_minimum,
+                failed_body_does_not_shorten_the_minimum,
+                guard_that_is_dropped_leaves_the_lock_at_rest,
+                blocking_call_leaves_the_lock_at_rest,
+                lock_that_was_lost_does_not_rest,
+                several_locks_rest_together,
+                impossible_minimum_is_refused,
             }
             several {
                 one_guard_holds_all_and_frees_all,

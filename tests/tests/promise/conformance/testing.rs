@@ -94,3 +94,22 @@ fn other_clients_are_left_alone() {
     let error = occupy(&memory, "", "api-7").unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey);
 }
+
+#[tokio::test]
+async fn every_reader_of_a_lost_lock_loses_it() {
+    let client = LockClient::memory();
+    let readers = [
+        client.lock(KEY).read().acquire().await.unwrap(),
+        client.lock(KEY).read().acquire().await.unwrap(),
+    ];
+    let writer = tokio::spawn(client.lock(KEY).write().acquire());
+    tokio::task::yield_now().await;
+    lose(&client, KEY).unwrap();
+    let writer = writer.await.unwrap().unwrap();
+    for reader in readers {
+        assert!(!reader.is_valid());
+        assert!(reader.release().await.unwrap_err().is_lost());
+    }
+    assert!(writer.is_valid());
+    writer.release().await.unwrap();
+}

@@ -9,6 +9,7 @@ fn entry(guard: &lock_runtime::LockGuard, seen: usize, writer: &str) -> Entry {
         token: guard.fencing_token().get(),
         seen,
         writer: writer.to_owned(),
+        share: None,
     }
 }
 

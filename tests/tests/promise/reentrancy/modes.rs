@@ -5,8 +5,10 @@ use tokio::sync::Barrier;
 
 use super::{Crowd, KEY, LONG, soon};
 
+type Asking = fn(Acquire) -> Acquire;
+
 /// The ways to ask for the lock.
-const MODES: [(&str, fn(Acquire) -> Acquire); 6] = [
+const MODES: [(&str, Asking); 6] = [
     ("plain", |lock| lock),
     ("write", Acquire::write),
     ("read", Acquire::read),

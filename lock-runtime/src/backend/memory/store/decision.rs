@@ -40,6 +40,13 @@ impl<H, W> Effects<H, W> {
         }
     }
 
+    /// Adds the effects of another decision.
+    pub(crate) fn extend(&mut self, other: Effects<H, W>) {
+        self.expired.extend(other.expired);
+        self.released.extend(other.released);
+        self.wake.extend(other.wake);
+    }
+
     pub(crate) fn with<T>(self, answer: T) -> Decision<T, H, W> {
         Decision {
             answer,

@@ -126,6 +126,15 @@ impl<H> Holder<H> {
         Grant::new(self, terms)
     }
 
+    /// Holds until then although its caller is done, by an id that no caller has. Returns the handle.
+    pub(crate) fn rest(&mut self, owner: OwnerId, until: Moment) -> Option<H> {
+        self.owner = owner;
+        self.expires_at = until;
+        self.label = format!("{}, at rest", self.label).into();
+        self.state = State::Renewed;
+        self.handle.take()
+    }
+
     /// Extends the lease, and returns its new deadline. `None` if it is renewed anyway.
     pub(crate) fn extend(&mut self, now: Moment) -> Option<Moment> {
         let State::Scheduled(schedule) = &mut self.state else {

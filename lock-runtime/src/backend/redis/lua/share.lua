@@ -25,7 +25,7 @@ end
 -- Whether a share may join those that take `taken`. The limit is that of the share; none is stored. A share alone is
 -- not compared: an entry that can never fit must not block the queue of a free lock.
 local function fits(taken, take, limit)
-  if taken > 0 and limit > 0 and taken + take > limit then return false end
+  if taken > 0 and limit > 0 and taken + take > limit then return false end -- control: share_limit_compared
   return true
 end
 
@@ -44,7 +44,7 @@ local lapsed, lapsed_take = {}, 0
 if phase then
   local sum = call('ZSCORE', R, '=')
   if sum then
-    lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED)
+    lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED) -- control: lapsed_shares_taken_off
     for _, member in ipairs(lapsed) do
       lapsed[member] = true
       lapsed_take = lapsed_take + (tonumber(member:match('%*(%d+)$')) or 1)
@@ -82,7 +82,7 @@ end
 -- waiter that does not fit: none is overtaken. `is_blocked` says that a waiter which stays comes before newcomers.
 -- Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
 local function choose_shares(choice, most, sender, ended)
-  -- Mostly the first two decide.
+  -- Mostly the first two decide. Together MAX_CHECKED.
   for _, part in ipairs({ { '0', '2' }, { '2', '126' } }) do
     local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
     for _, entry in ipairs(waiters) do
@@ -111,8 +111,7 @@ local function choose_shares(choice, most, sender, ended)
       return
     end
   end
-  -- A free lock does not wait for those behind so many that are dead or silent.
-  choice.is_blocked = choice.beside or #choice.shares > 0
+  choice.is_blocked = true
 end
 
 -- Removes members of waiters. Returns how many are left. Q is asked before: a script names no key that it may have
@@ -135,7 +134,8 @@ local function write_shares(choice, sender, ends)
   return tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
 end
 
--- Begins a phase of the chosen shares, with the label of the first. Returns K's value.
+-- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q. A Q
+-- of another type counts as one with waiters. Returns K's value.
 local function begin_phase(choice, token, remaining, sender, ends)
   -- Shares of an earlier phase, if K was deleted. `=` stays, so that R is not empty in between.
   call('ZADD', R, '+inf', '=')
@@ -149,21 +149,20 @@ local function begin_phase(choice, token, remaining, sender, ends)
   return value
 end
 
--- Goes on with the phase: the chosen shares go in, those that have lapsed are taken off. `remaining` is the number of
--- members left in Q, or nil if Q has another type. Returns K's value.
+-- Goes on with the phase: the chosen shares go in, those that have lapsed are taken off. Returns K's value.
 local function continue_phase(choice, remaining, sender, ends)
   if #lapsed > 0 then
     call('ZREM', R, unpack(lapsed))
   end
   local last = write_shares(choice, sender, ends)
-  local flag = remaining and (remaining > 0 and '+' or ' ') or value:sub(23, 23)
+  local flag = remaining > 0 and '+' or ' '
   if value:sub(23, 23) ~= flag then
     call('SETRANGE', K, '22', flag)
     value = value:sub(1, 22) .. flag .. value:sub(24)
   end
   -- Also lower, so that a share that is gone keeps no waiter out. Not in the past, since that would delete K.
   local expires = expiry(math.max(last, now + 1))
-  call('PEXPIREAT', K, expires)
+  call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
   call('PEXPIREAT', R, expires)
   return value
 end

@@ -6,13 +6,13 @@
 local ends = now + ttl * 1000
 
 if phase then
-  local until_now = find_share(member)
-  if until_now and until_now > now then
+  local own_ends = find_share(member)
+  if own_ends and own_ends > now then
     -- The first write is one that a server out of memory allows. Neither this share nor K is ever shortened.
     local last = math.max(ends, tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]))
-    call('PEXPIREAT', K, expiry(last))
+    call('PEXPIREAT', K, expiry(last)) -- control: share_raises_the_lock
     call('PEXPIREAT', R, expiry(last))
-    if ends > until_now then
+    if ends > own_ends then
       call('ZADD', R, ends, member)
     end
     local members = taken and value:sub(23, 23) == '+' and redis.pcall('ZCARD', Q)
@@ -27,7 +27,7 @@ if phase then
     return value:sub(23, 39)
   end
 elseif value
-  and owner_of(value) == owner
+  and owner_of(value) == owner -- control: share_owner_compared
 then
   -- Granted by a script that grants a lock to one owner, or to be shared from now on. The turns of a lock that was held
   -- have used tokens, so it gets another one.
@@ -47,7 +47,7 @@ then
   -- The first write is one that a server out of memory allows.
   call('PEXPIRE', K, ttl)
   local token = is_granted and value:sub(24, 39) or new_token(fence)
-  local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 0
+  local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 1
   return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)
 end
 
@@ -70,22 +70,18 @@ if is_free or taken and not (ticket and call('ZCOUNT', Q, '0', ticket) > MAX_UNC
   if members > 0 then
     choose_shares(choice, (is_free or ticket) and MAX_UNCONFIRMED or 1, owner)
   end
-  if not choice.has_sender and not choice.is_blocked and fits(choice.taken, take, limit) then
+  if not ticket and not choice.is_blocked and fits(choice.taken, take, limit) then
     add_share(choice, entry, take)
     choice.has_sender = true
-    if ticket then
-      -- Further behind than the walk went.
-      add_members(choice.removed, entry)
-    end
   end
 end
 
 -- Each of these first writes is one that a server out of memory refuses.
 local token
 local is_changed = choice and #choice.shares + #choice.removed + #lapsed > 0
-if is_free then
+if is_free and (choice.head or #choice.shares > 0) then
   token = new_token(fence)
-elseif is_changed then
+elseif is_changed and not is_free then
   call('ZADD', R, -choice.taken, '=')
 end
 
@@ -95,14 +91,16 @@ local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, not is_free and value)
 end
-if token or is_changed then
+if is_changed then
   -- After the caller has queued, so that Q is not empty in between.
   local remaining = remove_waiters(choice.removed)
   if choice.head then
+    -- What an earlier phase left.
+    call('DEL', R)
     value = grant(choice.head, CLAIM_MS, token, remaining)
   elseif token then
     value = begin_phase(choice, token, remaining, owner, ends)
-  else
+  elseif not is_free then
     value = continue_phase(choice, remaining, owner, ends)
   end
   if choice.has_sender then
@@ -113,11 +111,14 @@ if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
 
-local answer = waiting(ticket, members, value, R)
+-- K is free, and so many waiters were removed that the next poll has to go on.
+local answer = waiting(ticket, members, value or '', R)
 if limit > 0 and answer[4] then
   local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]
-  if first then
-    answer[1] = math.min(answer[1], math.ceil((first - now) / 1000))
+  local remaining = first and math.ceil((first - now) / 1000)
+  -- −1 stands for a key that does not expire.
+  if remaining and (answer[1] < 0 or answer[1] > remaining) then
+    answer[1] = remaining
   end
 end
 return answer

@@ -8,11 +8,12 @@ local take = share_of(entry) or 1
 local member = member_of(owner, take)
 local ends, is_counted = find_share(member)
 local is_holder = value and not phase
-  and owner_of(value) == owner
+  and owner_of(value) == owner -- control: share_owner_compared
 
 -- If a record has another type, no waiter can be granted the lock, but the owner's share must not stay.
 local fence, members = read_fence(), redis.pcall('ZCARD', Q)
-local is_readable = fence and type(members) == 'number' and (phase or type(redis.pcall('ZCARD', R)) == 'number')
+local has_queue = type(members) == 'number'
+local is_readable = fence and has_queue and (phase or type(redis.pcall('ZCARD', R)) == 'number')
 
 local left = 0
 -- The first write is one that a server out of memory allows.
@@ -30,30 +31,25 @@ end
 
 local is_free = not phase or taken <= 0
 local choice = new_choice(not is_free and taken or nil)
-local remaining
-if is_readable then
-  remaining = 0
-  -- Otherwise Q is gone: a script names no key that it may have removed.
-  if members > 0 then
-    -- While others share the lock, as much as is given back: more are confirmed by the shares that go in.
+local remaining = has_queue and members or 1
+-- Without members Q is gone: a script names no key that it may have removed.
+if has_queue and members > 0 then
+  if is_readable then
+    -- While others share the lock, no more than is given back: confirmations grant the rest.
     choose_shares(choice, is_free and MAX_UNCONFIRMED or math.min(MAX_UNCONFIRMED, take + lapsed_take), nil, owner)
-    add_members(choice.removed, entry)
-    remaining = remove_waiters(choice.removed)
   end
+  add_members(choice.removed, entry)
+  remaining = remove_waiters(choice.removed)
 end
 if not is_free then
   continue_phase(choice, remaining)
 elseif choice.head then
-  if phase then
-    call('DEL', R)
-  end
+  call('DEL', R)
   grant(choice.head, CLAIM_MS, new_token(fence), remaining)
 elseif #choice.shares > 0 then
   begin_phase(choice, new_token(fence), remaining)
-elseif phase then
-  call('DEL', K, R)
 elseif value then
-  call('DEL', K)
+  call('DEL', K, R)
 end
 if left > 0 then
   return 3

@@ -15,7 +15,7 @@ if not value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
 end
 local ends, sum = call('ZSCORE', R, member), call('ZSCORE', R, '=')
 if not sum
-  or not ends
+  or not ends -- control: share_owner_compared
 then
   return -1
 end
@@ -49,7 +49,7 @@ end
 call('ZREM', R, unpack(removed))
 call('ZADD', R, sum, '=')
 local last = tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
-if not ends or last < tonumber(ends) then
+if last < tonumber(ends) then
   -- A share that is gone keeps no waiter out.
   local expires = string.format('%.0f', math.ceil(last / 1000))
   call('PEXPIREAT', K, expires)

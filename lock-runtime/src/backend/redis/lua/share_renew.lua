@@ -14,14 +14,14 @@ if value and value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
   local ends = math.max(score, now + ttl * 1000)
   local last = call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]
   local expires = string.format('%.0f', math.ceil(math.max(last, ends) / 1000))
-  call('PEXPIREAT', K, expires)
+  call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
   call('PEXPIREAT', R, expires)
   call('ZADD', R, 'XX', ends, member)
   return value:sub(23, 39)
 end
 -- A grant that the owner has not confirmed may be of the lock alone.
 if not value
-  or value:sub(1, 22) ~= member:sub(1, 22)
+  or value:sub(1, 22) ~= member:sub(1, 22) -- control: share_owner_compared
 then
   return nil
 end

@@ -34,7 +34,7 @@ else
   if shared and shared:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d ') and call('EXISTS', Q) == 0 then
     local sum = call('ZSCORE', R, '=')
     if sum
-      and (limit == 0 or take - sum <= limit)
+      and (limit == 0 or take - sum <= limit) -- control: share_limit_compared
       and not call('ZSCORE', R, member)
     then
       local time = call('TIME')
@@ -44,9 +44,9 @@ else
       if last > now then
         local ends = now + ttl * 1000
         call('ZADD', R, ends, member, sum - take, '=')
-        if ends > last then
+        if ends >= last then
           local expires = string.format('%.0f', math.ceil(ends / 1000))
-          call('PEXPIREAT', K, expires)
+          call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
           call('PEXPIREAT', R, expires)
         end
         return shared:sub(23, 39)

@@ -54,6 +54,24 @@ pub(super) fn any(answer: Answer, expected: server::Answer) -> Result<server::An
         Answer::Waiting {
             remaining,
             position,
+            counted: Some(counted),
+            ..
+        } => {
+            let remaining = (remaining >= 0).then(|| ticks(remaining));
+            let near = match expected {
+                server::Answer::WaitingForShares { remaining, .. } => remaining,
+                _ => None,
+            };
+            server::Answer::WaitingForShares {
+                remaining: near_rest(remaining, near),
+                position: position as u8,
+                owners: counted.owners as u8,
+                taken: counted.taken as i32,
+            }
+        }
+        Answer::Waiting {
+            remaining,
+            position,
             ..
         } => {
             let remaining = (remaining >= 0).then(|| ticks(remaining));

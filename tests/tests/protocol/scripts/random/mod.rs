@@ -32,29 +32,44 @@ use step::Step;
 type Listeners = Vec<(char, Listener)>;
 
 const SEQUENCES: u32 = 500;
+const SEQUENCES_OF_SHARES: u32 = 1_500;
 const STEPS: usize = 50;
 
 #[test]
 fn the_scripts_agree_with_the_model() {
-    let stage = Stage::new();
+    let stage = Stage::new(false);
     let deletes = stage.deletes;
-    let stage = RefCell::new(stage);
-    let tally = RefCell::new(Tally::default());
-    explore(Step::any(deletes), |steps| {
-        stage.borrow_mut().play(steps, &mut tally.borrow_mut())
-    });
-    stage.into_inner().assert_no_more_messages();
-
-    let tally = tally.into_inner();
-    print!("{tally}");
-    let mut missing = tally.missing(Branch::ALL);
+    let mut missing = play(stage, Step::any(deletes), SEQUENCES).missing(Branch::ALL);
     missing.retain(|&branch| deletes || !is_of_delete(branch));
     assert_eq!(missing, [], "branches that were never taken");
 }
 
-/// Plays sequences of such steps.
-fn explore<S: Debug + Copy + 'static>(
+#[test]
+fn scripts_of_shares_agree_with_the_model() {
+    let stage = Stage::new(true);
+    let deletes = stage.deletes;
+    let tally = play(stage, Step::any_of_shares(deletes), SEQUENCES_OF_SHARES);
+    let missing = tally.missing(Branch::OF_SHARES);
+    assert_eq!(missing, [], "branches that were never taken");
+}
+
+/// Plays sequences of such steps. Returns how often each branch was taken.
+fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32) -> Tally {
+    let stage = RefCell::new(stage);
+    let tally = RefCell::new(Tally::default());
+    explore(step, sequences, |steps| {
+        stage.borrow_mut().play(steps, &mut tally.borrow_mut())
+    });
+    stage.into_inner().assert_no_more_messages();
+    let tally = tally.into_inner();
+    print!("{tally}");
+    tally
+}
+
+/// Makes sequences of such steps, and shrinks one that fails.
+fn explore<S: Debug + Copy>(
     step: impl Strategy<Value = S>,
+    sequences: u32,
     play: impl Fn(&[S]) -> Result<(), String>,
 ) {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
@@ -65,7 +80,7 @@ fn explore<S: Debug + Copy + 'static>(
     // Every step is played. A sequence that shows a difference is repeated without the steps that do
     // not contribute to it.
     let steps = vec((weighted(1.0), step.no_shrink()), STEPS);
-    let outcome = runner(seed).run(&steps, |steps| {
+    let outcome = runner(seed, sequences).run(&steps, |steps| {
         play(&played(steps)).map_err(TestCaseError::fail)
     });
     if let Err(TestError::Fail(difference, steps)) = outcome {
@@ -90,11 +105,11 @@ fn played<S>(steps: Vec<(bool, S)>) -> Vec<S> {
     steps.map(|(_, step)| step).collect()
 }
 
-fn runner(seed: u64) -> TestRunner {
+fn runner(seed: u64, cases: u32) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config {
-        cases: SEQUENCES,
+        cases,
         failure_persistence: None,
         max_shrink_time: 20_000,
         ..Config::default()

@@ -2,13 +2,13 @@
 //! its own.
 
 use lock_model::server::{
-    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, ShareRules, Site, Taken, Ticks, Token,
-    Value,
+    Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Share, ShareRules, Site, Taken, Ticks,
+    Token, Value,
 };
 
 /// Owners that listen on their channel, and those that do not.
-pub(super) const LISTENING: &str = "ABCD";
-pub(super) const DEAF: &str = "EFGH";
+pub(super) const LISTENING: &str = "ABCDEF";
+pub(super) const DEAF: &str = "GH";
 
 pub(super) const RULES: Rules = Rules {
     claim: 1_500,
@@ -16,8 +16,8 @@ pub(super) const RULES: Rules = Rules {
     queue: 7_000,
     fence: Some(86_400_000),
     turns: 16,
-    shares: ShareRules::REAL,
     seeded: None,
+    shares: ShareRules::REAL,
 };
 
 #[derive(Debug, Clone)]
@@ -30,16 +30,19 @@ pub(super) struct Model {
     pub(super) pushed: Vec<char>,
     /// The branches that the last command took.
     pub(super) taken: Taken,
+    /// Some of the letters ask for shares.
+    pub(super) has_shares: bool,
 }
 
 impl Model {
-    pub(super) fn new(now: i64) -> Self {
+    pub(super) fn new(now: i64, has_shares: bool) -> Self {
         Self {
             now,
             records: Records::default(),
             mode: Mode::Normal,
             pushed: Vec::new(),
             taken: Taken::default(),
+            has_shares,
         }
     }
 
@@ -74,6 +77,22 @@ impl Model {
         }
     }
 
+    /// The holder of the lock, if it holds the lock alone.
+    pub(super) fn holder(&self) -> Option<char> {
+        let holder = self.records.holder();
+        holder
+            .filter(|&owner| owner != OwnerId::PHASE)
+            .map(letter_of)
+    }
+
+    /// What a letter asks for now: a holder that became a reader shares the lock.
+    pub(super) fn share(&self, letter: char) -> Option<Share> {
+        if self.records.share(owner(letter)).is_some() {
+            return share(letter).or(Some(Share::READ));
+        }
+        share(letter).filter(|_| self.has_shares)
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.mode == Mode::OutOfMemory
     }
@@ -92,6 +111,18 @@ pub(super) fn letter_of(owner: OwnerId) -> char {
     letters
         .nth(owner.client.into())
         .expect("one of the letters")
+}
+
+/// What a letter asks for where locks are shared; `None` is the whole lock.
+pub(super) fn share(letter: char) -> Option<Share> {
+    let (take, limit) = match letter {
+        'B' | 'F' => (1, 0),
+        'C' => (1, 2),
+        'D' | 'H' => (2, 3),
+        'G' => (1, 3),
+        _ => return None,
+    };
+    Some(Share { take, limit })
 }
 
 pub(super) fn ticks(ms: i64) -> Ticks {

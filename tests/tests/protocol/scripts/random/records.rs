@@ -1,7 +1,9 @@
 //! The server's records, translated for the model.
 
 use harness::{RawLock, entry, owner};
-use lock_model::server::{Fence, Lock, Queue, QueueEntry, Ticks, Value};
+use lock_model::server::{
+    Fence, Lock, Member, OwnerId, Queue, QueueEntry, Share, Shares, Ticks, Value,
+};
 
 use super::model::{self, Model, ticks};
 use super::stage::agree;
@@ -30,14 +32,22 @@ pub(super) struct Records {
     lock: Record,
     fence: Record,
     queue: Record,
+    shares: Record,
 }
 
 impl Records {
     pub(super) fn read(lock: &mut RawLock) -> Records {
         let mut read = redis::cmd("EVAL");
-        read.arg(READ).arg(3).arg(&[&lock.k, &lock.f, &lock.q]);
-        let (lock, fence, queue) = read.query(&mut lock.connection).expect("all can be read");
-        Records { lock, fence, queue }
+        let keys = [&lock.k, &lock.f, &lock.q, &lock.r];
+        read.arg(READ).arg(keys.len()).arg(&keys);
+        let all = read.query(&mut lock.connection).expect("all can be read");
+        let (lock, fence, queue, shares) = all;
+        Records {
+            lock,
+            fence,
+            queue,
+            shares,
+        }
     }
 
     pub(super) fn compare(&self, model: &Model) -> Result<(), String> {
@@ -45,7 +55,15 @@ impl Records {
         agree("lock", self.lock(records.lock)?, records.lock)?;
         agree("fence", self.fence(records.fence)?, records.fence)?;
         let queue = self.queue(model.now, &records.queue)?;
-        agree("queue", &queue, &records.queue)
+        agree("queue", &queue, &records.queue)?;
+        let mut expected = records.shares.clone();
+        let members = expected.iter_mut().map(Shares::members_mut);
+        members.for_each(|members| members.sort_unstable());
+        agree(
+            "shares",
+            self.shares(model.now, expected.as_ref())?,
+            expected,
+        )
     }
 
     fn lock(&self, expected: Option<Lock>) -> Result<Option<Lock>, String> {
@@ -54,6 +72,7 @@ impl Records {
             ("none", _) => return Ok(None),
             ("list", _) => Value::WrongType,
             ("string", "stranger") => Value::Foreign,
+            ("string", shared) if shared.starts_with("shared") => self::shared(shared, expected)?,
             ("string", ours) => self::ours(ours, expected)?,
             other => return Err(format!("an unknown lock: {other:?}")),
         };
@@ -100,7 +119,7 @@ impl Records {
             .map(|(entry, _)| QueueEntry {
                 owner: model::owner(letter(entry)),
                 live: live(letter(entry)),
-                share: None,
+                share: share_of(&entry[owner('A').len()..]),
             })
             .collect();
         let hearts = entries.iter().filter(|entry| entry.live.is_some());
@@ -115,26 +134,106 @@ impl Records {
     }
 }
 
-/// A value that a script wrote.
+impl Records {
+    fn shares(&self, now: i64, expected: Option<&Shares>) -> Result<Option<Shares>, String> {
+        let (kind, rest, _, members) = &self.shares;
+        match kind.as_str() {
+            "none" => return Ok(None),
+            "list" => return Ok(Some(Shares::WrongType)),
+            "zset" => {}
+            other => return Err(format!("shares of type {other}")),
+        }
+        let (known, until) = match expected {
+            Some(Shares::Counted { members, rest, .. }) => (&members[..], Some(*rest)),
+            _ => (&[][..], None),
+        };
+        let sum = members.iter().find(|(member, _)| member == "=");
+        let sum = -sum.ok_or("shares without a sum")?.1;
+        let owners = members.iter().filter(|(member, _)| member != "=");
+        let mut members: Vec<_> = owners
+            .map(|(member, ends)| {
+                let owner = model::owner(letter(member));
+                let take = member
+                    .split_once('*')
+                    .map(|(_, take)| take.parse().expect("digits"));
+                let left = ticks((ends - now).div_euclid(1_000));
+                let known = known.iter().find(|known| known.owner == owner);
+                let rest = near_rest(Some(left), known.map(|known| known.rest)).unwrap_or(left);
+                Member {
+                    owner,
+                    take: take.unwrap_or(1),
+                    rest,
+                }
+            })
+            .collect();
+        members.sort_unstable();
+        let rest = rest_of(*rest).ok_or("shares for ever")?;
+        let rest = near_rest(Some(rest), until).unwrap_or(rest);
+        let sum = i32::try_from(sum).map_err(|error| error.to_string())?;
+        Ok(Some(Shares::Counted { members, sum, rest }))
+    }
+}
+
+/// A value that a script wrote for several owners.
+fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+    let digits = text.get(6..22).filter(|_| text.len() > 39);
+    let number = digits.and_then(|digits| digits.parse().ok());
+    let number = number.ok_or_else(|| format!("no token in {text:?}"))?;
+    let flagged = text.as_bytes()[22] == b'+';
+    let (flag, label) = (if flagged { '+' } else { ' ' }, &text[39..]);
+    agree("label", &label[..label.len() - 1], " shared: host-")?;
+    agree(
+        "value",
+        text,
+        &format!("shared{number:016}{flag}{number:016}{label}"),
+    )?;
+    Ok(Value::Ours {
+        owner: OwnerId::PHASE,
+        flagged,
+        token: token_near(number, expected),
+        count: 0,
+        share: None,
+    })
+}
+
+/// The share in the rest of an entry.
+fn share_of(rest: &str) -> Option<Share> {
+    let (take, limit) = rest.split('\u{1f}').nth(1)?.split_once('/')?;
+    let (take, limit) = (take.parse().ok()?, limit.parse().ok()?);
+    Some(Share { take, limit })
+}
+
+/// A value that a script wrote for one owner.
 fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     let who = letter(text);
     let number = text.get(23..39).and_then(|digits| digits.parse().ok());
     let number = number.ok_or_else(|| format!("no token in {text:?}"))?;
     let flagged = text.as_bytes()[22] == b'+';
     let flag = if flagged { '+' } else { ' ' };
-    let label = &entry(who)[owner(who).len()..];
+    let share = share_of(&text[39..]);
+    let entry = match share {
+        Some(Share { take, limit }) => {
+            harness::Share::permits(take.into(), limit.into()).entry(who)
+        }
+        None => entry(who),
+    };
+    let label = &entry[owner(who).len()..];
     let whole = format!("{}{flag}{number:016}{label}", owner(who));
     agree("value", text, &whole)?;
     Ok(Value::Ours {
         owner: model::owner(who),
         flagged,
-        token: match expected.map(|lock| lock.value) {
-            Some(Value::Ours { token, .. }) => near_token(number, token),
-            _ => number,
-        },
+        token: token_near(number, expected),
         count: 0,
-        share: None,
+        share,
     })
+}
+
+fn token_near(number: i64, expected: Option<Lock>) -> i64 {
+    match expected.map(|lock| lock.value) {
+        Some(Value::Ours { token, .. }) => near_token(number, token),
+        _ => number,
+    }
 }
 
 /// PTTL says −1 of a key that does not expire.

@@ -13,7 +13,7 @@ use super::model::{Model, RULES, letter_of, owner, ticks};
 use super::records::Records;
 use super::stage::{agree, assert_silent, hear, listen};
 use super::step::{Step, Who, limit_memory, outside, ttl, who};
-use super::{Listeners, explore};
+use super::{Listeners, SEQUENCES, explore};
 use crate::scripts::branch::Tally;
 
 const LOCKS: usize = 3;
@@ -37,7 +37,7 @@ type Chosen = (usize, Who);
 fn scripts_of_several_locks_agree_with_the_model() {
     let stage = RefCell::new(Stage::new());
     let tally = RefCell::new(Tally::default());
-    explore(OfSeveral::any(), |steps| {
+    explore(OfSeveral::any(), SEQUENCES, |steps| {
         let outcome = stage.borrow_mut().play(steps, &mut tally.borrow_mut());
         limit_memory(&stage.borrow().server, false);
         outcome
@@ -109,7 +109,7 @@ impl Stage {
         let mut scene = Scene {
             server: &self.server,
             all: RawLocks::new(&self.server, names.iter().map(String::as_str)),
-            models: vec![Model::new(now); LOCKS],
+            models: vec![Model::new(now, false); LOCKS],
         };
         for (number, step) in steps.iter().enumerate() {
             let before = scene.models.clone();

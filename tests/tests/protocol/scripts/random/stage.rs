@@ -15,10 +15,12 @@ pub(crate) struct Stage {
     pub(crate) deletes: bool,
     listeners: Listeners,
     locks: usize,
+    /// Some of the letters ask for shares.
+    has_shares: bool,
 }
 
 impl Stage {
-    pub(crate) fn new() -> Stage {
+    pub(crate) fn new(has_shares: bool) -> Stage {
         let server = RedisServer::builder().own_clock().start();
         server.stop_clock();
         Stage {
@@ -26,6 +28,7 @@ impl Stage {
             listeners: listen(&server),
             server,
             locks: 0,
+            has_shares,
         }
     }
 
@@ -43,7 +46,7 @@ impl Stage {
 
     fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         let mut lock = RawLock::new(&self.server, &format!("order:{}", self.locks));
-        let mut model = Model::new(self.server.clock().now());
+        let mut model = Model::new(self.server.clock().now(), self.has_shares);
         for (number, step) in steps.iter().enumerate() {
             let before = model.clone();
             model.pushed.clear();

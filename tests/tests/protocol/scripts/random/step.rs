@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use harness::{RawLock, RedisServer};
-use lock_model::server::{Command, Fence, Lock, Mode, Queue, QueueEntry, Value};
+use lock_model::server::{
+    Command, Fence, Lock, Mode, OwnerId, Queue, QueueEntry, Share, Shares, Value,
+};
 use proptest::bool::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
 use proptest::sample::select;
@@ -22,6 +24,12 @@ pub(super) enum Step {
     Delete(Who, bool),
     End(Who),
     EndWithNext(Who, Who, i64),
+    /// The end of a writer.
+    EndWrite(Who),
+    /// Those that wait for the whole lock leave the queue, by the script that serves none.
+    WritersGiveUp,
+    /// A holder becomes a reader.
+    Downgrade(i64),
     // Effects from outside.
     TimePasses(Span),
     ClockGoesBack(Span),
@@ -34,6 +42,8 @@ pub(super) enum Step {
     LockIsSpoiled,
     FenceIsSpoiled,
     QueueIsSpoiled,
+    SharesAreLost,
+    SharesAreSpoiled,
     FenceBecomesText,
     StrangerTakes(Option<i64>),
     MemoryIsFull,
@@ -46,6 +56,7 @@ pub(super) enum Who {
     Any(char),
     Holder(char),
     Waiter(char, usize),
+    Sharer(char, usize),
 }
 
 /// Half seconds and a little. Steps end well away from expiries, which are at half seconds, forward or
@@ -74,6 +85,27 @@ impl Step {
         ]
     }
 
+    /// Steps of a lock that is shared.
+    pub(super) fn any_of_shares(deletes: bool) -> impl Strategy<Value = Step> {
+        prop_oneof![
+            12 => Step::any(deletes),
+            14 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            4 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Try(Who::Any(who), ttl)),
+            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
+            2 => sharer().prop_map(Step::Release),
+            3 => sharer().prop_map(Step::End),
+            3 => who().prop_map(Step::EndWrite),
+            3 => Just(Step::WritersGiveUp),
+            3 => letter().prop_map(|who| Step::End(Who::Holder(who))),
+            2 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Renew(Who::Holder(who), ttl)),
+            2 => letter().prop_map(|who| Step::Release(Who::Holder(who))),
+            2 => letter().prop_map(|who| Step::HeartIsLost(Who::Waiter(who, 0))),
+            1 => ttl().prop_map(Step::Downgrade),
+            2 => outside_of_shares(),
+        ]
+    }
+
     pub(super) fn play(
         self,
         server: &RedisServer,
@@ -83,27 +115,52 @@ impl Step {
         match self {
             Step::Acquire(who, ttl) => {
                 let who = who.is(model);
+                if let Some(share) = model.share(who) {
+                    return share_acquire(lock, model, who, share, ttl);
+                }
                 let answer = lock.acquire(who, ttl);
                 compare(answer, model.run(acquire(who, ttl, true)), any)
             }
             Step::Try(who, ttl) => {
                 let who = who.is(model);
+                if let Some(share) = model.share(who) {
+                    return share_acquire(lock, model, who, share, -ttl);
+                }
                 let answer = lock.try_acquire(who, ttl);
                 compare(answer, model.run(acquire(who, ttl, false)), any)
             }
             Step::Renew(who, ttl) => {
                 let who = who.is(model);
                 let (owner, lease) = (owner(who), ticks(ttl));
+                if let Some(share) = model.share(who) {
+                    let (take, ttl_of_share) = (share.take, lease);
+                    let answer = lock.renew_share(who, harness_share(share), ttl);
+                    let command = Command::ShareRenew {
+                        owner,
+                        take,
+                        ttl: ttl_of_share,
+                    };
+                    return compare(answer, model.run(command), renewal);
+                }
                 let command = Command::Renew { owner, ttl: lease };
                 compare(lock.renew(who, ttl), model.run(command), renewal)
             }
             Step::Release(who) => {
                 let who = who.is(model);
+                if let Some(share) = model.share(who) {
+                    let (owner, take) = (owner(who), share.take);
+                    let answer = lock.release_share(who, harness_share(share));
+                    let command = Command::ShareRelease { owner, take };
+                    return compare(answer, model.run(command), code);
+                }
                 let command = Command::Release { owner: owner(who) };
                 compare(lock.release(who), model.run(command), code)
             }
             Step::Delete(who, with_its_token) => {
                 let who = who.is(model);
+                if model.share(who).is_some() {
+                    return Ok(());
+                }
                 let (owner, token) = (owner(who), model.token().filter(|_| with_its_token));
                 let token = token.unwrap_or(1);
                 let answer = lock.delete(who, with_its_token);
@@ -113,6 +170,11 @@ impl Step {
             Step::End(who) => {
                 let who = who.is(model);
                 let (owner, successor) = (owner(who), None);
+                if let Some(share) = model.share(who) {
+                    let answer = lock.end_share(who, harness_share(share));
+                    let share = Some(share);
+                    return compare(answer, model.run(Command::ShareEnd { owner, share }), any);
+                }
                 compare(
                     lock.end(who),
                     model.run(Command::End { owner, successor }),
@@ -121,13 +183,41 @@ impl Step {
             }
             Step::EndWithNext(who, next, ttl) => {
                 let (who, next) = (who.is(model), next.is(model));
-                if who == next {
+                let is_shared = model.share(who).or(model.share(next)).is_some();
+                if who == next || is_shared {
                     return Ok(());
                 }
                 let answer = lock.end_with_next(who, next, ttl);
                 let (owner, successor) = (owner(who), Some((owner(next), ticks(ttl))));
                 compare(answer, model.run(Command::End { owner, successor }), any)
             }
+            Step::EndWrite(who) => {
+                let who = who.is(model);
+                if model.share(who).is_some() {
+                    return Step::End(Who::Any(who)).play(server, lock, model);
+                }
+                let (owner, share) = (owner(who), None);
+                let answer = lock.end_write(who);
+                compare(answer, model.run(Command::ShareEnd { owner, share }), any)
+            }
+            Step::WritersGiveUp => {
+                let entries = model.records.queue.entries().iter();
+                let writers = entries.filter(|entry| entry.share.is_none());
+                let writers: Vec<_> = writers.map(|entry| letter_of(entry.owner)).collect();
+                for who in writers {
+                    if model.holder() != Some(who) {
+                        Step::End(Who::Any(who)).play(server, lock, model)?;
+                    }
+                }
+                Ok(())
+            }
+            Step::Downgrade(ttl) => match model.holder() {
+                Some(who) => {
+                    let share = model.share(who).unwrap_or(Share::READ);
+                    share_acquire(lock, model, who, share, ttl)
+                }
+                None => Ok(()),
+            },
             Step::TimePasses(span) => {
                 server.forward(span.forward());
                 model.pass(server.clock().now());
@@ -164,7 +254,8 @@ impl Step {
 
     /// The effects of other programs and administrators.
     fn happen(self, lock: &mut RawLock, model: &mut Model) {
-        let (k, f, q) = (lock.k.clone(), lock.f.clone(), lock.q.clone());
+        let (k, f) = (lock.k.clone(), lock.f.clone());
+        let (q, r) = (lock.q.clone(), lock.r.clone());
         let records = &mut model.records;
         match self {
             Step::HeartIsLost(who) => {
@@ -180,8 +271,8 @@ impl Step {
             }
             // As after a failover that restores an old queue.
             Step::HolderIsBackInTheQueue => {
-                let (Some(owner), Queue::Waiters { entries, .. }) =
-                    (records.holder(), &mut records.queue)
+                let holder = records.holder().filter(|&owner| owner != OwnerId::PHASE);
+                let (Some(owner), Queue::Waiters { entries, .. }) = (holder, &mut records.queue)
                 else {
                     return;
                 };
@@ -226,6 +317,14 @@ impl Step {
                 spoil(lock, &q);
                 records.queue = Queue::WrongType;
             }
+            Step::SharesAreLost => {
+                let _: i64 = lock.command(&["DEL", &r]);
+                records.shares = None;
+            }
+            Step::SharesAreSpoiled => {
+                spoil(lock, &r);
+                records.shares = Some(Shares::WrongType);
+            }
             Step::FenceBecomesText => {
                 let _: () = lock.command(&["SET", &f, "text"]);
                 records.fence = Some(Fence::Text);
@@ -253,6 +352,27 @@ fn acquire(who: char, ttl: i64, queue: bool) -> Command {
     }
 }
 
+fn harness_share(share: Share) -> harness::Share {
+    harness::Share::permits(share.take.into(), share.limit.into())
+}
+
+fn share_acquire(
+    lock: &mut RawLock,
+    model: &mut Model,
+    who: char,
+    share: Share,
+    signed: i64,
+) -> Result<(), String> {
+    let answer = lock.share(who, harness_share(share), signed);
+    let command = Command::ShareAcquire {
+        owner: owner(who),
+        share,
+        ttl: ticks(signed.abs()),
+        queue: signed > 0,
+    };
+    compare(answer, model.run(command), any)
+}
+
 /// Makes the server refuse commands that need memory, or allow them again.
 pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
     server.config_set("maxmemory", if is_full { "1" } else { "0" });
@@ -261,12 +381,18 @@ pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
 impl Who {
     pub(super) fn is(self, model: &Model) -> char {
         let entries = model.records.queue.entries();
-        match (self, model.records.holder()) {
-            (Who::Holder(_), Some(holder)) => letter_of(holder),
+        let members = model.records.members();
+        match (self, model.holder()) {
+            (Who::Holder(_), Some(holder)) => holder,
+            (Who::Sharer(_, place), _) if !members.is_empty() => {
+                letter_of(members[place % members.len()].owner)
+            }
             (Who::Waiter(_, place), _) if !entries.is_empty() => {
                 letter_of(entries[place % entries.len()].owner)
             }
-            (Who::Any(who) | Who::Holder(who) | Who::Waiter(who, _), _) => who,
+            (Who::Any(who) | Who::Holder(who) | Who::Waiter(who, _) | Who::Sharer(who, _), _) => {
+                who
+            }
         }
     }
 }
@@ -303,6 +429,10 @@ fn waiter() -> impl Strategy<Value = Who> {
     (letter(), 0..3_usize).prop_map(|(who, place)| Who::Waiter(who, place))
 }
 
+fn sharer() -> impl Strategy<Value = Who> {
+    (letter(), 0..4_usize).prop_map(|(who, place)| Who::Sharer(who, place))
+}
+
 fn letter() -> impl Strategy<Value = char> {
     let letters: Vec<char> = [LISTENING, DEAF].concat().chars().collect();
     select(letters)
@@ -332,6 +462,22 @@ pub(super) fn outside() -> BoxedStrategy<Step> {
         3 => proptest::option::of(ttl()).prop_map(Step::StrangerTakes),
         2 => Just(Step::MemoryIsFull),
         4 => Just(Step::MemoryIsFree),
+    ]
+    .boxed()
+}
+
+fn outside_of_shares() -> BoxedStrategy<Step> {
+    prop_oneof![
+        8 => Just(Step::LockIsLost),
+        3 => Just(Step::SharesAreLost),
+        3 => Just(Step::LockIsSpoiled),
+        2 => Just(Step::FenceIsSpoiled),
+        2 => Just(Step::QueueIsSpoiled),
+        1 => Just(Step::SharesAreSpoiled),
+        2 => Just(Step::FenceIsLost),
+        2 => Just(Step::QueueIsLost),
+        2 => Just(Step::MemoryIsFull),
+        2 => Just(Step::MemoryIsFree),
     ]
     .boxed()
 }

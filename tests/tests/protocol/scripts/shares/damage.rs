@@ -1,6 +1,6 @@
 //! Records of another type, and records that were lost.
 
-use harness::{Answer, READ};
+use harness::{Answer, READ, entry};
 
 use super::super::{assert_refused, spoil};
 use super::{
@@ -95,8 +95,36 @@ fn grant_of_the_lock_alone_is_confirmed_beside_a_fence_and_a_queue_of_another_ty
     for key in [lock.f.clone(), lock.q.clone()] {
         spoil(&mut lock, &key);
     }
-    lock.share('B', READ, TTL).unwrap().token();
+    let confirmed = lock.share('B', READ, TTL).unwrap();
+    assert!(
+        matches!(confirmed, Answer::Held { flag: '+', .. }),
+        "there may be waiters"
+    );
     assert_eq!(inside(&mut lock), "B");
+}
+
+/// As after a failover that restores an old queue.
+#[test]
+fn writer_that_also_queues_leaves_the_queue_whatever_the_fence_is() {
+    let (_server, mut lock) = start();
+    lock.write('A', TTL).unwrap();
+    lock.share('B', READ, TTL).unwrap();
+    let (f, q) = (lock.f.clone(), lock.q.clone());
+    let _: i64 = lock.command(&["ZADD", &q, "1", &entry('A')]);
+    spoil(&mut lock, &f);
+    assert_eq!(lock.end_write('A').unwrap(), Answer::Code(1));
+    assert_eq!(lock.queue(), "B");
+}
+
+#[test]
+fn shares_that_a_deleted_lock_left_go_with_the_next_grant() {
+    let (server, mut lock) = start();
+    let _w = listen(&server, "W");
+    lock.share('A', READ, TTL).unwrap();
+    lock.write('W', TTL).unwrap();
+    expire(&mut lock);
+    assert_waits(&lock.share('C', READ, TTL).unwrap(), 1);
+    assert_eq!((holder(&mut lock), lock.shares()), (Some('W'), vec![]));
 }
 
 #[test]

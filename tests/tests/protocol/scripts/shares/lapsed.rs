@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::{Answer, READ, RawLock, Share};
 
-use super::{TTL, assert_consistent, inside, listen, permits, start_with_clock, sum};
+use super::{TTL, assert_consistent, inside, listen, permits, start, sum};
 
 const SHORT: i64 = 10_000;
 const LONGER: Duration = Duration::from_millis(10_001);
@@ -23,7 +23,7 @@ fn crash(lock: &mut RawLock, count: i64, ends: i64) {
 
 #[test]
 fn crashed_holder_frees_its_own_share_alone() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     lock.share('A', permits(2, 3), SHORT).unwrap();
     lock.share('B', permits(1, 3), TTL).unwrap();
     server.forward(LONGER);
@@ -34,7 +34,7 @@ fn crashed_holder_frees_its_own_share_alone() {
 
 #[test]
 fn lapsed_shares_are_taken_off_by_each_script_that_writes() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     let scripts: [fn(&mut RawLock); 3] = [
         |lock| assert_eq!(lock.release_share('B', READ).unwrap(), 1),
         |lock| assert_eq!(lock.end_share('B', READ).unwrap(), Answer::Code(1)),
@@ -61,7 +61,7 @@ fn lapsed_shares_are_taken_off_by_each_script_that_writes() {
 
 #[test]
 fn last_share_frees_the_lock_after_others_have_lapsed() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     for (who, ends) in [('A', false), ('B', true)] {
         lock.share('X', READ, SHORT).unwrap();
         lock.share(who, READ, TTL).unwrap();
@@ -76,7 +76,7 @@ fn last_share_frees_the_lock_after_others_have_lapsed() {
 
 #[test]
 fn lapsed_share_comes_again_and_counts_once() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     let first = lock.share('A', permits(2, 9), SHORT).unwrap();
     lock.share('B', READ, TTL).unwrap();
     server.forward(LONGER);
@@ -86,8 +86,23 @@ fn lapsed_share_comes_again_and_counts_once() {
 }
 
 #[test]
+fn lapsed_share_that_ends_is_taken_off_once() {
+    let (server, mut lock) = start();
+    lock.share('A', permits(2, 9), SHORT).unwrap();
+    lock.share('B', permits(3, 9), TTL).unwrap();
+    server.forward(LONGER);
+    assert_eq!(lock.end_share('A', permits(2, 9)).unwrap(), Answer::Code(1));
+    assert_eq!((inside(&mut lock), sum(&mut lock)), ("B".to_owned(), 3));
+    assert_eq!(
+        lock.end_share('A', permits(2, 9)).unwrap(),
+        Answer::Code(-1)
+    );
+    assert_consistent(&mut lock);
+}
+
+#[test]
 fn waiters_go_in_when_a_share_lapses() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     let _listeners = listen(&server, "CDE");
     lock.share('A', permits(2, 3), SHORT).unwrap();
     lock.share('B', permits(1, 3), TTL).unwrap();
@@ -109,24 +124,26 @@ fn waiters_go_in_when_a_share_lapses() {
 
 #[test]
 fn phase_whose_shares_have_all_lapsed_is_over() {
-    let (server, mut lock) = start_with_clock();
-    let first = lock.share('A', READ, SHORT).unwrap().token();
-    // As if K had no expiry: the shares decide.
-    let k = lock.k.clone();
-    let _: i64 = lock.command(&["PERSIST", &k]);
-    let r = lock.r.clone();
-    let _: i64 = lock.command(&["PERSIST", &r]);
-    server.forward(LONGER);
-    let second = lock.share('B', permits(1, 1), TTL).unwrap().token();
-    assert!(second >= first + 16);
-    assert_eq!(inside(&mut lock), "B");
-    assert_consistent(&mut lock);
+    let (server, mut lock) = start();
+    for share in [READ, permits(1, 1)] {
+        let first = lock.share('A', READ, SHORT).unwrap().token();
+        // As if K had no expiry: the shares decide.
+        for key in [lock.k.clone(), lock.r.clone()] {
+            let _: i64 = lock.command(&["PERSIST", &key]);
+        }
+        server.forward(LONGER);
+        let second = lock.share('B', share, TTL).unwrap().token();
+        assert!(second >= first + 16);
+        assert_eq!(inside(&mut lock), "B");
+        assert_consistent(&mut lock);
+        lock.release_share('B', share).unwrap();
+    }
 }
 
 #[test]
 fn permits_of_300_crashed_holders_are_had_after_three_scripts() {
     const OF_300: Share = permits(1, 300);
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     lock.share('A', READ, TTL).unwrap();
     let ends = lock.now() + 1_000 * SHORT;
     crash(&mut lock, 300, ends);
@@ -151,7 +168,7 @@ fn own_share_that_lapsed_behind_many_others_counts_once() {
     // Sorted by their names, 128 lapsed shares come before this one.
     const OWN: Share = READ;
     for ends_it in [false, true] {
-        let (server, mut lock) = start_with_clock();
+        let (server, mut lock) = start();
         lock.share('X', READ, TTL).unwrap();
         lock.share('z', OWN, SHORT).unwrap();
         let ends = lock
@@ -172,7 +189,7 @@ fn own_share_that_lapsed_behind_many_others_counts_once() {
 
 #[test]
 fn waiter_whose_share_lapsed_behind_many_others_counts_once() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     let _z = listen(&server, "z");
     lock.share('X', READ, TTL).unwrap();
     lock.share('z', READ, SHORT).unwrap();

@@ -134,4 +134,13 @@ fn grant_of_the_lock_alone_is_confirmed_and_a_holder_becomes_a_reader() {
     lock.share('B', READ, TTL).unwrap().token();
     assert_eq!(inside(&mut lock), "BC");
     assert_consistent(&mut lock);
+    for who in ['B', 'C'] {
+        lock.end_share(who, READ).unwrap();
+    }
+    server.config_set("maxmemory", "0");
+    lock.write('A', TTL).unwrap();
+    fill_up(&server);
+    lock.share('A', READ, TTL).unwrap().token();
+    assert_eq!(inside(&mut lock), "A");
+    assert_consistent(&mut lock);
 }

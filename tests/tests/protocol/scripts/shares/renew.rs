@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use harness::{Listener, READ};
 
-use super::{
-    CLAIM, TTL, assert_consistent, assert_runs_down, holder, permits, snapshot, start,
-    start_with_clock,
-};
+use super::{CLAIM, TTL, assert_consistent, assert_runs_down, holder, permits, snapshot, start};
 
 #[test]
 fn renewal_raises_the_share_and_the_lock_and_answers_flag_and_token() {
@@ -61,7 +58,7 @@ fn share_that_is_not_there_is_not_renewed() {
 
 #[test]
 fn share_that_has_lapsed_is_not_renewed() {
-    let (server, mut lock) = start_with_clock();
+    let (server, mut lock) = start();
     lock.share('A', READ, 10_000).unwrap();
     lock.share('B', READ, 60_000).unwrap();
     server.forward(Duration::from_millis(10_001));

@@ -1,0 +1,116 @@
+-- Part of acquire and end: grants a lock without a holder to the next waiter.
+--
+-- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '.
+-- F, the fence: the last token.
+-- Q, the queue: two members for each waiter. Its entry, `owner + label`, is scored with its ticket (µs, in order
+--   of arrival). Its heartbeat, the bare `owner`, is scored with minus the time (µs) until which the waiter counts
+--   as alive. So a range from 0 up has the entries alone, oldest first.
+--
+-- Constants for commands are text: a server needs up to 0.4 µs to convert a number.
+local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
+local CLAIM_MS = '1500'     -- how long a waiter has to confirm its grant
+local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
+local RECENT_US = 1000000   -- a poll that is not older shows that the waiter's process is subscribed
+local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
+local FENCE_MS = 86400000   -- F expires a day after its token's time
+local TURNS = 16            -- tokens that belong to one grant, for local turns
+local MAX_CHECKED = '128'   -- waiters; bounds the work of one script
+local call = redis.call
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function owner_of(text)
+  return text:sub(1, 22)
+end
+
+-- The last token, or nil and the error to answer. Beyond the bound a double cannot represent every integer, so
+-- that two grants could get one token.
+local function read_fence()
+  local text = redis.pcall('GET', F)
+  if type(text) == 'table' then
+    return nil, text
+  end
+  local fence = text and text:match('^%d+$') and tonumber(text) or not text and 0
+  if not fence or fence >= 2 ^ 53 - 32 then
+    return nil, redis.error_reply('LOCKFENCE the fence is not a number below 2^53 - 32')
+  end
+  return fence
+end
+
+-- The entries of waiters, the head first, or the error of Q.
+local function read_queue()
+  return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED)
+end
+
+-- Adds the members of a waiter to `list`.
+local function add_members(list, entry)
+  list[#list + 1] = entry
+  list[#list + 1] = owner_of(entry)
+end
+
+-- Notifies the process of an owner. Zero receivers do not prove that the process is dead: in a cluster,
+-- subscribers on other nodes are not counted. By pcall, because a refused PUBLISH must not end the script.
+local function notify(owner)
+  local receivers = redis.pcall('PUBLISH', 'lock:' .. owner:sub(1, 8), owner .. K)
+  return type(receivers) == 'number' and receivers > 0
+end
+
+-- Whether the process of a waiter is subscribed. PUBLISH also counts subscribers to patterns, such as a monitor's
+-- `PSUBSCRIBE *`. True if the user has no right to ask.
+local function is_subscribed(owner)
+  local subscribers = redis.pcall('PUBSUB', 'NUMSUB', 'lock:' .. owner:sub(1, 8))
+  return subscribers.err or subscribers[2] > 0
+end
+
+-- Checks the waiters from the head on. Returns the entry to grant the lock to, or nil, and the members of waiters
+-- that are dead, and of the owner `ended`. The owner `sender` needs no message. Writes nothing.
+local function choose(waiters, sender, ended)
+  local removed = {}
+  for _, entry in ipairs(waiters) do
+    local owner = owner_of(entry)
+    if owner == sender then
+      return entry, removed
+    end
+    local heartbeat = call('ZSCORE', Q, owner)
+    local alive_for = heartbeat and -heartbeat - now
+    if owner == ended or not alive_for or alive_for <= 0 then
+      add_members(removed, entry)
+    elseif (alive_for > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner) then
+      return entry, removed
+    end
+  end
+  return nil, removed
+end
+
+-- Stores a new token and returns it.
+local function new_token(fence)
+  local token = math.max(fence + TURNS, now)
+  -- Lua's own conversion to text keeps 14 digits only.
+  local digits = string.format('%016.0f', token)
+  call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
+  return digits
+end
+
+-- Grants K to `entry`, which is out of the queue, for `px` ms. Returns K's value.
+--
+-- `remaining` is the number of members left in Q. Q is not asked, since it may be gone by now. In a slot that is
+-- being migrated a script fails at a missing key, so no script names a key that it may have removed.
+local function grant(entry, px, token, remaining)
+  local flag = remaining > 0 and '+' or ' '
+  local value = owner_of(entry) .. flag .. token .. entry:sub(23)
+  call('SET', K, value, 'PX', px)
+  return value
+end
+
+-- The ticket of an owner that queues now, behind all waiters.
+local function next_ticket()
+  local last = call('ZREVRANGE', Q, '0', '0', 'WITHSCORES')[2] or 0
+  return math.max(now, last + 1)
+end
+
+-- Adds `entry` to the queue, or keeps it there; refreshes its heartbeat.
+local function enqueue(entry, ticket)
+  call('ZADD', Q, ticket, entry, -(now + LIVE_US), owner_of(entry))
+  call('PEXPIRE', Q, QUEUE_MS)
+end

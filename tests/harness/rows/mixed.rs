@@ -1,0 +1,155 @@
+//! Readers, writers, permits, plain callers and older clients at one lock.
+
+use std::time::{Duration, Instant};
+
+use super::connections::hammered_without_clients;
+use super::{LONG, TTL};
+use crate::proxy::Proxy;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+
+/// Each way to hold a lock.
+const MODES: &[&str] = &["plain", "write", "read", "permits 2", "permits 3 take 2"];
+
+/// Readers come again and again: a writer waits for those that came before it, and for no other.
+pub(super) const WRITER_AMONG_READERS: Row = Row::new("writer_among_readers", Class::E, |round| {
+    one_overtakes_no_writer(round);
+    many_starve_no_writer(round);
+});
+
+fn one_overtakes_no_writer(round: &mut Round<'_>) {
+    let mut reader = round.holder_in("read", LONG);
+    let mut writer = round.waiter_in("write", LONG);
+    let mut late = round.waiter_in("read", LONG);
+    round.visit(&mut reader);
+    let released = Instant::now();
+    round.release(&mut reader);
+    round.granted_next(&writer, released, Duration::ZERO);
+    round.visit(&mut writer);
+    let released = Instant::now();
+    round.release(&mut writer);
+    round.granted_next(&late, released, Duration::ZERO);
+    round.visit(&mut late);
+    round.release(&mut late);
+    for worker in [reader, writer, late] {
+        round.retire(worker);
+    }
+}
+
+fn many_starve_no_writer(round: &mut Round<'_>) {
+    let mut writer = round.worker_in("write");
+    round.hammer(&["read"; 3], LONG, Duration::from_secs(1), |round| {
+        let asked = Instant::now();
+        round.ask(&mut writer, LONG, PATIENCE);
+        round.granted_next(&writer, asked, Duration::ZERO);
+        round.visit(&mut writer);
+        round.release(&mut writer);
+    });
+    round.retire(writer);
+}
+
+/// The connection breaks while a writer becomes a reader, before the command or before its answer: the
+/// command is sent again. The waiting reader in front joins, and the writer behind it waits for both.
+pub(super) const DOWNGRADED_UNDER_CUTS: Row =
+    Row::new("downgraded_under_cuts", Class::E, downgraded_under_cuts);
+
+fn downgraded_under_cuts(round: &mut Round<'_>) {
+    for cut in [Proxy::cut_next_request, Proxy::cut_next_reply] {
+        let proxy = Proxy::start(round.server.port());
+        let mut worker = round.worker_at(&proxy.url());
+        worker.ask_mode("read");
+        // From now on the server knows the scripts: not the error about an unknown one is cut.
+        let mut worker = round.hold(worker, LONG);
+        round.release(&mut worker);
+        worker.ask_mode("write");
+        let mut worker = round.hold(worker, LONG);
+        let mut reader = round.waiter_in("read", LONG);
+        let mut last = round.waiter_in("write", LONG);
+        round.visit(&mut worker);
+        cut(&proxy, &round.lock.k);
+        let asked = Instant::now();
+        worker.send("downgrade");
+        // A token of its own, above that of the writer.
+        round.granted_next(&worker, asked, Duration::from_secs(1));
+        assert_eq!(proxy.cuts(), 1, "the fault happened");
+        assert_eq!(worker.ask("look", PATIENCE), "looked");
+        round.joined_next(&reader, asked, Duration::from_secs(1));
+        round.visit(&mut reader);
+        assert_eq!(worker.ask("write", PATIENCE), "written");
+        let released = Instant::now();
+        for reader in [&mut worker, &mut reader] {
+            round.release(reader);
+        }
+        round.granted_next(&last, released, Duration::ZERO);
+        round.visit(&mut last);
+        round.release(&mut last);
+        for worker in [worker, reader, last] {
+            round.retire(worker);
+        }
+    }
+}
+
+/// Processes of all modes visit one resource, and all are disconnected again and again.
+pub(super) const SHARERS_DISCONNECTED: Row = Row::new("sharers_disconnected", Class::E, |round| {
+    hammered_without_clients(round, MODES);
+});
+
+/// Processes of all modes visit one resource. Now and then one is killed, wherever it is, and another
+/// takes its place.
+pub(super) const SHARERS_KILLED: Row = Row::new("sharers_killed", Class::E, sharers_killed);
+
+fn sharers_killed(round: &mut Round<'_>) {
+    const KILLS: u64 = 3;
+    // A busy machine may keep a process from running for a second.
+    let ttl = 2 * TTL;
+    let time = Duration::from_millis(500) * u32::try_from(KILLS).expect("it is small");
+    let mut workers: Vec<_> = MODES.iter().map(|mode| round.worker_in(mode)).collect();
+    for worker in &mut workers {
+        round.start_hammer(worker, ttl, time);
+    }
+    for kill in 0..KILLS {
+        let (began, pause) = (Instant::now(), 100 + round.any_number(2 * kill, 200));
+        let pause = Duration::from_millis(pause);
+        wait_until("moment to kill", PATIENCE, || began.elapsed() >= pause);
+        let victim = round.any_number(2 * kill + 1, MODES.len() as u64);
+        let victim = usize::try_from(victim).expect("it is small");
+        workers[victim].kill9();
+        workers[victim] = round.worker_in(MODES[victim]);
+        round.start_hammer(&mut workers[victim], ttl, time);
+    }
+    for worker in workers {
+        round.end_hammer(worker);
+    }
+}
+
+/// A client that knows nothing of shares hands the lock on to a reader, and later waits for the readers.
+pub(super) const OLDER_CLIENT_HANDS_ON: Row =
+    Row::new("older_client_hands_on", Class::E, older_client_hands_on);
+
+fn older_client_hands_on(round: &mut Round<'_>) {
+    let older = round.older();
+    let mut older = round.hold(older, LONG);
+    let mut readers = [round.waiter_in("read", LONG), round.waiter_in("read", LONG)];
+    round.visit(&mut older);
+    let released = Instant::now();
+    round.release(&mut older);
+    // The lock is granted to the first alone, and its confirmation lets the other one in.
+    round.granted_next(&readers[0], released, Duration::ZERO);
+    round.joined_next(&readers[1], released, Duration::ZERO);
+    let mut older = round.queued(older, LONG, PATIENCE);
+    for command in ["look", "write"] {
+        for reader in &mut readers {
+            reader.ask(command, PATIENCE);
+        }
+    }
+    let released = Instant::now();
+    for reader in &mut readers {
+        round.release(reader);
+    }
+    round.granted_next(&older, released, Duration::ZERO);
+    round.visit(&mut older);
+    round.release(&mut older);
+    for worker in readers.into_iter().chain([older]) {
+        round.retire(worker);
+    }
+}

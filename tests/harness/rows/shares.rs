@@ -1,0 +1,239 @@
+//! Readers and holders of permits that fail, and records of theirs that the server forgets.
+
+use std::time::{Duration, Instant};
+
+use super::pause::is_lost;
+use super::{CLAIM, LONG, TTL, intrude};
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+
+/// kill -9 of a reader: another one goes on past both leases as they were granted, and no writer comes in
+/// meanwhile. When the other has released, the dead one is in no writer's way.
+pub(super) const READER_KILLED: Row = Row::new("reader_killed", Class::E, reader_killed);
+
+fn reader_killed(round: &mut Round<'_>) {
+    // A busy machine may keep a process from running for a second.
+    let ttl = 2 * TTL;
+    let mut dead = round.holder_in("read", TTL);
+    let mut other = round.sharer_in("read", ttl);
+    let mut writer = round.waiter_in("write", LONG);
+    assert_eq!(other.ask("look", PATIENCE), "looked");
+    dead.kill9();
+    let early = writer.line(ttl * 3 / 2);
+    if early.is_some() {
+        intrude(&mut writer);
+    }
+    let read = other.ask("write", PATIENCE);
+    assert_eq!(early, None, "a reader was inside");
+    assert_eq!(read, "written");
+    let released = Instant::now();
+    round.release(&mut other);
+    round.granted_next(&writer, released, Duration::ZERO);
+    round.visit(&mut writer);
+    round.release(&mut writer);
+    round.retire(other);
+    round.retire(writer);
+}
+
+/// kill -9 of a holder of a permit: the next has it at the end of its lease, while another permit is held.
+pub(super) const PERMIT_HOLDER_KILLED: Row =
+    Row::new("permit_holder_killed", Class::E, permit_holder_killed);
+
+fn permit_holder_killed(round: &mut Round<'_>) {
+    const MODE: &str = "permits 2";
+    let ttl = 2 * TTL;
+    let mut dead = round.holder_in(MODE, ttl);
+    let mut other = round.sharer_in(MODE, LONG);
+    let mut next = round.worker_in(MODE);
+    for worker in [&mut dead, &mut other] {
+        assert_eq!(worker.ask("look", PATIENCE), "looked");
+    }
+    round.ask(&mut next, LONG, LONG);
+    // Both permits are taken.
+    let early = next.line(Duration::from_millis(300));
+    if early.is_some() {
+        intrude(&mut next);
+    }
+    for worker in [&mut dead, &mut other] {
+        assert_eq!(worker.ask("write", PATIENCE), "written");
+    }
+    assert_eq!(early, None, "two of two permits were taken");
+
+    dead.kill9();
+    let killed = Instant::now();
+    let lapse = round.lock.first_lapse();
+    assert_eq!(other.ask("look", PATIENCE), "looked");
+    round.joined_next(&next, killed, ttl);
+    assert!(Instant::now() >= lapse, "the lease was not respected");
+    round.visit(&mut next);
+    assert_eq!(other.ask("write", PATIENCE), "written");
+    for mut worker in [other, next] {
+        round.release(&mut worker);
+        round.retire(worker);
+    }
+}
+
+/// kill -9 of a process with 300 permits, more than one script takes off, while another permit is held.
+pub(super) const MANY_SHARES_KILLED: Row =
+    Row::new("many_shares_killed", Class::E, many_shares_killed);
+
+fn many_shares_killed(round: &mut Round<'_>) {
+    let ttl = 3 * TTL;
+    let mut other = round.holder_in("permits 301", LONG);
+    let mut dead = round.worker_in("permits 301");
+    let together = round.command("together", ttl, PATIENCE, "300");
+    assert_eq!(dead.ask(&together, PATIENCE), "ok");
+    assert_eq!(round.lock.owners(), 301);
+    let mut next = round.worker_in("permits 301 take 300");
+    assert_eq!(other.ask("look", PATIENCE), "looked");
+    dead.kill9();
+    let killed = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.joined_next(&next, killed, ttl);
+    assert_eq!(round.lock.owners(), 2);
+    round.visit(&mut next);
+    assert_eq!(other.ask("write", PATIENCE), "written");
+    for mut worker in [other, next] {
+        round.release(&mut worker);
+        round.retire(worker);
+    }
+}
+
+/// kill -9 of a waiting reader: the next reader goes in with the same release, and a claim that the dead
+/// one may have been granted delays a writer no longer than it lasts.
+pub(super) const WAITING_READER_KILLED: Row =
+    Row::new("waiting_reader_killed", Class::E, waiting_reader_killed);
+
+fn waiting_reader_killed(round: &mut Round<'_>) {
+    let mut holder = round.holder_in("write", LONG);
+    let mut dead = round.waiter_in("read", LONG);
+    let mut next = round.waiter_in("read", LONG);
+    let mut writer = round.waiter_in("write", LONG);
+    dead.kill9();
+    // In about half of the rounds, the server has noticed the end of its connection.
+    if round.any_number(0, 2) == 0 {
+        round.wait_for_channels(3);
+    }
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&next, released, Duration::ZERO);
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.granted_next(&writer, released, CLAIM);
+    round.visit(&mut writer);
+    round.release(&mut writer);
+    for worker in [holder, next, writer] {
+        round.retire(worker);
+    }
+}
+
+/// A reader is stopped past its lease, in the middle of its body, and then continues.
+pub(super) const READER_PAUSED: Row = Row::new("reader_paused", Class::F, |round| {
+    followed_by_a_writer(round);
+    beside_another_reader(round);
+});
+
+fn followed_by_a_writer(round: &mut Round<'_>) {
+    let mut sleeper = round.holder_in("read", TTL);
+    let mut next = round.waiter_in("write", LONG);
+    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
+    sleeper.stop();
+    let stopped = Instant::now();
+    let lease = round.lock.lease_end();
+    round.granted_next(&next, stopped, TTL);
+    assert!(Instant::now() >= lease, "the lease was not respected");
+    round.visit(&mut next);
+    sleeper.cont();
+    // What it has read is out of date, and its token reveals it.
+    assert_eq!(sleeper.ask("write", PATIENCE), "stale");
+    is_lost(&mut sleeper);
+    round.retire(sleeper);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert_eq!(next.ask("renew", PATIENCE), "ok");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// The lock is still shared when the reader continues: neither its renewal nor its release has an effect.
+fn beside_another_reader(round: &mut Round<'_>) {
+    let mut sleeper = round.holder_in("read", TTL);
+    let mut other = round.sharer_in("read", LONG);
+    sleeper.stop();
+    let lapse = round.lock.first_lapse();
+    // Rounded up to a millisecond of the server's clock.
+    let lapse = lapse + Duration::from_millis(2);
+    wait_until("end of its lease", PATIENCE, || Instant::now() > lapse);
+    sleeper.cont();
+    is_lost(&mut sleeper);
+    round.retire(sleeper);
+    assert_eq!(other.ask("renew", PATIENCE), "ok");
+    round.visit(&mut other);
+    round.release(&mut other);
+    assert_eq!(round.lock.value(), None, "the lost share was left");
+    round.retire(other);
+}
+
+/// The record of the shares is evicted: no share joins, and the lock is held until it expires. The
+/// readers learn of it at their renewal.
+pub(super) const SHARES_EVICTED: Row = Row::new("shares_evicted", Class::E, shares_evicted);
+
+fn shares_evicted(round: &mut Round<'_>) {
+    let ttl = 4 * TTL;
+    let mut readers = [round.holder_in("read", ttl), round.sharer_in("read", ttl)];
+    for reader in &mut readers {
+        assert_eq!(reader.ask("look", PATIENCE), "looked");
+    }
+    let shares = round.lock.r.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &shares]), 1);
+    let evicted = Instant::now();
+    let end = round.lock.lease_end();
+    let mut late = round.worker_in("read");
+    let busy = round.attempt(&mut late, LONG, Duration::ZERO);
+    assert!(busy.starts_with("failed Busy "), "{busy}");
+    let mut writer = round.waiter_in("write", LONG);
+    for mut reader in readers {
+        assert_eq!(reader.ask("write", PATIENCE), "written");
+        round.told(&mut reader, end);
+        round.retire(reader);
+    }
+    round.granted_next(&writer, evicted, ttl);
+    assert!(Instant::now() >= end, "the lease was not respected");
+    round.visit(&mut writer);
+    round.release(&mut writer);
+    round.retire(late);
+    round.retire(writer);
+}
+
+/// The lock's record is deleted, and that of its shares is left: the readers learn of it at their renewal,
+/// and none of them counts for the next share.
+pub(super) const LOCK_DELETED_UNDER_READERS: Row = Row::new(
+    "lock_deleted_under_readers",
+    Class::F,
+    deleted_under_readers,
+);
+
+fn deleted_under_readers(round: &mut Round<'_>) {
+    let mut readers = [round.holder_in("read", LONG), round.sharer_in("read", LONG)];
+    for reader in &mut readers {
+        assert_eq!(reader.ask("look", PATIENCE), "looked");
+    }
+    let mut next = round.worker_in("permits 1");
+    let (end, lock) = (round.lock.lease_end(), round.lock.k.clone());
+    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
+    assert_eq!(round.lock.owners(), 2);
+    let deleted = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, deleted, Duration::ZERO);
+    round.visit(&mut next);
+
+    for mut reader in readers {
+        assert_eq!(reader.ask("write", PATIENCE), "stale");
+        round.told(&mut reader, end);
+        round.retire(reader);
+        let is_there = round.lock.is_held_by(&next) && round.lock.owners() == 1;
+        assert!(is_there, "the new holder was touched");
+    }
+    assert_eq!(next.ask("renew", PATIENCE), "ok");
+    round.release(&mut next);
+    round.retire(next);
+}

@@ -1,0 +1,129 @@
+//! Locks that stay taken for a minimum although their holders are done.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use lock_runtime::{Acquire, LockClient, LockErrorKind};
+
+use super::store::Store;
+use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms};
+
+const MINIMUM: Duration = ms(600);
+
+fn job(client: &LockClient) -> Acquire {
+    client.lock(KEY).ttl(ms(300)).hold_at_least(MINIMUM)
+}
+
+pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let begun = Instant::now();
+    job(&client).run(async |_| ()).await.unwrap();
+    for client in [&client, &other] {
+        let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        assert!(error.holder().unwrap().ends_with(", at rest"), "{error}");
+    }
+    let next = other.lock(KEY).wait(LONG).acquire().await.unwrap();
+    let free_after = begun.elapsed();
+    assert!(free_after >= MINIMUM, "{free_after:?}");
+    assert!(free_after < MINIMUM + SLACK, "{free_after:?}");
+    next.release().await.unwrap();
+}
+
+pub(crate) async fn longer_body_frees_the_lock_at_once(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let body = async |_: &_| tokio::time::sleep(MINIMUM + ms(20)).await;
+    job(&client).run(body).await.unwrap();
+    assert!(!is_held(&other).await);
+}
+
+pub(crate) async fn waiters_of_every_client_wait_for_the_minimum(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let begun = Instant::now();
+    let guard = job(&client).acquire().await.unwrap();
+    let waiting = [&client, &other].map(|client| {
+        let acquire = client.lock(KEY).wait(LONG).acquire();
+        tokio::spawn(async move {
+            let guard = acquire.await.unwrap();
+            let since = begun.elapsed();
+            guard.release().await.unwrap();
+            since
+        })
+    });
+    tokio::time::sleep(ms(50)).await;
+    guard.release().await.unwrap();
+    for waiter in waiting {
+        let since = waiter.await.unwrap();
+        assert!(since >= MINIMUM, "{since:?}");
+    }
+}
+
+pub(crate) async fn failed_body_does_not_shorten_the_minimum(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let body = async |_: &_| Err::<(), _>("failed");
+    job(&client).run(body).await.unwrap().unwrap_err();
+    assert!(is_held(&other).await);
+    becomes_free(&other, LONG).await;
+
+    let panics = job(&client);
+    let panics = tokio::spawn(async move {
+        let body = async |_: &_| std::panic::resume_unwind(Box::new(AssertUnwindSafe("as told")));
+        panics.run(body).await
+    });
+    assert!(panics.await.unwrap_err().is_panic());
+    assert!(is_held(&other).await);
+    becomes_free(&other, LONG).await;
+}
+
+pub(crate) async fn guard_that_is_dropped_leaves_the_lock_at_rest(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    drop(job(&client).acquire().await.unwrap());
+    tokio::time::sleep(ms(100)).await;
+    assert!(is_held(&other).await);
+    becomes_free(&other, LONG).await;
+}
+
+pub(crate) async fn blocking_call_leaves_the_lock_at_rest(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let job = job(&client);
+    let thread = super::tools::on_a_thread(move || job.run_blocking(|_| ()));
+    thread.await.unwrap();
+    assert!(is_held(&other).await);
+    becomes_free(&other, LONG).await;
+}
+
+pub(crate) async fn lock_that_was_lost_does_not_rest(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let lock = client.lock(KEY).ttl(ms(100)).renew(false);
+    let guard = lock.hold_at_least(LONG).acquire().await.unwrap();
+    guard.lost().await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+    becomes_free(&other, SLACK).await;
+}
+
+pub(crate) async fn several_locks_rest_together(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let all = client.lock_all([KEY, "order:43"]).hold_at_least(MINIMUM);
+    all.run(async |_| ()).await.unwrap();
+    for key in [KEY, "order:43"] {
+        assert!(other.lock(key).try_acquire().await.unwrap().is_none());
+    }
+    let all = other.lock_all([KEY, "order:43"]).wait(LONG).acquire();
+    all.await.unwrap().release().await.unwrap();
+}
+
+pub(crate) async fn impossible_minimum_is_refused(store: impl Store) {
+    let client = store.client();
+    let lock = || client.lock(KEY).hold_at_least(MINIMUM);
+    for (acquire, words) in [
+        (lock().read(), "a share has no minimum hold"),
+        (lock().permits(5), "a share has no minimum hold"),
+        (lock().max_hold(ms(500)), "longer than `max_hold`"),
+        (lock().hold_at_least(Duration::from_secs(86_401)), "24 h"),
+    ] {
+        let error = acquire.acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
