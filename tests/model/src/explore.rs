@@ -199,15 +199,22 @@ pub fn explore_for(configuration: &Configuration, rule: &'static str) -> Report 
 }
 
 fn report(configuration: &Configuration, until: Until) -> Report {
-    let begin = Instant::now();
-    let search = search(configuration, until);
-    Report {
-        name: configuration.name,
-        states: search.states,
-        depth: search.depth,
-        took: begin.elapsed(),
-        broken: search.broken,
-        unseen: search.unseen,
+    Report::of(configuration.name, configuration, until)
+}
+
+impl Report {
+    /// Explores the states of a model of this name.
+    pub(crate) fn of<M: Model>(name: &'static str, model: &M, until: Until) -> Report {
+        let begin = Instant::now();
+        let search = search(model, until);
+        Report {
+            name,
+            states: search.states,
+            depth: search.depth,
+            took: begin.elapsed(),
+            broken: search.broken,
+            unseen: search.unseen,
+        }
     }
 }
 

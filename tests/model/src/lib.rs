@@ -20,6 +20,8 @@
 //!   may change; states are compared with the invariants.
 //! - `recovery`: every 64th state is run on without faults. Every call must then be served, and no record
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
+//! - [`several`]: callers that acquire several locks together. It is a model of its own, since what a client does for one
+//!   lock is the same for several, and one more lock for every configuration would multiply its states.
 //! - [`frames`]: how the bodies, guards and carried futures of one process share a lease. It is a model of
 //!   its own, since frames meet the rest only where a lease is released.
 //!
@@ -63,6 +65,7 @@
 //! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
 //! | out of memory at each script | out of memory |
 //! | slot migration with each subset of the keys missing | migration, migration with a successor |
+//! | several locks: opposite orders, with callers of one of them, renewal, giving up, crash, a torn connection, a deleted record | every one of [`several`] |
 //! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
 //! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
 //! | release unanswered past the deadline | lost, late |
@@ -86,7 +89,7 @@
 //! # Mistakes
 //!
 //! [`Seeded`] lists mistakes that the model can make, and `tests/mistakes.rs` asserts that each is found.
-//! Two of them were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! `tests/several.rs` does so for [`several::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
 //! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeLate`], [`Seeded::DowngradeRenewsAlone`] and
 //! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
@@ -110,6 +113,7 @@ pub mod properties;
 mod recovery;
 mod seeded;
 pub mod server;
+pub mod several;
 mod world;
 
 pub use configuration::{Class, Configuration};

@@ -1,17 +1,19 @@
 //! The branches of the scripts, each with an answer or a trace of its own.
 
 macro_rules! branches {
-    ($($branch:ident)* ; $($of_shares:ident)*) => {
+    ($($branch:ident)* ; $($of_shares:ident)* ; $($of_keys:ident)*) => {
         /// A branch of a script.
         #[allow(missing_docs, reason = "the names describe them")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Branch { $($branch,)* $($of_shares),* }
+        pub enum Branch { $($branch,)* $($of_shares,)* $($of_keys),* }
 
         impl Branch {
             /// Every branch of the scripts of plain locks.
             pub const ALL: &[Branch] = &[$(Branch::$branch),*];
             /// Every branch of the scripts of shares.
             pub const OF_SHARES: &[Branch] = &[$(Branch::$of_shares),*];
+            /// Every branch of the scripts of several locks.
+            pub const OF_KEYS: &[Branch] = &[$(Branch::$of_keys),*];
         }
     };
 }
@@ -116,20 +118,69 @@ branches! {
     ShareEndFreesALock
     ShareEndFrees
     ShareEndLeavesOthers
+    ;
+    KeysOfASpoiledLock
+    KeysWithASpoiledFence
+    KeysWithABadFence
+    KeysWithASpoiledQueue
+    KeysWithoutMemory
+    KeysTakeAll
+    KeysTakeTheRest
+    KeysTakeAPart
+    KeysExtendAPart
+    KeysConfirm
+    KeysRaiseAToken
+    KeysStayOutside
+    KeysTryFromTheQueue
+    KeysJoin
+    KeysPoll
+    KeysServeTheHead
+    KeysRenew
+    KeysRenewOfALost
+    KeysRenewOfASpoiledLock
+    KeysReleaseFrees
+    KeysReleaseOfAContended
+    KeysReleaseOfAPart
+    KeysReleaseOfNothing
+    KeysEndFrees
+    KeysEndHandsOff
+    KeysEndOfAPart
+    KeysEndLeaves
+    KeysEndOfNothing
+    KeysEndOfASpoiledLock
+    KeysEndWithASpoiledRecord
+    KeysEndInASpoiledQueue
 }
 
 /// The branches that one run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken(u128);
+pub struct Taken([u64; 3]);
 
 impl Taken {
     pub(super) fn insert(&mut self, branch: Branch) {
-        self.0 |= 1 << branch as u64;
+        let (word, bit) = place(branch);
+        self.0[word] |= bit;
+    }
+
+    pub(super) fn add(&mut self, other: Taken) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
     }
 
     /// The branches.
     pub fn iter(self) -> impl Iterator<Item = Branch> {
-        let all = Branch::ALL.iter().chain(Branch::OF_SHARES).copied();
-        all.filter(move |&branch| self.0 & (1 << branch as u64) != 0)
+        let all = [Branch::ALL, Branch::OF_SHARES, Branch::OF_KEYS];
+        let all = all.into_iter().flatten().copied();
+        all.filter(move |&branch| {
+            let (word, bit) = place(branch);
+            self.0[word] & bit != 0
+        })
     }
+}
+
+/// The word and the bit of a branch.
+fn place(branch: Branch) -> (usize, u64) {
+    let number = branch as usize;
+    (number / 64, 1 << (number % 64))
 }

@@ -1,5 +1,5 @@
-//! The scripts as pure functions of the records, those of plain locks and those of shares: line by line those of
-//! `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
+//! The scripts as pure functions of the records, those of plain locks, of shares and of several locks: line by
+//! line those of `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
 //! real server, to the millisecond and branch by branch.
 //!
 //! Times are durations that are left, not points in time. Two histories that differ only in when they
@@ -7,6 +7,7 @@
 
 mod branch;
 mod grant;
+mod keys;
 mod phase;
 mod script;
 mod share_acquire;
@@ -14,6 +15,7 @@ mod share_end;
 mod shares;
 
 pub use self::branch::{Branch, Taken};
+pub use self::keys::{KeysCommand, KeysMistake, KeysRun, run_keys};
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
 use crate::seeded::Seeded;

@@ -274,7 +274,7 @@ impl<'a> Script<'a> {
         lock.is_some_and(|lock| lock.value == Value::WrongType)
     }
 
-    fn set_lease(&mut self, ttl: Ticks) -> Answer {
+    pub(super) fn set_lease(&mut self, ttl: Ticks) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
         lock.rest = Some(ttl);
         self.held()

@@ -8,11 +8,13 @@
 mod answer;
 mod model;
 mod records;
+mod several;
 mod stage;
 mod step;
 
 use std::cell::RefCell;
 use std::env;
+use std::fmt::Debug;
 use std::hash::{BuildHasher, RandomState};
 
 use lock_model::server::Branch;
@@ -22,8 +24,12 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::scripts::branch::Tally;
+use harness::Listener;
 use stage::Stage;
 use step::Step;
+
+/// Listeners of the owners that have one.
+type Listeners = Vec<(char, Listener)>;
 
 const SEQUENCES: u32 = 500;
 const SEQUENCES_OF_SHARES: u32 = 1_500;
@@ -49,20 +55,33 @@ fn scripts_of_shares_agree_with_the_model() {
 
 /// Plays sequences of such steps. Returns how often each branch was taken.
 fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32) -> Tally {
+    let stage = RefCell::new(stage);
+    let tally = RefCell::new(Tally::default());
+    explore(step, sequences, |steps| {
+        stage.borrow_mut().play(steps, &mut tally.borrow_mut())
+    });
+    stage.into_inner().assert_no_more_messages();
+    let tally = tally.into_inner();
+    print!("{tally}");
+    tally
+}
+
+/// Makes sequences of such steps, and shrinks one that fails.
+fn explore<S: Debug + Copy>(
+    step: impl Strategy<Value = S>,
+    sequences: u32,
+    play: impl Fn(&[S]) -> Result<(), String>,
+) {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one(STEPS),
         |seed| seed.parse().expect("the seed is a number"),
     );
     println!("LOCK_TEST_SEED={seed}");
-    let stage = RefCell::new(stage);
-    let tally = RefCell::new(Tally::default());
     // Every step is played. A sequence that shows a difference is repeated without the steps that do
     // not contribute to it.
     let steps = vec((weighted(1.0), step.no_shrink()), STEPS);
     let outcome = runner(seed, sequences).run(&steps, |steps| {
-        let steps = played(steps);
-        let outcome = stage.borrow_mut().play(&steps, &mut tally.borrow_mut());
-        outcome.map_err(TestCaseError::fail)
+        play(&played(steps)).map_err(TestCaseError::fail)
     });
     if let Err(TestError::Fail(difference, steps)) = outcome {
         let steps = played(steps);
@@ -70,10 +89,6 @@ fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32) -> Tall
         panic!("{difference}\nafter{steps}");
     }
     outcome.expect("proptest has no reason of its own to give up");
-    stage.into_inner().assert_no_more_messages();
-    let tally = tally.into_inner();
-    print!("{tally}");
-    tally
 }
 
 /// Whether only a server that compares and deletes has this branch.
@@ -85,7 +100,7 @@ fn is_of_delete(branch: Branch) -> bool {
     )
 }
 
-fn played(steps: Vec<(bool, Step)>) -> Vec<Step> {
+fn played<S>(steps: Vec<(bool, S)>) -> Vec<S> {
     let steps = steps.into_iter().filter(|(is_played, _)| *is_played);
     steps.map(|(_, step)| step).collect()
 }

@@ -10,7 +10,7 @@ use lock_model::server::{
 pub(super) const LISTENING: &str = "ABCDEF";
 pub(super) const DEAF: &str = "GH";
 
-const RULES: Rules = Rules {
+pub(super) const RULES: Rules = Rules {
     claim: 1_500,
     live: 6_000,
     queue: 7_000,
@@ -54,15 +54,19 @@ impl Model {
     }
 
     pub(super) fn run(&mut self, command: Command) -> Answer {
-        let site = Site {
-            now: self.now,
-            receivers: (1 << LISTENING.len()) - 1,
-            mode: self.mode,
-        };
+        let site = self.site();
         let run = self.records.run(command, &RULES, &site);
         self.pushed = run.announced.into_iter().map(letter_of).collect();
         self.taken = run.taken;
         run.answer
+    }
+
+    pub(super) fn site(&self) -> Site {
+        Site {
+            now: self.now,
+            receivers: (1 << LISTENING.len()) - 1,
+            mode: self.mode,
+        }
     }
 
     /// The token in the lock's record.

@@ -3,6 +3,7 @@
 use harness::{Listener, RawLock, RedisServer, owner};
 use lock_model::server::Taken;
 
+use super::Listeners;
 use super::model::{LISTENING, Model};
 use super::records::Records;
 use super::step::{Step, limit_memory};
@@ -12,7 +13,7 @@ pub(crate) struct Stage {
     pub(crate) server: RedisServer,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
-    listeners: Vec<(char, Listener)>,
+    listeners: Listeners,
     locks: usize,
     /// Some of the letters ask for shares.
     has_shares: bool,
@@ -52,7 +53,7 @@ impl Stage {
             model.taken = Taken::default();
             step.play(&self.server, &mut lock, &mut model)
                 .and_then(|()| Records::read(&mut lock).compare(&model))
-                .and_then(|()| self.hear(&lock, &model))
+                .and_then(|()| hear(&mut self.listeners, &lock, &model))
                 .map_err(|difference| {
                     format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
                 })?;
@@ -61,28 +62,33 @@ impl Stage {
         Ok(())
     }
 
-    /// Takes the pushes that the model expects.
-    fn hear(&mut self, lock: &RawLock, model: &Model) -> Result<(), String> {
-        for who in &model.pushed {
-            let mut listeners = self.listeners.iter_mut();
-            let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");
-            agree("push", listener.next_push(), owner(*who) + &lock.k)?;
-        }
-        Ok(())
-    }
-
     /// Asserts that each listener receives this message next: no script sent more than it should.
     pub(crate) fn assert_no_more_messages(self) {
-        let mut lock = RawLock::new(&self.server, "last");
-        for (who, mut listener) in self.listeners {
-            let channel = format!("lock:{}", &owner(who)[..8]);
-            let receivers: i64 = lock.command(&["PUBLISH", &channel, "last"]);
-            assert_eq!((receivers, listener.next_push().as_str()), (1, "last"));
-        }
+        assert_silent(&self.server, self.listeners);
     }
 }
 
-fn listen(server: &RedisServer) -> Vec<(char, Listener)> {
+/// Asserts that each of these listeners receives a last message next.
+pub(super) fn assert_silent(server: &RedisServer, listeners: Listeners) {
+    let mut lock = RawLock::new(server, "last");
+    for (who, mut listener) in listeners {
+        let channel = format!("lock:{}", &owner(who)[..8]);
+        let receivers: i64 = lock.command(&["PUBLISH", &channel, "last"]);
+        assert_eq!((receivers, listener.next_push().as_str()), (1, "last"));
+    }
+}
+
+/// Takes the pushes that the model expects.
+pub(super) fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> Result<(), String> {
+    for who in &model.pushed {
+        let mut listeners = listeners.iter_mut();
+        let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");
+        agree("push", listener.next_push(), owner(*who) + &lock.k)?;
+    }
+    Ok(())
+}
+
+pub(super) fn listen(server: &RedisServer) -> Listeners {
     let owners = LISTENING.chars();
     owners
         .map(|who| (who, Listener::new(server, who)))

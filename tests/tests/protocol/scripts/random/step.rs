@@ -379,7 +379,7 @@ pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
 }
 
 impl Who {
-    fn is(self, model: &Model) -> char {
+    pub(super) fn is(self, model: &Model) -> char {
         let entries = model.records.queue.entries();
         let members = model.records.members();
         match (self, model.holder()) {
@@ -416,7 +416,7 @@ fn release(deletes: bool) -> BoxedStrategy<Step> {
     prop_oneof![release, delete].boxed()
 }
 
-fn who() -> impl Strategy<Value = Who> {
+pub(super) fn who() -> impl Strategy<Value = Who> {
     // Half of the owners hold or queue already, so that sequences reach the deeper branches.
     prop_oneof![
         2 => letter().prop_map(Who::Any),
@@ -438,7 +438,7 @@ fn letter() -> impl Strategy<Value = char> {
     select(letters)
 }
 
-fn ttl() -> impl Strategy<Value = i64> {
+pub(super) fn ttl() -> impl Strategy<Value = i64> {
     select(&[500, 2_000, 10_000, 60_000][..])
 }
 
@@ -446,7 +446,7 @@ fn span(half_seconds: &'static [u64]) -> impl Strategy<Value = Span> {
     select(half_seconds).prop_map(Span)
 }
 
-fn outside() -> BoxedStrategy<Step> {
+pub(super) fn outside() -> BoxedStrategy<Step> {
     prop_oneof![
         4 => span(&[1, 2, 20, 240]).prop_map(Step::ClockGoesBack),
         12 => waiter().prop_map(Step::HeartIsLost),

@@ -1,0 +1,436 @@
+//! The scripts of several locks that one owner holds together: `keys_*.lua`.
+
+use super::script::Script;
+use super::{
+    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
+    Token, Value,
+};
+
+/// A script with its arguments. It concerns several locks, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeysCommand {
+    /// Takes or confirms the locks up to the first that the owner cannot have, or polls.
+    Acquire {
+        /// The owner that asks.
+        owner: OwnerId,
+        /// The length of the leases.
+        ttl: Ticks,
+        /// Whether to queue for the lock in the way. If not, all are taken or none.
+        queue: bool,
+    },
+    /// Lengthens the leases, if the owner has all of them.
+    Renew {
+        /// The holder.
+        owner: OwnerId,
+        /// The new length.
+        ttl: Ticks,
+    },
+    /// Frees the locks if no waiter queues for any of them.
+    Release {
+        /// The holder.
+        owner: OwnerId,
+    },
+    /// Ends an owner.
+    End {
+        /// The owner to end.
+        owner: OwnerId,
+    },
+}
+
+/// A mistake in one of these scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeysMistake {
+    /// `acquire` leaves the leases of the locks that the owner has already.
+    LeavesLeases,
+    /// `acquire` takes the locks before the one for which the owner queues for held.
+    EarlierUnchecked,
+    /// `acquire` mints a token for the last lock that it takes, whatever those of the others.
+    TokenOfTheLast,
+    /// `renew` compares no owners.
+    NoOwnerCompare,
+    /// `renew` looks at the first lock alone.
+    RenewsTheFirst,
+    /// `release` frees the locks without waiters, and answers that it freed all.
+    ReleasesAPart,
+    /// `end` stops at the first lock that the owner does not have.
+    EndsAPart,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeysRun {
+    /// The answer. `Waiting` is about the lock in the way.
+    pub answer: Answer,
+    /// Which lock is in the way, from 0.
+    pub in_the_way: usize,
+    /// The owners that were announced, each with the lock, in order.
+    pub announced: Vec<(usize, OwnerId)>,
+    /// The branches that the run took.
+    pub taken: Taken,
+}
+
+/// Runs one script on the records of several locks.
+pub fn run_keys(
+    locks: &mut [Records],
+    command: KeysCommand,
+    rules: &Rules,
+    site: &Site,
+    mistake: Option<KeysMistake>,
+) -> KeysRun {
+    let mut run = Keys {
+        locks,
+        rules,
+        site,
+        mistake,
+        announced: Vec::new(),
+        taken: Taken::default(),
+    };
+    let (in_the_way, answer) = match command {
+        KeysCommand::Acquire { owner, ttl, queue } => run.acquire(owner, ttl, queue),
+        KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
+        KeysCommand::Release { owner } => (0, run.release(owner)),
+        KeysCommand::End { owner } => (0, run.end(owner)),
+    };
+    let Keys {
+        announced, taken, ..
+    } = run;
+    KeysRun {
+        answer,
+        in_the_way,
+        announced,
+        taken,
+    }
+}
+
+/// A run under way.
+struct Keys<'a> {
+    locks: &'a mut [Records],
+    rules: &'a Rules,
+    site: &'a Site,
+    mistake: Option<KeysMistake>,
+    announced: Vec<(usize, OwnerId)>,
+    taken: Taken,
+}
+
+/// What `acquire` finds of one lock.
+enum Found {
+    /// The owner has it, under this token.
+    Mine(Token),
+    /// The owner can have it. These entries of its queue are dead.
+    Free(Vec<OwnerId>),
+    /// Another owner holds it, or this waiter comes first.
+    InTheWay(Option<OwnerId>, Vec<OwnerId>),
+}
+
+impl Keys<'_> {
+    /// Runs a part of the script on one of the locks.
+    fn on<T>(&mut self, number: usize, part: impl FnOnce(&mut Script<'_>) -> T) -> T {
+        let mut script = Script::new(&mut self.locks[number], self.rules, self.site);
+        let outcome = part(&mut script);
+        let (announced, taken) = script.traces();
+        let announced = announced.into_iter().map(|owner| (number, owner));
+        self.announced.extend(announced);
+        self.taken.add(taken);
+        outcome
+    }
+
+    fn holds(&self, number: usize, me: OwnerId) -> bool {
+        self.locks[number].holder() == Some(me)
+    }
+
+    fn is_flagged(&self, number: usize) -> bool {
+        let value = self.locks[number].lock.map(|lock| lock.value);
+        matches!(value, Some(Value::Ours { flagged: true, .. }))
+    }
+
+    fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
+        self.taken.insert(branch);
+        answer
+    }
+
+    fn acquire(&mut self, me: OwnerId, ttl: Ticks, queues: bool) -> (usize, Answer) {
+        let (mut mine, mut new) = (Vec::new(), Vec::new());
+        let mut in_the_way = None;
+        let first = match self.mistake {
+            Some(KeysMistake::EarlierUnchecked) => (0..self.locks.len())
+                .rfind(|&number| self.locks[number].names(me))
+                .unwrap_or(0),
+            _ => 0,
+        };
+        for number in first..self.locks.len() {
+            match self.on(number, |script| script.look(me)) {
+                Err((branch, refusal)) => {
+                    return (0, self.answer(branch, Answer::Refused(refusal)));
+                }
+                Ok(Found::Mine(token)) => mine.push((number, token)),
+                Ok(Found::Free(removed)) => new.push((number, removed)),
+                Ok(Found::InTheWay(head, removed)) => {
+                    in_the_way = Some((number, head, removed));
+                    break;
+                }
+            }
+        }
+        let takes = queues || in_the_way.is_none();
+        // The first write is refused, if it needs memory.
+        let needs_memory = match (takes && !new.is_empty(), takes && !mine.is_empty()) {
+            (true, _) => true,
+            (false, true) => false,
+            (false, false) => queues,
+        };
+        if needs_memory && self.site.mode == Mode::OutOfMemory {
+            let refused = Answer::Refused(Refusal::OutOfMemory);
+            return (0, self.answer(Branch::KeysWithoutMemory, refused));
+        }
+        let minted = new.iter().map(|(number, _)| {
+            let fence = match self.locks[*number].fence {
+                Some(Fence::Token { token, .. }) => token,
+                _ => 0,
+            };
+            (fence + self.rules.turns).max(self.site.now)
+        });
+        let had = mine.iter().map(|&(_, token)| token);
+        let token = match self.mistake {
+            Some(KeysMistake::TokenOfTheLast) => had.chain(minted).last(),
+            _ => minted.chain(had).max(),
+        };
+        let token = token.unwrap_or(0);
+        if takes {
+            self.take(me, ttl, token, &mine, &new, in_the_way.is_some());
+        }
+        let Some((number, head, removed)) = in_the_way else {
+            let flagged = (0..self.locks.len()).any(|number| self.is_flagged(number));
+            return (0, Answer::Held { flagged, token });
+        };
+        let has_place = self.on(number, |script| script.place(me).is_some());
+        self.taken.insert(match (queues, has_place) {
+            (false, false) => Branch::KeysStayOutside,
+            (false, true) => Branch::KeysTryFromTheQueue,
+            (true, false) => Branch::KeysJoin,
+            (true, true) => Branch::KeysPoll,
+        });
+        if head.is_some() {
+            self.taken.insert(Branch::KeysServeTheHead);
+        }
+        let claim = self.rules.claim;
+        let answer = self.on(number, |script| {
+            // First, so that the record of a lock that is granted now has the flag from the beginning.
+            if queues {
+                script.enqueue(me);
+                script.set_flag();
+            }
+            if let Some(head) = head {
+                script.drop_entries(&removed);
+                script.grant(head, claim);
+            }
+            let lock = script.records.lock.expect("another holds it");
+            Answer::Waiting {
+                remaining: lock.rest,
+                position: script.place(me).map_or(0, |place| place as u8 + 1),
+            }
+        });
+        (number, answer)
+    }
+
+    /// Takes the new ones, and confirms those that the owner has.
+    fn take(
+        &mut self,
+        me: OwnerId,
+        ttl: Ticks,
+        token: Token,
+        mine: &[(usize, Token)],
+        new: &[(usize, Vec<OwnerId>)],
+        is_part: bool,
+    ) {
+        match (is_part, new.is_empty(), mine.is_empty()) {
+            (_, true, true) => {}
+            (true, false, _) => self.taken.insert(Branch::KeysTakeAPart),
+            (true, true, false) => self.taken.insert(Branch::KeysExtendAPart),
+            (false, false, true) => self.taken.insert(Branch::KeysTakeAll),
+            (false, false, false) => self.taken.insert(Branch::KeysTakeTheRest),
+            (false, true, false) => self.taken.insert(Branch::KeysConfirm),
+        }
+        for (number, removed) in new {
+            self.on(*number, |script| {
+                script.drop_entries(removed);
+                script.drop_entries(&[me]);
+                script.set_fence(token);
+                script.write(me, ttl, token);
+            });
+        }
+        for &(number, before) in mine {
+            let extends = self.mistake != Some(KeysMistake::LeavesLeases);
+            self.on(number, |script| {
+                if extends {
+                    script.set_lease(ttl);
+                }
+                if before < token {
+                    script.taken.insert(Branch::KeysRaiseAToken);
+                    script.raise_token(token);
+                }
+            });
+        }
+    }
+
+    fn renew(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let looked_at = match self.mistake {
+            Some(KeysMistake::RenewsTheFirst) => 1,
+            _ => self.locks.len(),
+        };
+        for number in 0..looked_at {
+            if self.on(number, |script| script.is_lock_wrong()) {
+                let refused = Answer::Refused(Refusal::WrongType);
+                return self.answer(Branch::KeysRenewOfASpoiledLock, refused);
+            }
+            let any = self.mistake == Some(KeysMistake::NoOwnerCompare);
+            let is_there = any && self.locks[number].holder().is_some();
+            if !self.holds(number, me) && !is_there {
+                return self.answer(Branch::KeysRenewOfALost, Answer::Nil);
+            }
+        }
+        let (mut flagged, mut token) = (false, 0);
+        for number in 0..self.locks.len() {
+            if self.locks[number].holder().is_none() {
+                continue;
+            }
+            let held = self.on(number, |script| {
+                script.raise(ttl, Branch::RenewLengthens, Branch::RenewConfirms)
+            });
+            if let Answer::Held {
+                flagged: this,
+                token: of_this,
+            } = held
+            {
+                flagged |= this;
+                token = if number == 0 { of_this } else { token };
+            }
+        }
+        self.answer(Branch::KeysRenew, Answer::Held { flagged, token })
+    }
+
+    fn release(&mut self, me: OwnerId) -> Answer {
+        let mut held = 0;
+        for number in 0..self.locks.len() {
+            if self.holds(number, me) {
+                held += 1;
+                if self.is_flagged(number) && self.mistake != Some(KeysMistake::ReleasesAPart) {
+                    return self.answer(Branch::KeysReleaseOfAContended, Answer::Code(2));
+                }
+            }
+        }
+        if held == 0 {
+            return self.answer(Branch::KeysReleaseOfNothing, Answer::Code(0));
+        }
+        if held < self.locks.len() {
+            return self.answer(Branch::KeysReleaseOfAPart, Answer::Code(2));
+        }
+        for number in 0..self.locks.len() {
+            if !self.is_flagged(number) {
+                self.locks[number].lock = None;
+            }
+        }
+        self.answer(Branch::KeysReleaseFrees, Answer::Code(1))
+    }
+
+    fn end(&mut self, me: OwnerId) -> Answer {
+        let (mut held, mut handed_off, mut any) = (0, false, false);
+        for number in 0..self.locks.len() {
+            match self.on(number, |script| script.end_one(me)) {
+                code @ (1 | 2) => {
+                    held += 1;
+                    handed_off |= code == 2;
+                    any = true;
+                }
+                0 if self.mistake == Some(KeysMistake::EndsAPart) => break,
+                code => any |= code == 3,
+            }
+        }
+        let (branch, code) = match (held == self.locks.len(), handed_off, held > 0, any) {
+            (true, false, ..) => (Branch::KeysEndFrees, 1),
+            (true, true, ..) => (Branch::KeysEndHandsOff, 2),
+            (false, _, true, _) => (Branch::KeysEndOfAPart, 3),
+            (false, _, false, true) => (Branch::KeysEndLeaves, 3),
+            (false, _, false, false) => (Branch::KeysEndOfNothing, 0),
+        };
+        self.answer(branch, Answer::Code(code))
+    }
+}
+
+impl Script<'_> {
+    /// Looks at one of several locks. Writes nothing.
+    fn look(&mut self, me: OwnerId) -> Result<Found, (Branch, Refusal)> {
+        match self.records.lock.map(|lock| lock.value) {
+            Some(Value::WrongType) => {
+                return Err((Branch::KeysOfASpoiledLock, Refusal::WrongType));
+            }
+            Some(Value::Ours { owner, token, .. }) if owner == me => {
+                return Ok(Found::Mine(token));
+            }
+            _ => {}
+        }
+        match (self.records.fence, &self.records.queue) {
+            (Some(Fence::WrongType), _) => {
+                return Err((Branch::KeysWithASpoiledFence, Refusal::WrongType));
+            }
+            (Some(Fence::Text), _) => return Err((Branch::KeysWithABadFence, Refusal::BadFence)),
+            (_, Queue::WrongType) => {
+                return Err((Branch::KeysWithASpoiledQueue, Refusal::WrongType));
+            }
+            _ => {}
+        }
+        if self.records.lock.is_some() {
+            return Ok(Found::InTheWay(None, Vec::new()));
+        }
+        let (head, removed) = self.choose(Some(me), None);
+        Ok(match head {
+            Some(head) if head != me => Found::InTheWay(Some(head), removed),
+            _ => Found::Free(removed),
+        })
+    }
+
+    /// Gives the lock that the owner has a higher token.
+    fn raise_token(&mut self, to: Token) {
+        if let Some(Lock {
+            value: Value::Ours { token, .. },
+            ..
+        }) = &mut self.records.lock
+        {
+            *token = to;
+        }
+        self.set_fence(to);
+    }
+
+    /// Ends an owner for one of several locks. Says 1 freed, 2 handed off, 3 the owner left the queue, 0 none.
+    fn end_one(&mut self, me: OwnerId) -> i8 {
+        if self.records.holder() != Some(me) {
+            if self.is_lock_wrong() {
+                self.taken.insert(Branch::KeysEndOfASpoiledLock);
+            }
+            if self.records.queue == Queue::WrongType {
+                self.taken.insert(Branch::KeysEndInASpoiledQueue);
+                return 0;
+            }
+            let has_queued = self.place(me).is_some();
+            self.drop_entries(&[me]);
+            return if has_queued { 3 } else { 0 };
+        }
+        let is_bad_fence = matches!(self.records.fence, Some(Fence::WrongType | Fence::Text));
+        if is_bad_fence || self.records.queue == Queue::WrongType {
+            self.taken.insert(Branch::KeysEndWithASpoiledRecord);
+            self.records.lock = None;
+            return 1;
+        }
+        let (head, removed) = self.choose(None, Some(me));
+        self.drop_entries(&[me]);
+        self.drop_entries(&removed);
+        match head {
+            Some(head) => {
+                self.grant(head, self.rules.claim);
+                2
+            }
+            None => {
+                self.records.lock = None;
+                1
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Callers that acquire several locks together, in one order everywhere.
+//!
+//! A model of its own: what a client does for one lock is the same for several, so local turns, retained leases and
+//! messages are left out. There are two locks, a caller with each client, and the scripts of
+//! [`run_keys`](crate::server::run_keys), which `scripts/random` of `lock-tests` compares with the real ones. Polls come
+//! at any time, so a message would add nothing.
+
+mod caller;
+mod recovery;
+mod steps;
+
+use self::caller::Caller;
+use crate::explore::{Model, Property, Report, Until};
+use crate::server::{KeysMistake, Records, Rules, ShareRules, Ticks, Token};
+
+const LOCKS: usize = 2;
+const TTL: Ticks = 2;
+const CLAIM: Ticks = 1;
+/// How long a queue outlives its last heartbeat: the longest that anything of an owner lasts.
+const QUEUE: Ticks = 4;
+/// How long a command is under way on a live connection, and after a connection broke.
+const DELAY: Ticks = 1;
+const LATE: Ticks = 1;
+/// How long a command of an owner can be under way.
+const WINDOW: Ticks = DELAY + LATE;
+
+/// The scripts' constants. The clock is behind the fences, so tokens count on from them.
+const RULES: Rules = Rules {
+    claim: CLAIM,
+    live: 3,
+    queue: QUEUE,
+    fence: None,
+    turns: 1,
+    shares: ShareRules::REAL,
+    seeded: None,
+};
+
+/// No two callers that have a lock in common are inside at once.
+pub const EXCLUSION: &str = "no two bodies that have a lock in common run within their deadlines";
+/// A lease is that of the first of its locks to expire.
+pub const DEADLINE: &str =
+    "no holder relies on its locks for longer than the server keeps all of them";
+/// Nothing is left of an owner.
+pub const PHANTOM: &str = "nothing is left of a forgotten owner";
+/// No deadlock.
+pub const RECOVERY: &str = "without further faults every call is served and no record is left";
+/// Locks are held in their order.
+pub const IN_ORDER: &str = "a caller that waits for a lock holds none after it";
+/// A partial loss is a loss.
+pub const ALL_RENEWED: &str = "a renewal is confirmed only if its owner has all locks";
+/// A release of a part is none.
+pub const ALL_FREED: &str = "a release that is confirmed has freed all locks";
+/// Tokens.
+pub const TOKENS_RISE: &str =
+    "a grant has a token above those of all bodies before it at each of its locks";
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mistake {
+    /// Each caller takes the locks in the order in which its call names them.
+    Unsorted,
+    /// A caller goes on waiting although it has lost a lock before the one in the way.
+    LossUnnoticed,
+    /// One in a script.
+    InScript(KeysMistake),
+}
+
+/// How often each fault may happen, and how often a lease is renewed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// A renewal.
+    pub renewals: u8,
+    /// A caller's wait is over, or its future is dropped.
+    pub give_ups: u8,
+    /// The first caller's connection breaks: its answers are lost, and its commands arrive late or never.
+    pub tears: u8,
+    /// A client is killed.
+    pub crashes: u8,
+    /// A record of a lock is deleted.
+    pub deletions: u8,
+}
+
+/// A configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Several {
+    /// Its name.
+    pub name: &'static str,
+    /// The locks that each caller names, in the order of its call, and how many calls it makes.
+    pub callers: &'static [(&'static [usize], u8)],
+    /// Faults and renewals.
+    pub budget: Budget,
+    /// One in so many states is checked for recovery.
+    pub recovers: u64,
+    /// A mistake.
+    pub mistake: Option<Mistake>,
+}
+
+/// A step. The first number is a caller, the second an owner of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Time passes.
+    Tick,
+    /// A call begins.
+    Arrive(u8),
+    /// A waiter asks for its locks.
+    Poll(u8),
+    /// The locks are handed over, and the body runs.
+    Start(u8),
+    /// The body is over.
+    Finish(u8),
+    /// The client notices that the deadline has passed.
+    Lose(u8),
+    /// The lease is renewed.
+    Renew(u8),
+    /// The caller gives up.
+    GiveUp(u8),
+    /// An owner is ended once more.
+    EndAgain(u8, u8),
+    /// The client reads the next answer.
+    Receive(u8),
+    /// The server carries out the next command.
+    Deliver(u8),
+    /// The server carries out a command of a connection that is gone.
+    DeliverStray(u8),
+    /// A command of a connection that is gone is lost.
+    LoseStray(u8),
+    /// The connection breaks, and is replaced at once.
+    Tear(u8),
+    /// The client is killed.
+    Crash(u8),
+    /// The record of a lock is deleted.
+    Delete(usize),
+}
+
+/// The whole state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    locks: [Records; LOCKS],
+    callers: Vec<Caller>,
+    /// The highest token of a body that began, for each lock.
+    highest: [Token; LOCKS],
+    budget: Budget,
+    /// A rule that the last step broke.
+    breach: Option<&'static str>,
+}
+
+impl Several {
+    /// The same with a mistake.
+    pub fn with(self, mistake: Mistake) -> Several {
+        Several {
+            mistake: Some(mistake),
+            ..self
+        }
+    }
+
+    /// Explores every state, or until a rule is broken.
+    pub fn explore(self) -> Report {
+        Report::of(self.name, &self, Until::AnyBroken)
+    }
+
+    /// Explores until this rule is broken.
+    pub fn explore_for(self, rule: &'static str) -> Report {
+        Report::of(self.name, &self, Until::Broken(rule))
+    }
+
+    /// Whether a record may be deleted, so that no lease can exclude.
+    fn forgets(&self) -> bool {
+        self.budget.deletions > 0
+    }
+
+    fn in_script(&self) -> Option<KeysMistake> {
+        match self.mistake {
+            Some(Mistake::InScript(mistake)) => Some(mistake),
+            _ => None,
+        }
+    }
+
+    /// The locks of a caller, in the order in which it takes them.
+    fn order(&self, caller: usize) -> Vec<usize> {
+        let mut locks = self.callers[caller].0.to_vec();
+        if self.mistake != Some(Mistake::Unsorted) {
+            locks.sort_unstable();
+        }
+        locks
+    }
+}
+
+impl Model for Several {
+    type State = World;
+    type Action = Step;
+
+    fn first(&self) -> World {
+        World {
+            locks: Default::default(),
+            callers: self
+                .callers
+                .iter()
+                .map(|&(_, calls)| Caller::new(calls))
+                .collect(),
+            highest: [0; LOCKS],
+            budget: self.budget,
+            breach: None,
+        }
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Step>) {
+        world.possible(actions);
+    }
+
+    fn next(&self, world: &World, step: Step) -> World {
+        let mut world = world.clone();
+        world.step(step, self);
+        world.reduce();
+        world
+    }
+
+    fn properties(&self) -> Vec<Property<Several>> {
+        let breach = |rule| {
+            Property::always(rule, move |_: &Several, world: &World, _| {
+                world.breach != Some(rule)
+            })
+        };
+        let mut properties = vec![
+            Property::always(PHANTOM, |model: &Several, world: &World, _| {
+                model.forgets() || world.has_no_phantom()
+            }),
+            Property::always(EXCLUSION, |model: &Several, world: &World, _| {
+                model.forgets() || world.is_exclusive(model)
+            }),
+            Property::always(DEADLINE, |model: &Several, world: &World, _| {
+                model.forgets() || world.is_backed(model)
+            }),
+            Property::always(RECOVERY, |model: &Several, world: &World, mark| {
+                !mark.is_multiple_of(model.recovers) || recovery::ends_well(model, world)
+            }),
+            Property::sometimes(
+                "every call was made, and nothing is left",
+                |_, world: &World, _| world.is_over(),
+            ),
+            Property::sometimes(
+                "every fault of the budget has happened",
+                |_, world: &World, _| world.budget == Budget::default(),
+            ),
+            Property::sometimes(
+                "a caller has one lock and waits for the next",
+                |_, world: &World, _| {
+                    world
+                        .callers
+                        .iter()
+                        .any(|caller| caller.in_the_way() > Some(0))
+                },
+            ),
+        ];
+        properties.extend([IN_ORDER, ALL_RENEWED, ALL_FREED, TOKENS_RISE].map(breach));
+        properties
+    }
+}
+
+const BOTH: &[usize] = &[0, 1];
+
+/// All configurations.
+pub const CONFIGURATIONS: &[Several] = &[
+    Several {
+        name: "opposite orders",
+        callers: &[(BOTH, 2), (&[1, 0], 2)],
+        budget: NOTHING,
+        recovers: 1,
+        mistake: None,
+    },
+    Several {
+        name: "one lock each",
+        callers: &[(BOTH, 1), (&[0], 1), (&[1], 1)],
+        budget: NOTHING,
+        recovers: 256,
+        mistake: None,
+    },
+    Several {
+        name: "renewal",
+        callers: &[(BOTH, 1), (&[1], 1)],
+        budget: Budget {
+            renewals: 2,
+            ..NOTHING
+        },
+        recovers: 16,
+        mistake: None,
+    },
+    Several {
+        name: "giving up",
+        callers: &[(BOTH, 1), (&[1], 1)],
+        budget: Budget {
+            give_ups: 1,
+            ..NOTHING
+        },
+        recovers: 16,
+        mistake: None,
+    },
+    Several {
+        name: "crash",
+        callers: &[(BOTH, 1), (&[1, 0], 1)],
+        budget: Budget {
+            crashes: 1,
+            ..NOTHING
+        },
+        recovers: 16,
+        mistake: None,
+    },
+    Several {
+        name: "torn",
+        callers: &[(BOTH, 1), (&[1], 1)],
+        budget: Budget {
+            tears: 1,
+            ..NOTHING
+        },
+        recovers: 256,
+        mistake: None,
+    },
+    Several {
+        name: "deleted",
+        callers: &[(BOTH, 1), (&[1, 0], 1)],
+        budget: Budget {
+            deletions: 1,
+            ..NOTHING
+        },
+        recovers: 16,
+        mistake: None,
+    },
+    Several {
+        name: "deleted, renewal",
+        callers: &[(BOTH, 1), (&[1], 1)],
+        budget: Budget {
+            deletions: 1,
+            renewals: 1,
+            ..NOTHING
+        },
+        recovers: 64,
+        mistake: None,
+    },
+];
+
+const NOTHING: Budget = Budget {
+    renewals: 0,
+    give_ups: 0,
+    tears: 0,
+    crashes: 0,
+    deletions: 0,
+};

@@ -1,0 +1,77 @@
+//! Callers of several locks: every state of every configuration, and the mistakes that must be found.
+
+use std::io::Write;
+
+use lock_model::server::KeysMistake;
+use lock_model::several::{
+    ALL_FREED, ALL_RENEWED, CONFIGURATIONS, DEADLINE, EXCLUSION, IN_ORDER, Mistake, PHANTOM,
+    RECOVERY, Several, TOKENS_RISE,
+};
+
+fn named(name: &str) -> Several {
+    let mut all = CONFIGURATIONS.iter();
+    *all.find(|of| of.name == name).expect("a configuration")
+}
+
+/// `eprintln!` would be captured by the test harness.
+fn say(line: &str) {
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "{line}").expect("stderr is open");
+}
+
+#[test]
+fn locks_are_held_together_or_not_at_all() {
+    for configuration in CONFIGURATIONS {
+        let report = configuration.explore();
+        say(&format!("several, {report}"));
+        assert!(report.broken.is_empty(), "{:#?}", report.broken);
+        assert!(report.unseen.is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn every_mistake_is_found() {
+    let in_script = Mistake::InScript;
+    let shows = [
+        (Mistake::Unsorted, "opposite orders", RECOVERY),
+        (Mistake::LossUnnoticed, "one lock each", IN_ORDER),
+        (in_script(KeysMistake::LeavesLeases), "renewal", DEADLINE),
+        (
+            in_script(KeysMistake::LeavesLeases),
+            "one lock each",
+            EXCLUSION,
+        ),
+        (
+            in_script(KeysMistake::EarlierUnchecked),
+            "one lock each",
+            EXCLUSION,
+        ),
+        (
+            in_script(KeysMistake::TokenOfTheLast),
+            "one lock each",
+            TOKENS_RISE,
+        ),
+        (
+            in_script(KeysMistake::NoOwnerCompare),
+            "deleted, renewal",
+            ALL_RENEWED,
+        ),
+        (
+            in_script(KeysMistake::RenewsTheFirst),
+            "deleted, renewal",
+            ALL_RENEWED,
+        ),
+        (in_script(KeysMistake::ReleasesAPart), "renewal", ALL_FREED),
+        (in_script(KeysMistake::EndsAPart), "giving up", PHANTOM),
+    ];
+    for (mistake, name, rule) in shows {
+        let report = named(name).with(mistake).explore_for(rule);
+        let steps = report.broken.get(rule).unwrap_or_else(|| {
+            panic!("{mistake:?} goes unnoticed: {report}");
+        });
+        say(&format!(
+            "{mistake:?}: {} steps to break `{rule}`",
+            steps.len()
+        ));
+    }
+}
