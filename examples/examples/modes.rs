@@ -60,6 +60,7 @@ async fn rebuild(day: u64) -> Result<(), LockError> {
 /// Of all callers of all machines, three are inside at once.
 #[distributed_lock(key = "supplier", permits = 3)]
 async fn order(article: u64) -> Result<(), LockError> {
+    println!("  ordering article {article}");
     CALLS.stay().await;
     Ok(())
 }
