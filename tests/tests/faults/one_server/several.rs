@@ -1,7 +1,7 @@
 //! Several locks that one call acquires together: all or none, whatever happens in between.
 
 use harness::{Proxy, RedisServer, eventually};
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 use redis::Connection;
 use tokio::task::JoinHandle;
 
@@ -171,6 +171,33 @@ async fn lock_whose_record_became_another_type_does_not_keep_the_others() {
     for lock in [LOCKS[0], LOCKS[2]] {
         assert_eq!(holder(&mut connection, lock), None);
     }
+}
+
+/// A waiter for the last lock has the first ones for a whole ttl, so its end is repeated like that of a holder.
+#[tokio::test]
+async fn waiter_whose_end_is_refused_gives_back_what_it_has_later() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    let other = super::client(server.url());
+    let last = other.lock(KEYS[2]).acquire().await.unwrap();
+    let all = client.lock_all(KEYS).ttl(LONG * 10).wait(LONG);
+    let waiting = tokio::spawn(all.acquire());
+    eventually("place in the queue", LONG, async || {
+        queued(&mut connection, LAST_QUEUE) == 2
+    })
+    .await;
+    let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "-evalsha"]);
+    let error = soon(waiting).await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    assert!(holder(&mut connection, LOCKS[0]).is_some());
+    let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "+evalsha"]);
+    eventually("first locks given back", LONG, async || {
+        holder(&mut connection, LOCKS[0]).is_none() && holder(&mut connection, LOCKS[1]).is_none()
+    })
+    .await;
+    last.release().await.unwrap();
+    nothing_is_left(&mut connection).await;
 }
 
 #[tokio::test]
