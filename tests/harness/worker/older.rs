@@ -5,12 +5,12 @@
 //! the client of that version does. It does not renew in the background and does not reconnect.
 
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, RedisError, RedisResult, Script, Value};
+use redis::{AsyncConnectionConfig, Cmd, RedisError, RedisResult, Value};
 use tokio::sync::{Notify, OnceCell};
 
 use super::locks::{Held, Locks};
@@ -22,14 +22,14 @@ const POLL: Duration = Duration::from_millis(200);
 
 macro_rules! lua {
     ($($file:literal),+) => {
-        Script::new(concat!($(include_str!(concat!("../older/", $file))),+))
+        concat!($(include_str!(concat!("../older/", $file))),+)
     };
 }
 
-static ACQUIRE: LazyLock<Script> = LazyLock::new(|| lua!("take.lua", "grant.lua", "acquire.lua"));
-static RENEW: LazyLock<Script> = LazyLock::new(|| lua!("renew.lua"));
-static RELEASE: LazyLock<Script> = LazyLock::new(|| lua!("release.lua"));
-static END: LazyLock<Script> = LazyLock::new(|| lua!("grant.lua", "end.lua"));
+const ACQUIRE: &str = lua!("take.lua", "grant.lua", "acquire.lua");
+const RENEW: &str = lua!("renew.lua");
+const RELEASE: &str = lua!("release.lua");
+const END: &str = lua!("grant.lua", "end.lua");
 
 /// The client.
 #[derive(Clone)]
@@ -170,9 +170,9 @@ impl Owner {
     async fn acquire(&self, ttl: Duration, queues: bool) -> RedisResult<Answer> {
         let ttl = i64::try_from(ttl.as_millis()).expect("it is short");
         let ttl = if queues { ttl } else { -ttl };
-        let mut call = ACQUIRE.prepare_invoke();
-        let call = call.key(&self.keys).arg(self.entry()).arg(ttl);
-        let answer: Value = call.invoke_async(&mut self.connection.clone()).await?;
+        let mut call = Self::call(ACQUIRE, &self.keys);
+        call.arg(self.entry()).arg(ttl);
+        let answer: Value = call.query_async(&mut self.connection.clone()).await?;
         match answer {
             Value::Array(parts) => {
                 let (remaining, _, _): (i64, i64, Value) =
@@ -192,23 +192,30 @@ impl Owner {
     }
 
     async fn end(&self) -> RedisResult<i64> {
-        let mut call = END.prepare_invoke();
-        let call = call.key(&self.keys).arg(self.entry());
-        call.invoke_async(&mut self.connection.clone()).await
+        let mut call = Self::call(END, &self.keys);
+        call.arg(self.entry());
+        call.query_async(&mut self.connection.clone()).await
+    }
+
+    /// A script with its text each time: the rights of the locks have no SCRIPT LOAD, which `redis::Script` sends.
+    fn call(script: &str, keys: &[String]) -> Cmd {
+        let mut call = redis::cmd("EVAL");
+        call.arg(script).arg(keys.len()).arg(keys);
+        call
     }
 
     /// Calls a script that names the lock alone.
     async fn on_the_lock<T: redis::FromRedisValue>(
         &self,
-        script: &Script,
+        script: &str,
         ttl: Option<Duration>,
     ) -> RedisResult<T> {
-        let mut call = script.prepare_invoke();
-        call.key(&self.keys[0]).arg(&self.id);
+        let mut call = Self::call(script, &self.keys[..1]);
+        call.arg(&self.id);
         if let Some(ttl) = ttl {
             call.arg(u64::try_from(ttl.as_millis()).expect("it is short"));
         }
-        call.invoke_async(&mut self.connection.clone()).await
+        call.query_async(&mut self.connection.clone()).await
     }
 
     fn entry(&self) -> String {
@@ -232,7 +239,7 @@ impl Held for OlderHeld {
 
     async fn renew(&mut self) -> Result<(), String> {
         let asked = Instant::now();
-        let answer = self.owner.on_the_lock(&RENEW, Some(self.ttl)).await;
+        let answer = self.owner.on_the_lock(RENEW, Some(self.ttl)).await;
         let renewed: Option<String> = answer.map_err(|error| words(&error))?;
         renewed.ok_or("Lost at the renewal")?;
         self.deadline = asked + self.ttl;
@@ -244,7 +251,7 @@ impl Held for OlderHeld {
     }
 
     async fn release(self) -> Result<(), String> {
-        let released = self.owner.on_the_lock(&RELEASE, None).await;
+        let released = self.owner.on_the_lock(RELEASE, None).await;
         let mut code: i64 = released.map_err(|error| words(&error))?;
         if code == 2 {
             // A waiter queues.
