@@ -71,7 +71,12 @@ impl AnyBackend {
     }
 
     pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
-        each!(self, backend => backend.clone().acquire(request).await.map(Undelivered::deliver))
+        let undelivered = match self {
+            // Boxed, or it would be part of every future that acquires a lock on a server.
+            AnyBackend::Memory(memory) => Box::pin(memory.clone().acquire(request)).await,
+            AnyBackend::Redis(remote) => remote.clone().acquire(request).await,
+        };
+        undelivered.map(Undelivered::deliver)
     }
 
     pub(crate) fn acquire_blocking(

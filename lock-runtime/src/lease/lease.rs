@@ -148,9 +148,17 @@ impl Lease {
         self.is_doubted.load(Ordering::SeqCst)
     }
 
+    /// Whether the lock may have to stay taken after its holder; no clock is read.
+    pub(crate) fn has_minimum(&self) -> bool {
+        self.rests_until != Moment::FIRST
+    }
+
     /// How long the lock is to stay taken although its holder is done at `now`. A lost lease rests no more, and one that
     /// no caller had has done nothing.
     pub(crate) fn rest(&self, now: Moment) -> Duration {
+        if !self.has_minimum() {
+            return Duration::ZERO;
+        }
         match self.is_delivered() && !self.is_known_lost() && now < self.deadline() {
             true => self.rests_until.since(now),
             false => Duration::ZERO,

@@ -29,7 +29,7 @@ impl Acquiring {
     pub(crate) fn begin(
         function: &'static str,
         template: &'static str,
-        mode: &'static str,
+        mode: impl FnOnce() -> &'static str,
         clock: Clock,
     ) -> Acquiring {
         safely(|| metrics::waiters(template, 1.0));
@@ -44,7 +44,7 @@ impl Acquiring {
                     "lock_acquire",
                     template,
                     function,
-                    mode,
+                    mode = mode(),
                     outcome = Empty,
                     waited_ms = Empty,
                 )

@@ -86,7 +86,7 @@ impl<W: Wire> Acquisition<W> {
         self.into_task(NextStep::Attempt, reply)
     }
 
-    fn into_task(mut self, step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
+    fn into_task(mut self, mut step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
         let context = self.context.clone();
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = context.unsettled.one();
@@ -95,7 +95,7 @@ impl<W: Wire> Acquisition<W> {
                 biased;
                 // The caller is gone: dropping the acquisition hands over what it has.
                 () = reply.closed() => None,
-                outcome = self.run(step) => Some(outcome),
+                outcome = self.run(&mut step) => Some(outcome),
             };
             let outcome = outcome.map(|outcome| Ok(self.register_lease(outcome?)));
             drop(self);
@@ -154,10 +154,10 @@ impl<W: Wire> Acquisition<W> {
         }
     }
 
-    /// Competes until it has the lock or its wait is over.
-    async fn run(&mut self, mut step: NextStep) -> Result<GrantedOwner, LockError> {
+    /// Competes until it has the lock or its wait is over. A step is large, so it stays where it is.
+    async fn run(&mut self, step: &mut NextStep) -> Result<GrantedOwner, LockError> {
         loop {
-            step = match step {
+            *step = match mem::replace(step, NextStep::Attempt) {
                 NextStep::Acquired(acquired) => return Ok(acquired),
                 NextStep::Attempt => self.attempt().await,
                 NextStep::Wait(pause) => self.pause(pause).await,
@@ -209,7 +209,7 @@ impl<W: Wire> Acquisition<W> {
                 let request = &self.request;
                 match self
                     .context
-                    .new_owner(&request.label, &request.locks.names(), request.mode)
+                    .new_owner(&request.label, request.locks.names(), request.mode)
                 {
                     Ok(owner) => self.owner.insert(owner),
                     Err(error) => {
@@ -275,7 +275,7 @@ impl<W: Wire> Acquisition<W> {
                     let Request { label, .. } = &self.request;
                     let another = self
                         .context
-                        .new_owner(label, &self.request.locks.names(), self.request.mode)
+                        .new_owner(label, self.request.locks.names(), self.request.mode)
                         .ok();
                     // Dropped, the owner of this attempt would be ended again when a message names it.
                     mem::forget(mem::replace(&mut self.owner, another));

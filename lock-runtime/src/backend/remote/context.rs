@@ -115,7 +115,7 @@ impl<W: Wire> Context<W> {
     pub(crate) fn new_owner(
         &self,
         label: &Arc<str>,
-        names: &NameSet,
+        names: NameSet,
         mode: Mode,
     ) -> Result<RegisteredOwner, LockError> {
         RegisteredOwner::new(label, names, mode, &self.notifier)

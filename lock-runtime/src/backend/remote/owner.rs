@@ -27,13 +27,13 @@ impl RegisteredOwner {
     /// A new owner, which messages reach before its first command is sent.
     pub(crate) fn new(
         label: &Arc<str>,
-        names: &NameSet,
+        names: NameSet,
         mode: Mode,
         notifier: &GrantNotifier,
     ) -> Result<RegisteredOwner, LockError> {
         let owner_id = notifier.register()?;
         Ok(RegisteredOwner {
-            owner: Owner::new(owner_id, label, names.clone(), mode),
+            owner: Owner::new(owner_id, label, names, mode),
             notifier: notifier.clone(),
             rests_until: None,
         })

@@ -3,7 +3,7 @@
 //! The first `end` or `release` of a holder, its repetition while its caller may still wait for it, and the
 //! hand-off to the next caller of the local queue. What is unsettled after that is the [`reaper`]'s.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{self, Waker};
 use std::time::{Duration, Instant};
@@ -24,7 +24,6 @@ use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
-use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
@@ -93,7 +92,7 @@ fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
 /// The task that releases a lock, passes the head of the local queue on, and reports the outcome to `reply`.
 fn release_task<W: Wire>(
     context: &Arc<Context<W>>,
-    entry: Box<LeaseEntry>,
+    mut entry: Box<LeaseEntry>,
     reply: Option<oneshot::Sender<ReleaseOutcome>>,
 ) -> Task {
     let context = context.clone();
@@ -105,8 +104,12 @@ fn release_task<W: Wire>(
             .queues()
             .update(&entry.owner.names.first().lock, None);
     }
-    let rest = entry.lease.rest(context.now());
-    let rests_until = (!rest.is_zero()).then(|| Box::new(Instant::now() + rest));
+    let rest = entry
+        .lease
+        .has_minimum()
+        .then(|| entry.lease.rest(context.now()));
+    let rest = rest.filter(|rest| !rest.is_zero());
+    entry.owner.rests_until = rest.map(|rest| Box::new(Instant::now() + rest));
     let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
     let mut report = Report {
         // Captured before the release is sent: a lease that expires while the release is unanswered is not a
@@ -117,23 +120,13 @@ fn release_task<W: Wire>(
         is_sent: false,
     };
     Box::pin(async move {
-        let LeaseEntry {
-            lease,
-            mut owner,
-            contended,
-            heads_queue,
-            turn,
-            ..
-        } = *entry;
-        owner.rests_until = rests_until;
-        let token = lease.token.of_grant(turn);
         let outcome = {
-            if !contended {
+            if !entry.contended {
                 // The caller may have been too busy to read the message that a waiter queues.
                 context.wire.read_messages();
+                entry.contended = entry.owner.has_waiters();
             }
-            let contended = contended || owner.has_waiters();
-            let first = first_end(&context, &mut owner, token, contended, heads_queue, until);
+            let first = first_end(&context, &mut entry, until);
             let mut first = pin!(first);
             match context.timers().timeout_at(until, first.as_mut()).await {
                 Ok(outcome) => outcome,
@@ -143,6 +136,7 @@ fn release_task<W: Wire>(
                 }
             }
         };
+        let owner = entry.owner;
         report.send(match outcome_of(&outcome) {
             // An unanswered `end` may have freed the lock.
             ReleaseOutcome::NotOurs if owner.outstanding.may_have_ended() => {
@@ -196,35 +190,41 @@ fn outcome_of(ended: &Result<EndReply, WireError>) -> ReleaseOutcome {
 /// connection is replaced at once. The next caller of the local queue is made its head, whatever the outcome.
 async fn first_end<W: Wire>(
     context: &Arc<Context<W>>,
-    owner: &mut RegisteredOwner,
-    token: FencingToken,
-    mut contended: bool,
-    mut heads_queue: bool,
+    entry: &mut LeaseEntry,
     until: Instant,
 ) -> Result<EndReply, WireError> {
+    let LeaseEntry {
+        lease,
+        owner,
+        contended,
+        heads_queue,
+        turn,
+        ..
+    } = entry;
     let mut failures = 0;
     let rests = owner.rests_until.is_some();
-    if heads_queue
+    if *heads_queue
         && !rests
-        && let Some((successor, ttl)) = successor(context, owner)
+        && let Some(handing_on) = hand_on(context, owner)
     {
         // The queue goes to the successor, whatever the outcome.
-        heads_queue = false;
-        contended = true;
-        let ended = release_to(context, owner, successor, ttl).await;
+        *heads_queue = false;
+        *contended = true;
+        let ended = handing_on.await;
         if !may_repeat(context, &ended, until, &mut failures).await {
             return ended;
         }
     }
     let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
+    let token = lease.token.of_grant(*turn);
     loop {
-        let ended = if contended || rests {
-            reaper::end_or_rest(context, owner).await
+        let ended = if *contended || rests {
+            Box::pin(reaper::end_or_rest(context, owner)).await
         } else {
             context.wire.release(owner, ReleaseRequest { token }).await
         };
         match ended {
-            Ok(EndReply::Contended) => contended = true,
+            Ok(EndReply::Contended) => *contended = true,
             ended => {
                 if !may_repeat(context, &ended, until, &mut failures).await {
                     return ended;
@@ -232,6 +232,17 @@ async fn first_end<W: Wire>(
             }
         }
     }
+}
+
+/// The release in favour of the next caller of the local queue, if there is one.
+///
+/// Boxed, as an `end` is: few releases need either, and each task would have room for them.
+fn hand_on<'a, W: Wire>(
+    context: &'a Arc<Context<W>>,
+    owner: &'a mut RegisteredOwner,
+) -> Option<Pin<Box<impl Future<Output = Result<EndReply, WireError>> + use<'a, W>>>> {
+    let (successor, ttl) = successor(context, owner)?;
+    Some(Box::pin(release_to(context, owner, successor, ttl)))
 }
 
 /// An owner for the next caller of the local queue, and the ttl that it asks for.
@@ -248,7 +259,7 @@ fn successor<W: Wire>(
             request.mode,
         )
     };
-    let successor = context.new_owner(&label, &owner.names, mode).ok()?;
+    let successor = context.new_owner(&label, owner.names.clone(), mode).ok()?;
     Some((successor, ttl))
 }
 

@@ -85,7 +85,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let granted_at = client.now();
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let owner = client
-        .new_owner(&Arc::default(), &names.clone().into(), Mode::Exclusive)
+        .new_owner(&Arc::default(), names.clone().into(), Mode::Exclusive)
         .unwrap();
     let token = FencingToken::new(1600);
     let lease = Arc::new(Lease::new(

@@ -50,7 +50,7 @@ impl Acquire {
 
     fn acquiring(&self, clock: Clock) -> Acquiring {
         // Options that contradict each other fail after this.
-        let mode = self.mode.mode().map_or("", Mode::name);
+        let mode = || self.mode.mode().map_or("", Mode::name);
         Acquiring::begin(self.function, self.template, mode, clock)
     }
 
@@ -155,8 +155,10 @@ impl Acquire {
             // The client's default applies to leases of all lengths.
             retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
             // A part of a millisecond counts as one: the lock is taken for no less.
-            hold_at_least_ms: u32::try_from(self.hold_at_least.as_nanos().div_ceil(1_000_000))
-                .unwrap_or(u32::MAX),
+            hold_at_least_ms: match self.hold_at_least {
+                Duration::ZERO => 0,
+                time => u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX),
+            },
         })
     }
 
