@@ -20,7 +20,8 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    const ALL: [Record; 4] = [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+    pub(crate) const ALL: [Record; 4] =
+        [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
 
     /// The end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {

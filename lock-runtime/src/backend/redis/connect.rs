@@ -1,15 +1,19 @@
 //! The setup of a connection: socket, HELLO, database, subscriptions, and a check of the server.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use redis::RedisConnectionInfo;
+
+use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
 use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
+use super::hello::ServerMode;
 use super::transport::{OnTransportEvent, Transport};
-use super::url::Target;
 use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -20,14 +24,22 @@ use crate::lease::owner_id::ClientId;
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// The settings that all connections to a node share.
-pub(super) struct Setup {
-    pub(super) target: Target,
+/// What all connections of a client share.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) login: Arc<RedisConnectionInfo>,
+    pub(super) expected: ServerMode,
     pub(super) background: Background,
     /// Whether only the background reads.
     pub(super) background_only: bool,
     /// Bounds a command, and also an attempt to connect.
     pub(super) command_timeout: Duration,
+}
+
+/// The settings of all connections to a node.
+pub(super) struct Setup {
+    pub(super) address: Address,
+    pub(super) settings: Settings,
 }
 
 impl Setup {
@@ -42,14 +54,21 @@ impl Setup {
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let Target { address, login } = &self.target;
-        let (socket, session) = open_socket::open(address, self.command_timeout, reached).await?;
+        let Setup { address, settings } = self;
+        let Settings {
+            login,
+            expected,
+            background,
+            background_only,
+            command_timeout,
+        } = settings;
+        let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
         let client_ids = client_ids()?;
         let transport = Transport::start(
             socket,
             session,
-            self.background.clone(),
-            self.background_only,
+            background.clone(),
+            *background_only,
             on_event(id),
         );
         let transport =
@@ -79,7 +98,8 @@ impl Setup {
         let refused = |error: redis::RedisError| describe_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
-        let deletion = hello::check(address, &greeting).map_err(SetupError::UnfitServer)?;
+        let deletion =
+            hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
         let mut answers = unless_forked(answers.await).map_err(broken)?.into_iter();
         for answer in answers.by_ref().take(required) {
             answer.extract_error().map_err(refused)?;
@@ -100,14 +120,14 @@ impl Setup {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe => self.target.address.hint_if_closed(),
+            | io::ErrorKind::BrokenPipe => self.address.hint_if_closed(),
             _ => "",
         };
         WireError::unavailable(format!("{}{hint}", describe_broken(error)))
     }
 
     pub(super) fn describe_timeout(&self) -> WireError {
-        let (timeout, address) = (self.command_timeout, &self.target.address);
+        let (timeout, address) = (self.settings.command_timeout, &self.address);
         let hint = address.hint_if_silent();
         WireError::unavailable(format!(
             "{address} did not let us connect within {timeout:?}{hint}"

@@ -4,6 +4,7 @@ use std::io;
 
 use redis::RedisError;
 
+use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
 
@@ -13,30 +14,40 @@ pub(super) enum ErrorClass {
     NoScript,
     /// The server has become a replica, or the connection is broken: reconnect.
     Reconnect(String),
+    /// Another node has the lock; nothing was carried out.
+    Redirected(Redirect),
+    /// The server cannot carry the command out for a moment, and has carried out nothing.
+    NotNow(String),
     /// Report the error.
     Final(WireError),
 }
 
 /// The codes of errors that pass.
-const TRANSIENT: [&str; 7] = [
-    "LOADING",
-    "BUSY",
-    "TRYAGAIN",
-    "CLUSTERDOWN",
-    "MASTERDOWN",
-    "NOREPLICAS",
-    "UNKILLABLE",
-];
+const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
+
+/// The codes of errors that pass within moments: a slot moves, a primary is elected, a server has been started.
+const SHORT: [&str; 4] = ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN"];
+
+/// The errors of a command in a script for which a server has no code, while a slot moves or the cluster is down.
+const SHORT_IN_SCRIPTS: [&str; 2] = ["access a non local key", "cluster is down"];
 
 pub(super) fn classify(error: &RedisError) -> ErrorClass {
     let Some(code) = error.code() else {
         return ErrorClass::Reconnect(describe(error));
     };
     let detail = error.detail().unwrap_or_default();
+    if let Some(redirect) = Redirect::parse(code, detail) {
+        return ErrorClass::Redirected(redirect);
+    }
     let text = sanitize(&format!("{code} {detail}"));
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
+        code if SHORT.contains(&code)
+            || SHORT_IN_SCRIPTS.iter().any(|words| text.contains(words)) =>
+        {
+            ErrorClass::NotNow(text)
+        }
         code if TRANSIENT.contains(&code) || text.contains("max number of clients") => {
             ErrorClass::Final(WireError::unavailable(text))
         }
@@ -60,9 +71,16 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
         }
         ErrorClass::Final(error) => error,
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
-        ErrorClass::Reconnect(detail) => WireError::unavailable(detail),
+        ErrorClass::Redirected(_) => WireError::refused(OF_A_CLUSTER),
+        ErrorClass::Reconnect(detail) | ErrorClass::NotNow(detail) => {
+            WireError::unavailable(detail)
+        }
     }
 }
+
+/// The error of a server that was taken for one that has all locks.
+pub(super) const OF_A_CLUSTER: &str =
+    "the server is part of a cluster; the URL must begin with redis-cluster://";
 
 /// Refused, since no retry helps.
 const NO_RESP3: &str = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";

@@ -4,9 +4,11 @@
 //! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
 //! one [`transport`], a socket that all threads write and any waiting thread reads.
 
+mod address;
 mod addresses;
 mod answer;
 mod clock;
+mod cluster;
 mod codec;
 mod command;
 mod concurrency_limit;
@@ -22,6 +24,7 @@ mod open_socket;
 mod pipe;
 mod push;
 mod reconnect_pause;
+mod redirect;
 mod redis_wire;
 mod renewals;
 mod scripts;

@@ -12,8 +12,9 @@ use super::connect::Setup;
 use super::connection::{Connection, SendError};
 use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
-use super::push::{NodeId, OnPush};
+use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
+use super::redirect::Redirect;
 use super::renewals::write_renewals;
 use super::scripts::{self, Script};
 use super::shared_connection::SharedConnection;
@@ -21,7 +22,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{Renewal, WireEvents};
+use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::control::is_removed;
 use crate::key::NameSet;
 use crate::lease::fencing_token::FencingToken;
@@ -31,12 +32,41 @@ use crate::lease::record::Grant;
 pub(super) struct Node {
     connection: SharedConnection,
     /// A limit of its own for each, so that releases do not wait for acquisitions.
-    pub(super) acquiring: ConcurrencyLimit,
-    pub(super) ending: ConcurrencyLimit,
+    acquiring: ConcurrencyLimit,
+    ending: ConcurrencyLimit,
+}
+
+/// What a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Acquire,
+    End,
 }
 
 /// The outcome of a renewal.
-pub(super) type Renewed = Result<Answered<Option<Grant>>, WireError>;
+pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
+
+/// Why a node has not carried a command out, as far as is known.
+#[derive(Clone, Debug)]
+pub(super) enum NodeError {
+    /// Another node has the lock. Nothing was carried out.
+    Redirected(Box<Redirect>),
+    /// The node cannot carry the command out for a moment. Nothing was carried out.
+    NotNow(WireError),
+    /// There is no connection, or it broke, or the server has become a replica.
+    Gone(WireError),
+    Final(WireError),
+}
+
+impl NodeError {
+    /// The error for the caller, of a server that is to have all locks.
+    pub(super) fn into_wire(self) -> WireError {
+        match self {
+            NodeError::Redirected(_) => WireError::refused(error_reply::OF_A_CLUSTER),
+            NodeError::NotNow(error) | NodeError::Gone(error) | NodeError::Final(error) => error,
+        }
+    }
+}
 
 /// The progress of a command.
 pub(super) enum SendEvent {
@@ -64,7 +94,7 @@ impl Node {
         events: Arc<dyn WireEvents>,
         on_push: OnPush,
     ) -> Node {
-        let command_timeout = setup.command_timeout;
+        let command_timeout = setup.settings.command_timeout;
         Node {
             connection: SharedConnection::new(id, setup, events, on_push),
             acquiring: ConcurrencyLimit::new(command_timeout),
@@ -77,18 +107,23 @@ impl Node {
     /// answered.
     pub(super) async fn run(
         &self,
-        limit: &ConcurrencyLimit,
+        purpose: Purpose,
         call: &ScriptCall<'_>,
+        until: Instant,
         mut note: impl FnMut(SendEvent),
-    ) -> Result<Answered<Value>, WireError> {
-        let until = self.connection.until();
-        let mut connection = self.connection.get(until).await?;
+    ) -> Result<Answered<Value>, NodeError> {
+        let mut connection = self.connect(until).await?;
+        let limit = match purpose {
+            Purpose::Acquire => &self.acquiring,
+            Purpose::End => &self.ending,
+        };
         let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                let permit = limit.permit(self.connection.timers(), until).await?;
+                let permit = limit.permit(self.connection.timers(), until).await;
+                let permit = permit.map_err(NodeError::Final)?;
                 // The connection may have been replaced meanwhile.
-                connection = self.connection.get(until).await?;
+                connection = self.connect(until).await?;
                 permit
             }
         };
@@ -126,31 +161,71 @@ impl Node {
                 Ok(answer) => return Ok(Answered { at, answer }),
                 Err(error) => match self.classify(&connection, &error) {
                     // The caller gets the answer to the script, even if that is refused as well.
-                    Some(WireError::Refused(_)) if !is_script => {
+                    Some(NodeError::Final(WireError::Refused(_))) if !is_script => {
                         by_script = true;
                         if deletion::is_unusable(&error) {
                             connection.note_refused_deletion();
                         }
                     }
                     None if !by_source => by_source = true,
-                    None => return Err(script_lost()),
+                    None => return Err(NodeError::Final(script_lost())),
                     Some(error) => return Err(error),
                 },
             }
         }
     }
 
+    /// As [`run`](Node::run), on a node that does not have the slot of the lock yet. The permission to ask travels
+    /// with the script: between them, another command would use it up. The script is sent with its source, since a
+    /// node that is given a slot may have none.
+    pub(super) async fn run_asking(
+        &self,
+        call: &ScriptCall<'_>,
+        until: Instant,
+        mut note: impl FnMut(SendEvent),
+    ) -> Result<Answered<Value>, NodeError> {
+        let write = |output: &mut Vec<u8>| {
+            command::write(output, &[Argument::Text("ASKING")]);
+            call.script.write(output, true, call.names, call.arguments);
+        };
+        let mut connection = self.connect(until).await?;
+        let mut unsent = 0;
+        loop {
+            note(SendEvent::Sending(connection.id));
+            let at = CLOCK.now();
+            let sent = self.connection.send_all(&connection, 2, write, until);
+            let mut answers = match sent.await {
+                Ok(answers) => answers,
+                Err(SendError::Unsent) => {
+                    note(SendEvent::Unsent(connection.id));
+                    connection = self.reconnect(&mut unsent, until).await?;
+                    continue;
+                }
+                Err(error) => return Err(self.describe(error)),
+            };
+            note(SendEvent::Answered(connection.id));
+            let answer = answers.pop().unwrap_or(Value::Nil);
+            return match answer.extract_error() {
+                Ok(answer) => Ok(Answered { at, answer }),
+                Err(error) => {
+                    let lost = || NodeError::Final(script_lost());
+                    Err(self.classify(&connection, &error).unwrap_or_else(lost))
+                }
+            };
+        }
+    }
+
     /// Extends leases in one pipeline. If the server lacks a script, a second pipeline carries it.
-    pub(super) async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
-        let until = self.connection.until();
-        let mut connection = match self.connection.get(until).await {
+    pub(super) async fn renew(&self, renewals: &[&Renewal], until: Instant) -> Vec<Renewed> {
+        let mut connection = match self.connect(until).await {
             Ok(connection) => connection,
             Err(error) => return renewals.iter().map(|_| Err(error.clone())).collect(),
         };
-        let all: Vec<&Renewal> = renewals.iter().collect();
-        let mut results = self.renew_all(&mut connection, &all, false, until).await;
+        let mut results = self
+            .renew_all(&mut connection, renewals, false, until)
+            .await;
         let lacks_script = |result: &Option<Renewed>| result.is_none();
-        let missed: Vec<&Renewal> = all
+        let missed: Vec<&Renewal> = renewals
             .iter()
             .zip(&results)
             .filter(|(_, result)| lacks_script(result))
@@ -166,7 +241,7 @@ impl Node {
         }
         results
             .into_iter()
-            .map(|result| result.unwrap_or_else(|| Err(script_lost())))
+            .map(|result| result.unwrap_or_else(|| Err(NodeError::Final(script_lost()))))
             .collect()
     }
 
@@ -202,13 +277,14 @@ impl Node {
                 let read = |answer: Value| match answer.extract_error() {
                     Ok(value) => {
                         let answer = scripts::parse_renew_reply(&value);
-                        Some(answer.map(|answer| Answered { at, answer }))
+                        let answered = answer.map(|answer| Answered { at, answer });
+                        Some(answered.map_err(NodeError::Final))
                     }
                     Err(error) => self.classify(connection, &error).map(Err),
                 };
                 return answers.into_iter().map(read).collect();
             }
-            Ok(_) => WireError::unavailable("some answers are missing"),
+            Ok(_) => NodeError::Final(WireError::unavailable("some answers are missing")),
             Err(error) => error,
         };
         renewals.iter().map(|_| Some(Err(error.clone()))).collect()
@@ -219,40 +295,52 @@ impl Node {
         &self,
         unsent: &mut u32,
         until: Instant,
-    ) -> Result<Arc<Connection>, WireError> {
+    ) -> Result<Arc<Connection>, NodeError> {
         *unsent += 1;
         if *unsent > 1 {
             // The server accepts connections and closes them at once.
             let pause = Instant::now() + SHORTEST_PAUSE;
             self.connection.timers().sleep_until(pause).await;
         }
-        self.connection.get(until).await
+        self.connect(until).await
+    }
+
+    async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
+        self.connection.get(until).await.map_err(NodeError::Gone)
     }
 
     /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
     /// server lacks the script.
-    fn classify(&self, connection: &Connection, error: &RedisError) -> Option<WireError> {
+    fn classify(&self, connection: &Connection, error: &RedisError) -> Option<NodeError> {
         match classify(error) {
             ErrorClass::NoScript => None,
-            ErrorClass::Final(error) => Some(error),
+            ErrorClass::Final(error) => Some(NodeError::Final(error)),
+            ErrorClass::Redirected(redirect) => Some(NodeError::Redirected(Box::new(redirect))),
+            ErrorClass::NotNow(detail) => Some(NodeError::NotNow(WireError::unavailable(detail))),
             ErrorClass::Reconnect(detail) => {
                 self.connection.drop_connection(connection, &detail);
-                Some(WireError::unavailable(detail))
+                Some(NodeError::Gone(WireError::unavailable(detail)))
             }
         }
     }
 
-    fn describe(&self, error: SendError) -> WireError {
+    fn describe(&self, error: SendError) -> NodeError {
         match error {
             SendError::TimedOut => {
                 let timeout: Duration = self.connection.command_timeout();
-                WireError::unavailable(format!("the server did not answer within {timeout:?}"))
+                let text = format!("the server did not answer within {timeout:?}");
+                NodeError::Final(WireError::unavailable(text))
             }
-            SendError::Unsent => WireError::unavailable("the connection broke"),
+            SendError::Unsent => NodeError::Gone(WireError::unavailable("the connection broke")),
             SendError::Broken(error) => {
-                WireError::unavailable(error_reply::describe_broken(&error))
+                NodeError::Gone(WireError::unavailable(error_reply::describe_broken(&error)))
             }
         }
+    }
+
+    /// The time by which a command that begins now must be answered.
+    pub(super) fn until(&self) -> Instant {
+        self.connection.until()
     }
 
     /// Reads the messages that have arrived. They are handled before this returns.
@@ -266,17 +354,36 @@ impl Node {
     }
 
     /// Checks that the server answers.
-    pub(super) async fn ping(&self) -> Result<(), WireError> {
-        let until = self.connection.until();
-        let connection = self.connection.get(until).await?;
-        let write = |output: &mut Vec<u8>| command::write(output, &[Argument::Text("PING")]);
+    pub(super) async fn ping(&self) -> Result<(), NodeError> {
+        let ping = [Argument::Text("PING")];
+        self.ask(&ping, self.until()).await.map(|_| ())
+    }
+
+    /// Sends a command that changes nothing.
+    pub(super) async fn ask(
+        &self,
+        question: &[Argument<'_>],
+        until: Instant,
+    ) -> Result<Value, NodeError> {
+        let connection = self.connect(until).await?;
+        let write = |output: &mut Vec<u8>| command::write(output, question);
         let answer = self.connection.send(&connection, write, until).await;
         let answer = answer.map_err(|error| self.describe(error))?;
-        match answer.extract_error() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self
-                .classify(&connection, &error)
-                .unwrap_or_else(|| WireError::unavailable("NOSCRIPT"))),
+        answer.extract_error().map_err(|error| {
+            let no_script = || NodeError::Final(WireError::unavailable("NOSCRIPT"));
+            self.classify(&connection, &error).unwrap_or_else(no_script)
+        })
+    }
+
+    /// Whether there is a connection.
+    pub(super) fn is_connected(&self) -> bool {
+        self.connection.current().is_some()
+    }
+
+    /// Closes the connection, if there is one. The next command makes another one.
+    pub(super) fn disconnect(&self, reason: &str) {
+        if let Some(connection) = self.connection.current() {
+            self.connection.drop_connection(&connection, reason);
         }
     }
 }

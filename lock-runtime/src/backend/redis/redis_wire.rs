@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::command::{Argument, millis};
-use super::connect::Setup;
-use super::node::{Renewed, ScriptCall, SendEvent};
+use super::connect::Settings;
+use super::hello::ServerMode;
+use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::scripts::{self, Scripts};
 use super::topology::Topology;
-use super::url::Target;
+use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
@@ -16,6 +17,8 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
+use crate::key::NameSet;
+use crate::lease::record::Grant;
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -23,21 +26,26 @@ pub(crate) struct RedisWire {
 }
 
 impl RedisWire {
-    /// A wire to one server. Does not connect before the first command.
+    /// A wire to the servers of a URL. Does not connect before the first command.
     pub(crate) fn new(
         target: Target,
         options: &Options,
         background: Background,
         events: Arc<dyn WireEvents>,
     ) -> RedisWire {
-        let setup = Setup {
-            target,
+        let Target { servers, login } = target;
+        let settings = Settings {
+            login: Arc::new(login),
+            expected: match servers {
+                Servers::One(_) => ServerMode::Standalone,
+                Servers::Cluster(_) => ServerMode::ClusterNode,
+            },
             background,
             background_only: options.background_only,
             command_timeout: options.command_timeout,
         };
         RedisWire {
-            topology: Topology::single(setup, events),
+            topology: Topology::new(servers, settings, events),
         }
     }
 }
@@ -67,13 +75,12 @@ impl Wire for RedisWire {
             SendEvent::Unsent(on) => outstanding.unsent(on),
             SendEvent::Answered(on) => outstanding.answered(on),
         };
-        let node = self.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
         let answer = scripts::parse_acquire_reply(answer, *mode, names)?;
         Ok(Answered { at, answer })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         self.topology.renew(renewals).await
     }
 
@@ -99,8 +106,7 @@ impl Wire for RedisWire {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.topology.node(&names.first().lock);
-        let answered = node.run(&node.ending, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_release_reply(&answered.answer)
     }
 
@@ -125,8 +131,7 @@ impl Wire for RedisWire {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.topology.node(&names.first().lock);
-        let answered = node.run(&node.ending, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_rest_reply(&answered.answer)
     }
 
@@ -183,25 +188,24 @@ impl Wire for RedisWire {
                 }
             }
         };
-        let node = self.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
         let answer = scripts::parse_end_reply(&answer)?;
         Ok(Answered { at, answer })
     }
 
     fn read_messages(&self) {
-        self.topology.nodes().for_each(|node| node.read_messages());
+        self.topology.each_node(Node::read_messages);
     }
 
     fn keep_reading_messages(&self) {
-        let nodes = self.topology.nodes();
-        nodes.for_each(|node| node.keep_reading_messages());
+        self.topology.each_node(Node::keep_reading_messages);
+    }
+
+    fn are_together(&self, names: &NameSet) -> bool {
+        self.topology.are_together(names)
     }
 
     async fn ping(&self) -> Result<(), WireError> {
-        for node in self.topology.nodes() {
-            node.ping().await?;
-        }
-        Ok(())
+        self.topology.ping().await
     }
 }

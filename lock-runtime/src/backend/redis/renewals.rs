@@ -7,18 +7,24 @@ use crate::backend::wire::Renewal;
 /// Appends renewals. If `by_source`, the first of each script carries it: leases may be of several modes.
 pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     let mut carried: Vec<&Script> = Vec::new();
-    for renewal in renewals {
-        let script = &Scripts::of(renewal.mode, &renewal.names).renew;
+    for one in renewals {
+        let (script, arguments) = renewal(one);
         let carries = by_source && !carried.iter().any(|other| other.is(script));
         if carries {
             carried.push(script);
         }
-        let arguments = [
-            Argument::Member(&renewal.owner_id, renewal.mode),
-            Argument::Number(millis(renewal.extension.ttl)),
-        ];
-        script.write(output, carries, &renewal.names, &arguments);
+        script.write(output, carries, &one.names, &arguments);
     }
+}
+
+/// The script that extends a lease, and its arguments.
+pub(super) fn renewal(renewal: &Renewal) -> (&'static Script, [Argument<'_>; 2]) {
+    let script = &Scripts::of(renewal.mode, &renewal.names).renew;
+    let arguments = [
+        Argument::Member(&renewal.owner_id, renewal.mode),
+        Argument::Number(millis(renewal.extension.ttl)),
+    ];
+    (script, arguments)
 }
 
 #[cfg(test)]

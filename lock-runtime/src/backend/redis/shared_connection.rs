@@ -18,12 +18,12 @@ use tokio::time::{sleep_until, timeout};
 use super::answer::{Answer, ConnectionLost, unless_forked};
 use super::connect::{Setup, SetupError};
 use super::connection::{Connection, SendError};
-use super::push::{NodeId, OnPush, PushEvent};
+use super::push::{OnPush, PushEvent};
 use super::reconnect_pause::{ReconnectPause, SHORTEST_PAUSE};
 use super::transport::{OnTransportEvent, TransportEvent};
-use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::background::timers::{Elapsed, Timers};
@@ -77,7 +77,7 @@ impl SharedConnection {
 
     /// The time by which a command that begins now must be answered.
     pub(super) fn until(&self) -> Instant {
-        Instant::now() + self.shared.setup.command_timeout
+        Instant::now() + self.shared.setup.settings.command_timeout
     }
 
     /// The connection, made if there is none. Concurrent callers share one attempt.
@@ -94,7 +94,14 @@ impl SharedConnection {
                     }
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.setup.background.spawn(connecting).is_none() {
+                    if self
+                        .shared
+                        .setup
+                        .settings
+                        .background
+                        .spawn(connecting)
+                        .is_none()
+                    {
                         return Err(WireError::unavailable("this process was forked"));
                     }
                     *state = ConnectionState::Connecting(attempt.clone());
@@ -164,7 +171,7 @@ impl SharedConnection {
                 })
             }
             Err(_) => {
-                if connection.is_dead_after_timeout(self.shared.setup.command_timeout) {
+                if connection.is_dead_after_timeout(self.shared.setup.settings.command_timeout) {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(SendError::TimedOut)
@@ -186,7 +193,8 @@ impl SharedConnection {
         }
     }
 
-    fn current(&self) -> Option<Arc<Connection>> {
+    /// The connection, if there is one.
+    pub(super) fn current(&self) -> Option<Arc<Connection>> {
         match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),
             ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
@@ -195,11 +203,11 @@ impl SharedConnection {
 
     /// Timers for commands, whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
-        self.shared.setup.background.timers()
+        self.shared.setup.settings.background.timers()
     }
 
     pub(super) fn command_timeout(&self) -> Duration {
-        self.shared.setup.command_timeout
+        self.shared.setup.settings.command_timeout
     }
 
     /// Closes `connection`. The next command makes another one.
@@ -216,7 +224,14 @@ impl SharedConnection {
 impl Drop for SharedConnection {
     fn drop(&mut self) {
         // In a forked child the mutex may be locked for ever.
-        if self.shared.setup.background.check_process().is_err() {
+        if self
+            .shared
+            .setup
+            .settings
+            .background
+            .check_process()
+            .is_err()
+        {
             return;
         }
         // Closed without the mutex, since closing wakes the callers that wait for answers.
@@ -320,7 +335,7 @@ impl Shared {
         let connecting = async {
             // Called once the socket is open, so that the ids of owners that come meanwhile are included.
             let client_ids = || {
-                let ids = self.events.client_ids();
+                let ids = self.events.client_ids(self.node);
                 ids.map_err(|error| WireError::unavailable(error.to_string()))
             };
             let on_event = |id| self.on_event(id);
@@ -328,7 +343,7 @@ impl Shared {
                 .connect(began, reached, client_ids, on_event)
                 .await
         };
-        match timeout(self.setup.command_timeout, connecting).await {
+        match timeout(self.setup.settings.command_timeout, connecting).await {
             Ok(Ok(connection)) => Ok(Arc::new(connection)),
             Ok(Err(SetupError::Failed(error))) => Err(error),
             Ok(Err(SetupError::UnfitServer(error))) => {

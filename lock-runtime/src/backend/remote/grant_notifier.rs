@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use foldhash::HashMap;
 
 use crate::backend::remote::client_ids::ClientIds;
+use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
 use crate::background::sync::Mutex;
@@ -120,20 +121,25 @@ impl GrantNotifier {
         (at.elapsed() <= REMEMBERED).then_some(mode)
     }
 
-    /// The ids that a new connection subscribes to.
-    pub(crate) fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
-        self.owners().client_ids.for_connection()
+    /// The ids that a new connection to a node subscribes to.
+    pub(crate) fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
+        self.owners().client_ids.for_connection(node)
     }
 
     /// A connection is subscribed.
-    pub(crate) fn connected(&self, connection: ConnectionId) {
-        self.owners().client_ids.connected(connection);
+    pub(crate) fn connected(&self, node: NodeId, connection: ConnectionId) {
+        self.owners().client_ids.connected(node, connection);
     }
 
     /// A connection is gone. Notifies all owners, since messages may have been missed.
-    pub(crate) fn disconnected(&self, connection: ConnectionId) {
+    pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
+        self.owners().client_ids.disconnected(node, connection);
+        self.notify_all();
+    }
+
+    /// Notifies all owners.
+    pub(crate) fn notify_all(&self) {
         let mut owners = self.owners();
-        owners.client_ids.disconnected(connection);
         let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
         drop(owners);
         wakers.into_iter().for_each(Waker::wake);
@@ -228,7 +234,7 @@ mod tests {
         soon(woken.notified()).await;
         let mut other = pin!(notifier.notified(second));
         assert!(poll_once(other.as_mut()).await.is_pending());
-        notifier.disconnected(FIRST);
+        notifier.disconnected(NodeId(0), FIRST);
         soon(other).await;
         soon(listening).await.unwrap();
     }

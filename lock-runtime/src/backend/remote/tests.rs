@@ -11,7 +11,7 @@ use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest};
-use crate::key::{Lock, LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockSet, NameSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -48,6 +48,10 @@ impl Wire for SilentWire {
     fn read_messages(&self) {}
 
     fn keep_reading_messages(&self) {}
+
+    fn are_together(&self, _: &NameSet) -> bool {
+        true
+    }
 
     async fn ping(&self) -> Result<(), WireError> {
         pending().await

@@ -13,12 +13,16 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::error::LockError;
-use crate::key::NameSet;
+use crate::key::{LockName, NameSet};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
+
+/// The id of a node among those of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NodeId(pub(crate) u32);
 
 /// Asks for the lock, confirms a grant of it, or takes and keeps a place in its queue.
 #[derive(Clone, Copy, Debug)]
@@ -106,21 +110,32 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
     fn keep_reading_messages(&self);
 
-    /// Checks that the server answers.
+    /// Whether one command can name all these locks: in a cluster, they may be on several nodes.
+    fn are_together(&self, names: &NameSet) -> bool;
+
+    /// Checks that the server answers, or each server that has locks.
     fn ping(&self) -> impl Future<Output = Result<(), WireError>> + Send;
 }
 
 /// What a wire reports without having been asked. Its methods run on the thread that read it, with no mutex
 /// held.
 pub(crate) trait WireEvents: Send + Sync + 'static {
-    /// The ids that a new connection subscribes to: that of new owners first.
-    fn client_ids(&self) -> Result<Vec<ClientId>, LockError>;
+    /// The ids that a new connection to a node subscribes to: that of new owners first.
+    fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError>;
 
     /// A connection is ready for commands.
-    fn connected(&self, connection: ConnectionId);
+    fn connected(&self, node: NodeId, connection: ConnectionId);
 
-    /// A connection is gone.
-    fn disconnected(&self, connection: ConnectionId);
+    /// A connection is gone, on which locks were confirmed of which `concerns` is true.
+    fn disconnected(
+        &self,
+        node: NodeId,
+        connection: ConnectionId,
+        concerns: &dyn Fn(&LockName) -> bool,
+    );
+
+    /// The locks of which `concerns` is true are on another node now.
+    fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
 
     /// A grant was announced to this client.
     fn message(&self, payload: &[u8]);

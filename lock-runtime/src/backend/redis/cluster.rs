@@ -1,0 +1,135 @@
+//! The nodes of a cluster, each with a connection of its own, and the way of a command to one of them.
+//!
+//! The client library's cluster client is not used: it sends ASKING apart from the command, repeats commands by
+//! itself, so that it cannot be known which of them may still arrive, and does not say which node a message is from
+//! (`docs/decisions/topologies.md`).
+//!
+//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and has [`refresh`] ask them.
+
+mod cluster_node;
+mod node_name;
+mod nodes;
+mod refresh;
+mod renewing;
+mod route;
+mod router;
+mod side_by_side;
+mod slot;
+mod slot_map;
+mod slots_reply;
+
+use std::sync::Arc;
+
+use redis::Value;
+
+use self::cluster_node::ClusterNode;
+use self::route::{Next, Route, unsettled};
+use self::router::Router;
+use self::side_by_side::side_by_side;
+use self::slot::slot_of;
+use super::address::Address;
+use super::connect::Settings;
+use super::node::{Node, NodeError, Purpose, ScriptCall, SendEvent};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
+use crate::backend::wire::{Renewal, WireEvents};
+use crate::background::random;
+use crate::key::NameSet;
+use crate::lease::record::Grant;
+
+/// The nodes of one cluster.
+pub(super) struct Cluster {
+    router: Router,
+}
+
+impl Cluster {
+    pub(super) fn new(
+        seeds: Vec<Address>,
+        settings: Settings,
+        events: Arc<dyn WireEvents>,
+    ) -> Cluster {
+        Cluster {
+            router: Router::new(seeds, settings, events),
+        }
+    }
+
+    /// Runs a script on the node that has the lock, wherever that is by then.
+    pub(super) async fn run(
+        &self,
+        purpose: Purpose,
+        call: &ScriptCall<'_>,
+        mut note: impl FnMut(SendEvent),
+    ) -> Result<Answered<Value>, WireError> {
+        let router = &self.router;
+        let slot = slot_of(&call.names.first().lock);
+        let until = router.until();
+        let mut route = Route::default();
+        let mut asking: Option<Arc<ClusterNode>> = None;
+        loop {
+            let (node, answered) = match asking.take() {
+                Some(node) => {
+                    let answered = node.run_asking(call, until, &mut note).await;
+                    (node, answered)
+                }
+                None => {
+                    let node = router.node_of(slot, until).await?;
+                    let running = node.run(purpose, call, until, &mut note);
+                    let answered = router.unless_moved(slot, &node, until, running).await;
+                    (node, answered)
+                }
+            };
+            let next = match answered {
+                Ok(answered) => return Ok(answered),
+                Err(error) => route.after(error, random::jitter()),
+            };
+            let (pause, error) = match next {
+                Next::Moved(redirect, pause) => {
+                    router.note_moved(&redirect, &node)?;
+                    (pause, unsettled(slot))
+                }
+                Next::Ask(redirect) => {
+                    asking = Some(router.nodes.named(&redirect, &node)?);
+                    continue;
+                }
+                Next::Again(error, pause) => {
+                    router.note_failed(&node);
+                    (pause, error)
+                }
+                Next::Fail(error) => return Err(error),
+            };
+            if !router.pause(pause, until).await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Extends leases, with one pipeline for each node.
+    pub(super) async fn renew(
+        &self,
+        renewals: &[Renewal],
+    ) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+        renewing::renew(&self.router, renewals).await
+    }
+
+    /// Checks that the nodes say which node has which slot, and that each node that has slots answers.
+    pub(super) async fn ping(&self) -> Result<(), WireError> {
+        self.router.refresh(self.router.until()).await?;
+        let primaries = self.router.nodes.primaries()?;
+        let pings = primaries.iter().map(|node| node.ping());
+        for answered in side_by_side(pings).await {
+            answered.map_err(NodeError::into_wire)?;
+        }
+        Ok(())
+    }
+
+    /// Visits every node with which there may be a connection.
+    pub(super) fn each_node(&self, visit: impl FnMut(&Node)) {
+        self.router.nodes.each(visit);
+    }
+
+    /// Whether one script can name all these locks.
+    pub(super) fn are_together(names: &NameSet) -> bool {
+        let first = slot_of(&names.first().lock);
+        names.iter().all(|names| slot_of(&names.lock) == first)
+    }
+}

@@ -1,0 +1,107 @@
+//! Renewals of leases on many nodes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cluster_node::ClusterNode;
+use super::route::{Next, Route, unsettled};
+use super::router::Router;
+use super::side_by_side::side_by_side;
+use super::slot::slot_of;
+use crate::backend::redis::node::{NodeError, ScriptCall};
+use crate::backend::redis::redirect::Redirect;
+use crate::backend::redis::renewals;
+use crate::backend::redis::scripts;
+use crate::backend::wire::Renewal;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
+use crate::background::random;
+use crate::lease::record::Grant;
+
+/// Rounds in which renewals are sent: to the nodes that had the locks, and to those that these named.
+const ROUNDS: u32 = 4;
+
+type Renewed = Result<Answered<Option<Grant>>, WireError>;
+
+/// Extends leases: one pipeline for each node, side by side. Those that were redirected, or that a node could not carry
+/// out for the moment, are sent again.
+pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed> {
+    let until = router.until();
+    let mut results = vec![Err(WireError::unavailable("it was not sent")); renewals.len()];
+    let mut route = Route::default();
+    let mut open: Vec<usize> = (0..renewals.len()).collect();
+    for _ in 0..ROUNDS {
+        let mut by_node: Vec<(Arc<ClusterNode>, Vec<usize>)> = Vec::new();
+        for index in open {
+            let slot = slot_of(&renewals[index].names.first().lock);
+            let node = match router.node_of(slot, until).await {
+                Ok(node) => node,
+                Err(error) => {
+                    results[index] = Err(error);
+                    continue;
+                }
+            };
+            let mut batches = by_node.iter_mut();
+            match batches.find(|(other, _)| Arc::ptr_eq(other, &node)) {
+                Some((_, batch)) => batch.push(index),
+                None => by_node.push((node, vec![index])),
+            }
+        }
+        let sent = by_node.into_iter().map(|(node, batch)| async move {
+            let all: Vec<&Renewal> = batch.iter().map(|&index| &renewals[index]).collect();
+            let renewed = node.renew(&all, until).await;
+            (node, batch, renewed)
+        });
+        let (mut again, mut longest) = (Vec::new(), Duration::ZERO);
+        for (node, batch, renewed) in side_by_side(sent).await {
+            for (index, renewed) in batch.into_iter().zip(renewed) {
+                let next = renewed.map_err(|error| route.after(error, random::jitter()));
+                results[index] = match next {
+                    Ok(answered) => Ok(answered),
+                    Err(Next::Fail(error)) => Err(error),
+                    Err(Next::Ask(redirect)) => {
+                        renew_asking(router, &renewals[index], &redirect, &node, until).await
+                    }
+                    Err(Next::Moved(redirect, _)) => {
+                        again.push(index);
+                        let noted = router.note_moved(&redirect, &node);
+                        Err(noted.err().unwrap_or_else(|| unsettled(redirect.slot)))
+                    }
+                    Err(Next::Again(error, pause)) => {
+                        again.push(index);
+                        router.note_failed(&node);
+                        longest = longest.max(pause);
+                        Err(error)
+                    }
+                };
+            }
+        }
+        open = again;
+        if open.is_empty() || !router.pause(longest, until).await {
+            break;
+        }
+    }
+    results
+}
+
+/// Extends one lease of a slot that is moving, on the node that has the lock already.
+async fn renew_asking(
+    router: &Router,
+    renewal: &Renewal,
+    redirect: &Redirect,
+    by: &ClusterNode,
+    until: Instant,
+) -> Renewed {
+    let node = router.nodes.named(redirect, by)?;
+    let (script, arguments) = renewals::renewal(renewal);
+    let call = ScriptCall {
+        script,
+        names: &renewal.names,
+        arguments: &arguments,
+        holder: None,
+    };
+    let asked = node.run_asking(&call, until, |_| ()).await;
+    let Answered { at, answer } = asked.map_err(NodeError::into_wire)?;
+    let answer = scripts::parse_renew_reply(&answer)?;
+    Ok(Answered { at, answer })
+}
