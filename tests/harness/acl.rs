@@ -41,6 +41,9 @@ pub const RIGHTS: &[&str] = &[
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";
 
+/// Both of them.
+pub(crate) const HARNESS: (&str, &str) = (NAME, PASSWORD);
+
 /// The arguments of a server that knows the harness's user. Other clients may do everything, or only
 /// what [`RIGHTS`] permit if `LOCK_TEST_USER` is `least`. So any suite can run as the user with minimal
 /// permissions. A Sentinel does not know these rights.

@@ -6,6 +6,7 @@
 
 mod acl;
 mod clock;
+mod cluster;
 mod history;
 mod keys;
 mod monitor;
@@ -24,6 +25,7 @@ mod worker;
 
 pub use acl::RIGHTS;
 pub use clock::Clock;
+pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};

@@ -91,7 +91,8 @@ impl Cluster {
                     asking = Some(router.nodes.named(&redirect, &node)?);
                     continue;
                 }
-                Next::Again(error, pause) => {
+                Next::Again(error, pause) => (pause, error),
+                Next::Refresh(error, pause) => {
                     router.note_failed(&node);
                     (pause, error)
                 }

@@ -16,6 +16,8 @@ pub(super) enum ErrorClass {
     Reconnect(String),
     /// Another node has the lock; nothing was carried out.
     Redirected(Redirect),
+    /// The records of the lock are on two nodes while its slot moves; nothing was carried out.
+    SlotMoves(String),
     /// The server cannot carry the command out for a moment, and has carried out nothing.
     NotNow(String),
     /// Report the error.
@@ -25,11 +27,12 @@ pub(super) enum ErrorClass {
 /// The codes of errors that pass.
 const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
 
-/// The codes of errors that pass within moments: a slot moves, a primary is elected, a server has been started.
-const SHORT: [&str; 4] = ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN"];
+/// The codes of errors that pass within moments: a primary is elected, a server has been started.
+const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
 
-/// The errors of a command in a script for which a server has no code, while a slot moves or the cluster is down.
-const SHORT_IN_SCRIPTS: [&str; 2] = ["access a non local key", "cluster is down"];
+/// Errors of a command in a script, for which a server has no code.
+const DOWN_IN_SCRIPT: &str = "cluster is down";
+const MOVES_IN_SCRIPT: &str = "access a non local key";
 
 pub(super) fn classify(error: &RedisError) -> ErrorClass {
     let Some(code) = error.code() else {
@@ -43,11 +46,8 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
-        code if SHORT.contains(&code)
-            || SHORT_IN_SCRIPTS.iter().any(|words| text.contains(words)) =>
-        {
-            ErrorClass::NotNow(text)
-        }
+        code if code == "TRYAGAIN" || text.contains(MOVES_IN_SCRIPT) => ErrorClass::SlotMoves(text),
+        code if SHORT.contains(&code) || text.contains(DOWN_IN_SCRIPT) => ErrorClass::NotNow(text),
         code if TRANSIENT.contains(&code) || text.contains("max number of clients") => {
             ErrorClass::Final(WireError::unavailable(text))
         }
@@ -72,9 +72,9 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
         ErrorClass::Final(error) => error,
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
         ErrorClass::Redirected(_) => WireError::refused(OF_A_CLUSTER),
-        ErrorClass::Reconnect(detail) | ErrorClass::NotNow(detail) => {
-            WireError::unavailable(detail)
-        }
+        ErrorClass::Reconnect(detail)
+        | ErrorClass::SlotMoves(detail)
+        | ErrorClass::NotNow(detail) => WireError::unavailable(detail),
     }
 }
 

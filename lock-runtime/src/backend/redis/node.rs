@@ -51,6 +51,8 @@ pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
 pub(super) enum NodeError {
     /// Another node has the lock. Nothing was carried out.
     Redirected(Box<Redirect>),
+    /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
+    SlotMoves(WireError),
     /// The node cannot carry the command out for a moment. Nothing was carried out.
     NotNow(WireError),
     /// There is no connection, or it broke, or the server has become a replica.
@@ -63,7 +65,10 @@ impl NodeError {
     pub(super) fn into_wire(self) -> WireError {
         match self {
             NodeError::Redirected(_) => WireError::refused(error_reply::OF_A_CLUSTER),
-            NodeError::NotNow(error) | NodeError::Gone(error) | NodeError::Final(error) => error,
+            NodeError::SlotMoves(error)
+            | NodeError::NotNow(error)
+            | NodeError::Gone(error)
+            | NodeError::Final(error) => error,
         }
     }
 }
@@ -316,6 +321,9 @@ impl Node {
             ErrorClass::NoScript => None,
             ErrorClass::Final(error) => Some(NodeError::Final(error)),
             ErrorClass::Redirected(redirect) => Some(NodeError::Redirected(Box::new(redirect))),
+            ErrorClass::SlotMoves(detail) => {
+                Some(NodeError::SlotMoves(WireError::unavailable(detail)))
+            }
             ErrorClass::NotNow(detail) => Some(NodeError::NotNow(WireError::unavailable(detail))),
             ErrorClass::Reconnect(detail) => {
                 self.connection.drop_connection(connection, &detail);

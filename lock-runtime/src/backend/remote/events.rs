@@ -71,7 +71,7 @@ impl<W: Wire> WireEvents for Events<W> {
             return;
         };
         // Their waiters are in the queue of a node that sends them no message any more, or sends it by the others.
-        self.notifier.notify_all();
+        self.notifier.notify_waiters();
         confirm_anew(&context, concerns);
     }
 

@@ -133,14 +133,19 @@ impl GrantNotifier {
 
     /// A connection is gone. Notifies all owners, since messages may have been missed.
     pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
-        self.owners().client_ids.disconnected(node, connection);
-        self.notify_all();
+        let mut owners = self.owners();
+        owners.client_ids.disconnected(node, connection);
+        let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
+        drop(owners);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Notifies all owners.
-    pub(crate) fn notify_all(&self) {
+    /// Notifies the owners that wait. A holder would take a notification for a waiter that queues.
+    pub(crate) fn notify_waiters(&self) {
         let mut owners = self.owners();
-        let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
+        let waiting = |slot: &&mut Slot| matches!(slot, Slot::Awaited(_));
+        let waiters = owners.slots.values_mut().filter(waiting);
+        let wakers: Vec<Waker> = waiters.filter_map(Slot::notify).collect();
         drop(owners);
         wakers.into_iter().for_each(Waker::wake);
     }

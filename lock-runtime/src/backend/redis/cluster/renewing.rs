@@ -69,6 +69,11 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
                     }
                     Err(Next::Again(error, pause)) => {
                         again.push(index);
+                        longest = longest.max(pause);
+                        Err(error)
+                    }
+                    Err(Next::Refresh(error, pause)) => {
+                        again.push(index);
                         router.note_failed(&node);
                         longest = longest.max(pause);
                         Err(error)

@@ -29,8 +29,10 @@ pub(super) enum Next {
     Moved(Redirect, Duration),
     /// The node that this names has the lock, and not yet the slot.
     Ask(Redirect),
-    /// The map may be out of date: have it refreshed, pause, and send the command again.
+    /// Pause, and send the command again.
     Again(WireError, Duration),
+    /// The map may be out of date: have it refreshed, pause, and send the command again.
+    Refresh(WireError, Duration),
     Fail(WireError),
 }
 
@@ -51,8 +53,9 @@ impl Route {
                     false => Next::Ask(*redirect),
                 }
             }
+            NodeError::SlotMoves(error) => Next::Again(error, self.pause(jitter)),
             NodeError::NotNow(error) | NodeError::Gone(error) => {
-                Next::Again(error, self.pause(jitter))
+                Next::Refresh(error, self.pause(jitter))
             }
             NodeError::Final(error) => Next::Fail(error),
         }
@@ -107,7 +110,7 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_a_bound() {
         let mut route = Route::default();
-        let error = || NodeError::NotNow(WireError::unavailable("TRYAGAIN"));
+        let error = || NodeError::SlotMoves(WireError::unavailable("TRYAGAIN"));
         let pauses: Vec<_> = (0..6)
             .map(|_| match route.after(error(), 0.0) {
                 Next::Again(_, pause) => pause.as_millis(),
@@ -119,6 +122,15 @@ mod tests {
             panic!("no pause")
         };
         assert_eq!(pause, 2 * LONGEST_PAUSE);
+    }
+
+    #[test]
+    fn node_that_fails_is_a_sign_that_the_map_is_out_of_date() {
+        for error in [NodeError::NotNow, NodeError::Gone] {
+            let error = error(WireError::unavailable("CLUSTERDOWN"));
+            let next = Route::default().after(error, 0.0);
+            assert!(matches!(next, Next::Refresh(..)), "{next:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn classified(line: &str) -> WireError {
         ErrorClass::NoScript => panic!("{line} is classified as NOSCRIPT"),
         ErrorClass::Reconnect(_) => panic!("{line} reconnects"),
         ErrorClass::Redirected(_) => panic!("{line} redirects"),
-        ErrorClass::NotNow(_) => panic!("{line} is repeated"),
+        ErrorClass::SlotMoves(_) | ErrorClass::NotNow(_) => panic!("{line} is repeated"),
     }
 }
 
@@ -165,7 +165,9 @@ fn arguments_of_commands_are_not_shown() {
             let mut texts = vec![sanitize(&line), describe_setup(&error, None).to_string()];
             match classify(&error) {
                 ErrorClass::NoScript | ErrorClass::Redirected(_) => {}
-                ErrorClass::Reconnect(text) | ErrorClass::NotNow(text) => texts.push(text),
+                ErrorClass::Reconnect(text)
+                | ErrorClass::SlotMoves(text)
+                | ErrorClass::NotNow(text) => texts.push(text),
                 ErrorClass::Final(error) => texts.push(error.to_string()),
             }
             for text in texts {
@@ -217,14 +219,19 @@ fn transient_errors_are_unavailable() {
 fn command_that_was_not_carried_out_for_the_moment_is_repeated() {
     for line in [
         "LOADING Redis is loading the dataset in memory",
-        "TRYAGAIN Multiple keys request during rehashing of slot",
         "CLUSTERDOWN Hash slot not served",
         "MASTERDOWN Link with MASTER is down",
-        "ERR Script attempted to access a non local key in a cluster node script: 1",
         "ERR Can not execute command because the cluster is down",
     ] {
         let class = classify(&error(line));
         assert!(matches!(class, ErrorClass::NotNow(_)), "{line}");
+    }
+    for line in [
+        "TRYAGAIN Multiple keys request during rehashing of slot",
+        "ERR Script attempted to access a non local key in a cluster node script: 1",
+    ] {
+        let class = classify(&error(line));
+        assert!(matches!(class, ErrorClass::SlotMoves(_)), "{line}");
     }
 }
 
