@@ -74,6 +74,14 @@ impl Builder {
         self
     }
 
+    /// Makes the server a replica of another one.
+    pub fn replica_of(self, primary: &RedisServer) -> Self {
+        self.config("replicaof", &format!("127.0.0.1 {}", primary.port()))
+            .config("masteruser", acl::NAME)
+            .config("masterauth", acl::PASSWORD)
+            .config("repl-diskless-sync-delay", "0")
+    }
+
     /// Adds a file to the server's folder.
     pub(crate) fn file(mut self, name: &'static str, content: &str) -> Self {
         self.files.push((name, content.to_owned()));

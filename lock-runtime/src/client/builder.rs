@@ -189,6 +189,30 @@ impl LockClientBuilder {
         self
     }
 
+    /// The number of replicas that must have a lock before its caller has it. Default: 0.
+    ///
+    /// A server answers before its replicas have a write. If it fails then, the replica that takes over may give the
+    /// lock to another caller, while the first one learns of its loss at the next renewal. With this option a body starts
+    /// only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
+    /// there are more replicas, one without the lock may be promoted. A fencing token is the answer to that.
+    ///
+    /// Each acquisition takes one more round trip, on a second connection to the server, which callers that come
+    /// together share. If fewer replicas acknowledge the lock within the
+    /// [`replica_timeout`](LockClientBuilder::replica_timeout), it is given back and asked for again while the call's
+    /// wait lasts; then the call fails with [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait. In
+    /// memory this has no effect.
+    pub fn wait_replicas(mut self, replicas: u32) -> LockClientBuilder {
+        self.options.wait_replicas = replicas;
+        self
+    }
+
+    /// How long replicas may take to acknowledge a lock: 1 ms to half of the command timeout. Default: 100 ms. Only with
+    /// [`wait_replicas`](LockClientBuilder::wait_replicas).
+    pub fn replica_timeout(mut self, timeout: Duration) -> LockClientBuilder {
+        self.options.replica_timeout = timeout;
+        self
+    }
+
     /// Creates the client without network I/O; it connects when it is first used. Needs no runtime. Whether a
     /// service calls this or `connect` decides [what an outage does at its start](crate::docs::cookbook#starting).
     /// For `rediss://` the certificates are read, the system's unless others are set.

@@ -29,7 +29,8 @@ use self::side_by_side::side_by_side;
 use self::slot::slot_of;
 use super::address::Address;
 use super::connect::Settings;
-use super::node::{Node, NodeError, Purpose, ScriptCall, SendEvent};
+use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, WireEvents};
@@ -110,6 +111,19 @@ impl Cluster {
         renewals: &[Renewal],
     ) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         renewing::renew(&self.router, renewals).await
+    }
+
+    /// Waits until enough replicas have a lock that was granted.
+    pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
+        let slot = slot_of(&renewal.names.first().lock);
+        let node = self.router.node_of(slot, self.router.until()).await?;
+        match &node.replication {
+            Some(replication) => {
+                let confirmed = replication.confirm(renewal).await;
+                confirmed.map_err(NodeError::into_wire)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Checks that the nodes say which node has which slot, and that each node that has slots answers.

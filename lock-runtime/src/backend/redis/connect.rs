@@ -13,6 +13,7 @@ use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::ServerMode;
+use super::renewals::WaitReplicas;
 use super::transport::{OnTransportEvent, Transport};
 use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
@@ -34,12 +35,28 @@ pub(super) struct Settings {
     pub(super) background_only: bool,
     /// Bounds a command, and also an attempt to connect.
     pub(super) command_timeout: Duration,
+    /// The replicas that must have a lock before its caller has it; `None` for none.
+    pub(super) wait_replicas: Option<WaitReplicas>,
 }
 
 /// The settings of all connections to a node.
+#[derive(Clone)]
 pub(super) struct Setup {
-    pub(super) address: Address,
+    pub(super) address: Arc<Address>,
+    /// Whether the connections are subscribed to the client's channels.
+    pub(super) is_subscribed: bool,
     pub(super) settings: Settings,
+}
+
+impl Setup {
+    /// The setup of connections for all commands and messages.
+    pub(super) fn new(address: Address, settings: Settings) -> Setup {
+        Setup {
+            address: Arc::new(address),
+            is_subscribed: true,
+            settings,
+        }
+    }
 }
 
 impl Setup {
@@ -54,16 +71,22 @@ impl Setup {
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let Setup { address, settings } = self;
+        let Setup {
+            address, settings, ..
+        } = self;
         let Settings {
             login,
             expected,
             background,
             background_only,
             command_timeout,
+            ..
         } = settings;
         let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
-        let client_ids = client_ids()?;
+        let client_ids = match self.is_subscribed {
+            true => client_ids()?,
+            false => Vec::new(),
+        };
         let transport = Transport::start(
             socket,
             session,
@@ -88,10 +111,13 @@ impl Setup {
         }
         let required = commands.len();
         commands.extend(eviction_check::command(address));
-        let answers = transport.send_all(commands.len(), |output| {
-            for command in &commands {
-                command::write(output, command);
-            }
+        // Without any command there would be no answer.
+        let answers = (!commands.is_empty()).then(|| {
+            transport.send_all(commands.len(), |output| {
+                for command in &commands {
+                    command::write(output, command);
+                }
+            })
         });
 
         let broken = |lost: ConnectionLost| self.describe_lost(&lost.error);
@@ -100,7 +126,11 @@ impl Setup {
         let greeting = greeting.extract_error().map_err(refused)?;
         let deletion =
             hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
-        let mut answers = unless_forked(answers.await).map_err(broken)?.into_iter();
+        let answers = match answers {
+            Some(answers) => unless_forked(answers.await).map_err(broken)?,
+            None => Vec::new(),
+        };
+        let mut answers = answers.into_iter();
         for answer in answers.by_ref().take(required) {
             answer.extract_error().map_err(refused)?;
         }

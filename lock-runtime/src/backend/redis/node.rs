@@ -1,5 +1,7 @@
 //! Sends commands to one server, and repeats those that the server did not carry out.
 
+mod renew;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,17 +14,16 @@ use super::connect::Setup;
 use super::connection::{Connection, SendError};
 use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
+use super::node_error::NodeError;
 use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
-use super::redirect::Redirect;
-use super::renewals::write_renewals;
-use super::scripts::{self, Script};
+use super::scripts::Script;
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{NodeId, Renewal, WireEvents};
+use crate::backend::wire::{NodeId, WireEvents};
 use crate::control::is_removed;
 use crate::key::NameSet;
 use crate::lease::fencing_token::FencingToken;
@@ -45,33 +46,6 @@ pub(super) enum Purpose {
 
 /// The outcome of a renewal.
 pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
-
-/// Why a node has not carried a command out, as far as is known.
-#[derive(Clone, Debug)]
-pub(super) enum NodeError {
-    /// Another node has the lock. Nothing was carried out.
-    Redirected(Box<Redirect>),
-    /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
-    SlotMoves(WireError),
-    /// The node cannot carry the command out for a moment. Nothing was carried out.
-    NotNow(WireError),
-    /// There is no connection, or it broke, or the server has become a replica.
-    Gone(WireError),
-    Final(WireError),
-}
-
-impl NodeError {
-    /// The error for the caller, of a server that is to have all locks.
-    pub(super) fn into_wire(self) -> WireError {
-        match self {
-            NodeError::Redirected(_) => WireError::refused(error_reply::OF_A_CLUSTER),
-            NodeError::SlotMoves(error)
-            | NodeError::NotNow(error)
-            | NodeError::Gone(error)
-            | NodeError::Final(error) => error,
-        }
-    }
-}
 
 /// The progress of a command.
 pub(super) enum SendEvent {
@@ -220,81 +194,6 @@ impl Node {
         }
     }
 
-    /// Extends leases in one pipeline. If the server lacks a script, a second pipeline carries it.
-    pub(super) async fn renew(&self, renewals: &[&Renewal], until: Instant) -> Vec<Renewed> {
-        let mut connection = match self.connect(until).await {
-            Ok(connection) => connection,
-            Err(error) => return renewals.iter().map(|_| Err(error.clone())).collect(),
-        };
-        let mut results = self
-            .renew_all(&mut connection, renewals, false, until)
-            .await;
-        let lacks_script = |result: &Option<Renewed>| result.is_none();
-        let missed: Vec<&Renewal> = renewals
-            .iter()
-            .zip(&results)
-            .filter(|(_, result)| lacks_script(result))
-            .map(|(&renewal, _)| renewal)
-            .collect();
-        if !missed.is_empty() {
-            let repeated = self.renew_all(&mut connection, &missed, true, until).await;
-            results
-                .iter_mut()
-                .filter(|result| lacks_script(result))
-                .zip(repeated)
-                .for_each(|(result, repeated)| *result = repeated);
-        }
-        results
-            .into_iter()
-            .map(|result| result.unwrap_or_else(|| Err(NodeError::Final(script_lost()))))
-            .collect()
-    }
-
-    /// Sends renewals in one pipeline. If `by_source`, the first of each script carries it. A result is `None` if the
-    /// server lacks the script.
-    async fn renew_all(
-        &self,
-        connection: &mut Arc<Connection>,
-        renewals: &[&Renewal],
-        by_source: bool,
-        until: Instant,
-    ) -> Vec<Option<Renewed>> {
-        let write = |output: &mut Vec<u8>| write_renewals(output, renewals, by_source);
-        let count = renewals.len();
-        let mut unsent = 0;
-        let (at, answered) = loop {
-            let at = CLOCK.now();
-            let answers = self.connection.send_all(connection, count, write, until);
-            match answers.await {
-                Err(SendError::Unsent) => match self.reconnect(&mut unsent, until).await {
-                    Ok(another) => *connection = another,
-                    Err(error) => break (at, Err(error)),
-                },
-                answers => break (at, answers.map_err(|error| self.describe(error))),
-            }
-        };
-        let at = match is_removed!("lease_from_before_the_renewal") {
-            true => CLOCK.now(),
-            false => at,
-        };
-        let error = match answered {
-            Ok(answers) if answers.len() == renewals.len() => {
-                let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => {
-                        let answer = scripts::parse_renew_reply(&value);
-                        let answered = answer.map(|answer| Answered { at, answer });
-                        Some(answered.map_err(NodeError::Final))
-                    }
-                    Err(error) => self.classify(connection, &error).map(Err),
-                };
-                return answers.into_iter().map(read).collect();
-            }
-            Ok(_) => NodeError::Final(WireError::unavailable("some answers are missing")),
-            Err(error) => error,
-        };
-        renewals.iter().map(|_| Some(Err(error.clone()))).collect()
-    }
-
     /// Reconnects to resend a command of which nothing was written; pauses from the second time on.
     async fn reconnect(
         &self,
@@ -381,6 +280,11 @@ impl Node {
             let no_script = || NodeError::Final(WireError::unavailable("NOSCRIPT"));
             self.classify(&connection, &error).unwrap_or_else(no_script)
         })
+    }
+
+    /// Runs a task in the background. `false` in a forked child.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
+        self.connection.spawn(task)
     }
 
     /// Whether there is a connection.

@@ -1,11 +1,13 @@
 //! The protocol's commands on Redis and Valkey.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::command::{Argument, millis};
 use super::connect::Settings;
 use super::hello::ServerMode;
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::renewals::WaitReplicas;
 use super::scripts::{self, Scripts};
 use super::topology::Topology;
 use super::url::{Servers, Target};
@@ -19,6 +21,7 @@ use crate::background::Background;
 use crate::config::Options;
 use crate::key::NameSet;
 use crate::lease::record::Grant;
+use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -43,6 +46,10 @@ impl RedisWire {
             background,
             background_only: options.background_only,
             command_timeout: options.command_timeout,
+            wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
+                replicas: options.wait_replicas,
+                timeout: options.replica_timeout,
+            }),
         };
         RedisWire {
             topology: Topology::new(servers, settings, events),
@@ -191,6 +198,16 @@ impl Wire for RedisWire {
         let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
         let answer = scripts::parse_end_reply(&answer)?;
         Ok(Answered { at, answer })
+    }
+
+    async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
+        let renewal = Renewal {
+            owner_id: owner.entry.owner_id,
+            names: owner.names.clone(),
+            mode: owner.mode,
+            extension: Extension { ttl, extends: true },
+        };
+        self.topology.replicated(renewal).await
     }
 
     fn read_messages(&self) {

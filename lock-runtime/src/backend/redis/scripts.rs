@@ -56,6 +56,13 @@ impl Scripts {
         &REST
     }
 
+    /// The script that writes the records of locks once more, so that replicas can be waited for.
+    pub(super) fn rewrite() -> &'static Script {
+        static REWRITE: LazyLock<Script> =
+            LazyLock::new(|| Script::of_several(&[Record::Lock], lua!("rewrite")));
+        &REWRITE
+    }
+
     /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
     /// queue lets the next ones in when it confirms.
     pub(super) fn end_with_successor() -> &'static Script {

@@ -201,6 +201,12 @@ impl SharedConnection {
         }
     }
 
+    /// Runs a task in the background. `false` in a forked child.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
+        let background = &self.shared.setup.settings.background;
+        background.spawn(task).is_some()
+    }
+
     /// Timers for commands, whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
         self.shared.setup.settings.background.timers()

@@ -8,8 +8,10 @@ use redis::Value;
 
 use super::cluster::Cluster;
 use super::connect::{Settings, Setup};
-use super::node::{Node, NodeError, Purpose, ScriptCall, SendEvent};
+use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::node_error::NodeError;
 use super::push::PushEvent;
+use super::replication::Replication;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
@@ -20,7 +22,10 @@ use crate::lease::record::Grant;
 /// The nodes of a client.
 pub(super) enum Topology {
     /// One server has every lock.
-    Single(Node),
+    Single {
+        node: Node,
+        replication: Option<Arc<Replication>>,
+    },
     Cluster(Cluster),
 }
 
@@ -32,7 +37,7 @@ impl Topology {
         events: Arc<dyn WireEvents>,
     ) -> Topology {
         match servers {
-            Servers::One(address) => Topology::single(Setup { address, settings }, events),
+            Servers::One(address) => Topology::single(Setup::new(address, settings), events),
             Servers::Cluster(seeds) => Topology::Cluster(Cluster::new(seeds, settings, events)),
         }
     }
@@ -49,7 +54,11 @@ impl Topology {
                 PushEvent::Message(payload) => events.message(payload),
             }
         };
-        Topology::Single(Node::new(NodeId(0), setup, events, Arc::new(on_push)))
+        let replication = Replication::new(NodeId(1), setup.clone(), &events);
+        Topology::Single {
+            node: Node::new(NodeId(0), setup, events, Arc::new(on_push)),
+            replication,
+        }
     }
 
     /// Runs a script on the node that has the lock.
@@ -60,7 +69,7 @@ impl Topology {
         note: impl FnMut(SendEvent) + Send,
     ) -> Result<Answered<Value>, WireError> {
         match self {
-            Topology::Single(node) => {
+            Topology::Single { node, .. } => {
                 let answered = node.run(purpose, call, node.until(), note).await;
                 answered.map_err(NodeError::into_wire)
             }
@@ -75,9 +84,9 @@ impl Topology {
         renewals: &[Renewal],
     ) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         match self {
-            Topology::Single(node) => {
+            Topology::Single { node, .. } => {
                 let all: Vec<&Renewal> = renewals.iter().collect();
-                let renewed = node.renew(&all, node.until()).await;
+                let renewed = node.renew(&all, None, node.until()).await;
                 let renewed = renewed.into_iter();
                 renewed
                     .map(|renewed| renewed.map_err(NodeError::into_wire))
@@ -87,10 +96,22 @@ impl Topology {
         }
     }
 
+    /// Waits until enough replicas have a lock that was granted.
+    pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
+        let replicated = match self {
+            Topology::Single { replication, .. } => match replication {
+                Some(replication) => replication.confirm(renewal).await,
+                None => Ok(()),
+            },
+            Topology::Cluster(cluster) => return cluster.replicated(renewal).await,
+        };
+        replicated.map_err(NodeError::into_wire)
+    }
+
     /// Checks that each node that has locks answers.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         match self {
-            Topology::Single(node) => node.ping().await.map_err(NodeError::into_wire),
+            Topology::Single { node, .. } => node.ping().await.map_err(NodeError::into_wire),
             Topology::Cluster(cluster) => cluster.ping().await,
         }
     }
@@ -98,7 +119,7 @@ impl Topology {
     /// Visits every node with which there may be a connection.
     pub(super) fn each_node(&self, mut visit: impl FnMut(&Node)) {
         match self {
-            Topology::Single(node) => visit(node),
+            Topology::Single { node, .. } => visit(node),
             Topology::Cluster(cluster) => cluster.each_node(visit),
         }
     }
@@ -106,7 +127,7 @@ impl Topology {
     /// Whether one script can name all these locks.
     pub(super) fn are_together(&self, names: &NameSet) -> bool {
         match self {
-            Topology::Single(_) => true,
+            Topology::Single { .. } => true,
             Topology::Cluster(_) => Cluster::are_together(names),
         }
     }

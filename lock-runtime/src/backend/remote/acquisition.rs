@@ -1,5 +1,8 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod new_head;
+
+use std::future::pending;
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +13,7 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
+use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
@@ -146,7 +149,8 @@ impl<W: Wire> Acquisition<W> {
             }
             Handoff::Granted(owner, grant) => {
                 self.owner = Some(owner);
-                if is_fresh(self.context.now(), grant.at, ttl) {
+                // With replicas to wait for, another attempt confirms the grant, and waits.
+                if is_fresh(self.context.now(), grant.at, ttl) && !self.context.waits_for_replicas {
                     return NextStep::Acquired(self.acquired(grant));
                 }
                 NextStep::Attempt
@@ -169,11 +173,18 @@ impl<W: Wire> Acquisition<W> {
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.
     async fn pause(&mut self, pause: Duration) -> NextStep {
         let now = Instant::now();
-        let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
+        if now >= self.until {
             return self.when_time_is_up();
-        };
+        }
         let next = self.until.min(now + pause);
-        let notified = self.context.timers().timeout_at(next, owner.notified());
+        let notified = async {
+            match &self.owner {
+                Some(owner) => owner.notified().await,
+                // It has given back what too few replicas had.
+                None => pending().await,
+            }
+        };
+        let notified = self.context.timers().timeout_at(next, notified);
         match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
             Ok(()) if is_removed!("confirmation_of_a_grant") => {
@@ -226,6 +237,17 @@ impl<W: Wire> Acquisition<W> {
                 at,
                 answer: AcquireReply::Granted(grant),
             }) => {
+                // Boxed, or it would be part of each acquisition.
+                let replicated = match self.context.waits_for_replicas {
+                    true => Box::pin(self.context.wire.replicated(owner, ttl)).await,
+                    false => Ok(()),
+                };
+                if let Err(error) = replicated {
+                    self.learn(LastKnown::failed(error));
+                    self.failures += 1;
+                    let _ = self.begin_anew();
+                    return NextStep::Wait(backoff(self.failures, random::jitter()));
+                }
                 if is_fresh(self.context.now(), at, ttl) {
                     return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
                 }
@@ -341,31 +363,6 @@ impl<W: Wire> Acquisition<W> {
             let _ = self.context.timers().timeout_at(until, ended).await;
         }
         error
-    }
-}
-
-impl<W: Wire> Acquisitions for Context<W> {
-    fn make_head(
-        self: Arc<Self>,
-        waiter: LocalWaiter,
-        handoff: Handoff,
-        last_known: Option<LastKnown>,
-    ) {
-        let LocalWaiter {
-            request,
-            until,
-            reply,
-            task,
-            ..
-        } = waiter;
-        let mut acquisition = Acquisition::new(&self, request, until, true);
-        match acquisition.take_over(handoff, last_known) {
-            NextStep::Acquired(acquired) => {
-                let undelivered = acquisition.register_lease(acquired);
-                catch_panics(|| drop(reply.send(Ok(undelivered))));
-            }
-            step => self.offload(&task, acquisition.into_task(step, reply)),
-        }
     }
 }
 

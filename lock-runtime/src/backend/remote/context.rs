@@ -40,6 +40,8 @@ pub(crate) struct Context<W: Wire> {
     pub(crate) background: Background,
     /// Bounds one command, connecting included.
     pub(crate) command_timeout: Duration,
+    /// Whether a lock is not granted before replicas have it.
+    pub(crate) waits_for_replicas: bool,
     /// How many callers in a row may have one grant.
     pub(crate) local_turns: u32,
     pub(crate) await_release: bool,
@@ -67,6 +69,7 @@ impl<W: Wire> Context<W> {
             clock,
             background,
             command_timeout: options.command_timeout,
+            waits_for_replicas: options.wait_replicas > 0,
             local_turns: options.local_turns,
             await_release: options.await_release,
             notifier,

@@ -29,6 +29,10 @@ impl Wire for SilentWire {
         pending().await
     }
 
+    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
+        Ok(())
+    }
+
     async fn renew(&self, _: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         pending().await
     }

@@ -76,6 +76,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
         request: AcquireRequest,
     ) -> impl Future<Output = Result<Answered<AcquireReply>, WireError>> + Send;
 
+    /// Waits until enough replicas have the lock that the owner was granted, if the client waits for any.
+    fn replicated(
+        &self,
+        owner: &Owner,
+        ttl: Duration,
+    ) -> impl Future<Output = Result<(), WireError>> + Send;
+
     /// Extends leases, all in one pipeline. The answers are in the order of the renewals; `None` means that
     /// the owner does not hold the lock.
     fn renew(

@@ -121,19 +121,23 @@ async fn callers_exclude_each_other_while_slots_move() {
     }
     let (source, target) = source_and_target(&cluster);
     let slot = cluster.slot(LOCK);
-    let moving = tokio::task::spawn_blocking(move || {
-        for _ in 0..10 {
-            cluster.move_slot(slot, source, target, || std::thread::sleep(ms(2)));
-            std::thread::sleep(ms(50));
-            cluster.move_slot(slot, target, source, || std::thread::sleep(ms(2)));
-            std::thread::sleep(ms(50));
-        }
-        cluster
-    });
+    let mut cluster = cluster;
+    for round in 0..20 {
+        let (from, to) = if round % 2 == 0 {
+            (source, target)
+        } else {
+            (target, source)
+        };
+        let moving = tokio::task::spawn_blocking(move || {
+            cluster.move_slot(slot, from, to, || ());
+            cluster
+        });
+        cluster = moving.await.unwrap();
+        tokio::time::sleep(ms(50)).await;
+    }
     let mut done = 0;
     while let Some(caller) = callers.join_next().await {
         done += caller.unwrap();
     }
-    let _cluster = moving.await.unwrap();
     assert!(done > 100, "{done} turns");
 }

@@ -1,10 +1,12 @@
 //! A node of a cluster, with what the cluster remembers of it.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::node_name::NodeName;
 use crate::backend::redis::node::Node;
+use crate::backend::redis::replication::Replication;
 use crate::backend::wire::NodeId;
 use crate::background::sync::Mutex;
 
@@ -13,17 +15,32 @@ pub(super) struct ClusterNode {
     pub(super) id: NodeId,
     pub(super) name: NodeName,
     node: Node,
+    pub(super) replication: Option<Arc<Replication>>,
     /// When a command for a lock was last sent to it.
     last_used: Mutex<Option<Instant>>,
 }
 
 impl ClusterNode {
-    pub(super) fn new(id: NodeId, name: NodeName, node: Node) -> ClusterNode {
+    pub(super) fn new(
+        id: NodeId,
+        name: NodeName,
+        node: Node,
+        replication: Option<Arc<Replication>>,
+    ) -> ClusterNode {
         ClusterNode {
             id,
             name,
             node,
+            replication,
             last_used: Mutex::new(None),
+        }
+    }
+
+    /// Closes the connections.
+    pub(super) fn disconnect(&self, reason: &str) {
+        self.node.disconnect(reason);
+        if let Some(replication) = &self.replication {
+            replication.disconnect(reason);
         }
     }
 

@@ -14,6 +14,7 @@ use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::redirect::Redirect;
+use crate::backend::redis::replication::Replication;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
@@ -135,10 +136,9 @@ impl Nodes {
         let address = self.seeds[0].beside(&name.host, name.port)?;
         known.last_id += 1;
         let id = NodeId(known.last_id);
-        let setup = Setup {
-            address,
-            settings: self.settings.clone(),
-        };
+        let setup = Setup::new(address, self.settings.clone());
+        // No id of its own: it is not told of what comes on it.
+        let replication = Replication::new(id, setup.clone(), &self.events);
         let nodes = self.this.clone();
         let on_push = move |id: NodeId, event: PushEvent<'_>| {
             if let Some(nodes) = nodes.upgrade() {
@@ -146,7 +146,7 @@ impl Nodes {
             }
         };
         let node = Node::new(id, setup, self.events.clone(), Arc::new(on_push));
-        let node = Arc::new(ClusterNode::new(id, name.clone(), node));
+        let node = Arc::new(ClusterNode::new(id, name.clone(), node, replication));
         known.by_name.insert(name, node.clone());
         Ok(node)
     }

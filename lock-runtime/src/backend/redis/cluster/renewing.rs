@@ -8,7 +8,8 @@ use super::route::{Next, Route, unsettled};
 use super::router::Router;
 use super::side_by_side::side_by_side;
 use super::slot::slot_of;
-use crate::backend::redis::node::{NodeError, ScriptCall};
+use crate::backend::redis::node::ScriptCall;
+use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::redis::renewals;
 use crate::backend::redis::scripts;
@@ -49,7 +50,7 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
         }
         let sent = by_node.into_iter().map(|(node, batch)| async move {
             let all: Vec<&Renewal> = batch.iter().map(|&index| &renewals[index]).collect();
-            let renewed = node.renew(&all, until).await;
+            let renewed = node.renew(&all, None, until).await;
             (node, batch, renewed)
         });
         let (mut again, mut longest) = (Vec::new(), Duration::ZERO);

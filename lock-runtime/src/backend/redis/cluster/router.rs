@@ -9,7 +9,7 @@ use super::nodes::Nodes;
 use super::refresh::Refresher;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::connect::Settings;
-use crate::backend::redis::node::NodeError;
+use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
