@@ -50,6 +50,8 @@ impl RedisCluster {
                 .config("cluster-replica-validity-factor", "0")
                 .config("masteruser", crate::acl::HARNESS.0)
                 .config("masterauth", crate::acl::HARNESS.1)
+                .rights(crate::CLUSTER_RIGHTS)
+                .rights(crate::REPLICA_RIGHTS)
                 .file("nodes.conf", &configuration(&ports, primaries, number))
                 .start_on(ports[number])
         });

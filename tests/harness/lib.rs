@@ -23,7 +23,7 @@ mod tls;
 mod wait;
 mod worker;
 
-pub use acl::RIGHTS;
+pub use acl::{CLUSTER_RIGHTS, REPLICA_RIGHTS, RIGHTS};
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};

@@ -36,6 +36,8 @@ pub struct Builder {
     clock: Option<Clock>,
     /// Files that are in the server's folder before it starts: names and contents.
     files: Vec<(&'static str, String)>,
+    /// Rights beyond the [least](crate::RIGHTS).
+    rights: Vec<&'static str>,
 }
 
 impl Builder {
@@ -80,6 +82,12 @@ impl Builder {
             .config("masteruser", acl::NAME)
             .config("masterauth", acl::PASSWORD)
             .config("repl-diskless-sync-delay", "0")
+    }
+
+    /// Gives clients without a name more than the [least](crate::RIGHTS) rights.
+    pub fn rights(mut self, rights: &[&'static str]) -> Self {
+        self.rights.extend(rights);
+        self
     }
 
     /// Adds a file to the server's folder.
@@ -328,7 +336,7 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
-        .args(acl::arguments(options.sentinel))
+        .args(acl::arguments(options.sentinel, &options.rights))
         .args(&options.args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -1,8 +1,8 @@
 //! Locks that replicas have before their callers have them.
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, RedisCluster, RedisServer, client, eventually, exists, hold, ms,
-    nothing_is_left, served, soon,
+    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisCluster, RedisServer, client, eventually, exists,
+    hold, ms, nothing_is_left, served, soon,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 /// A primary with replicas that have all of its data.
 async fn replicated(replicas: usize) -> (RedisServer, Vec<RedisServer>) {
-    let primary = RedisServer::start();
+    let primary = RedisServer::builder().rights(REPLICA_RIGHTS).start();
     let replicas: Vec<_> = (0..replicas)
         .map(|_| RedisServer::builder().replica_of(&primary).start())
         .collect();
