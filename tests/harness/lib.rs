@@ -39,7 +39,7 @@ pub use scene::{
 };
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, Share};
-pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
+pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Worker, serve};
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::backend::any::AnyBackend;
 use crate::client::lock_client::LockClient;
+use crate::config::address_map::AddressMap;
 use crate::config::{Options, bounded_wait, clean_label};
 use crate::error::LockError;
 
@@ -210,6 +211,31 @@ impl LockClientBuilder {
     /// [`wait_replicas`](LockClientBuilder::wait_replicas).
     pub fn replica_timeout(mut self, timeout: Duration) -> LockClientBuilder {
         self.options.replica_timeout = timeout;
+        self
+    }
+
+    /// Where the nodes of a cluster are reached, given the host and port that the cluster announces for one: for
+    /// networks that translate addresses, and tunnels. Default: there.
+    ///
+    /// The nodes that the URL names are reached where it says. Called with a lock of the client held, so it must not
+    /// block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::builder()
+    ///     .url("redis-cluster://127.0.0.1:7000")
+    ///     .address_map(|_, port| ("127.0.0.1".to_owned(), port)) // a tunnel for each port
+    ///     .build()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn address_map(
+        mut self,
+        map: impl Fn(&str, u16) -> (String, u16) + Send + Sync + 'static,
+    ) -> LockClientBuilder {
+        self.options.address_map = AddressMap::new(map);
         self
     }
 

@@ -1,10 +1,12 @@
 //! The settings of a client, checked where they are given.
 
+pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 
 use std::time::Duration;
 
+use crate::config::address_map::AddressMap;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::schedule::{MAX_TTL, MIN_TTL};
@@ -55,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) wait_replicas: u32,
     /// How long they may take.
     pub(crate) replica_timeout: Duration,
+    pub(crate) address_map: AddressMap,
 }
 
 impl Default for Options {
@@ -75,6 +78,7 @@ impl Default for Options {
             background_only: false,
             wait_replicas: 0,
             replica_timeout: DEFAULT_REPLICA_TIMEOUT,
+            address_map: AddressMap::default(),
         }
     }
 }

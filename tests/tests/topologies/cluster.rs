@@ -1,6 +1,7 @@
 //! Locks on a cluster of three primaries, each with a replica.
 
 mod failover;
+mod names;
 mod nodes;
 mod slots;
 

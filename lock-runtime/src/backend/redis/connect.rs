@@ -19,6 +19,7 @@ use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
+use crate::config::address_map::AddressMap;
 use crate::lease::owner_id::ClientId;
 
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
@@ -37,6 +38,8 @@ pub(super) struct Settings {
     pub(super) command_timeout: Duration,
     /// The replicas that must have a lock before its caller has it; `None` for none.
     pub(super) wait_replicas: Option<WaitReplicas>,
+    /// Where the nodes of a cluster are reached.
+    pub(super) address_map: AddressMap,
 }
 
 /// The settings of all connections to a node.
@@ -50,9 +53,9 @@ pub(super) struct Setup {
 
 impl Setup {
     /// The setup of connections for all commands and messages.
-    pub(super) fn new(address: Address, settings: Settings) -> Setup {
+    pub(super) fn new(address: impl Into<Arc<Address>>, settings: Settings) -> Setup {
         Setup {
-            address: Arc::new(address),
+            address: address.into(),
             is_subscribed: true,
             settings,
         }

@@ -45,6 +45,7 @@ impl RedisWire {
             },
             background,
             background_only: options.background_only,
+            address_map: options.address_map.clone(),
             command_timeout: options.command_timeout,
             wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
                 replicas: options.wait_replicas,

@@ -29,7 +29,7 @@ pub(super) struct Nodes {
     settings: Settings,
     events: Arc<dyn WireEvents>,
     /// The nodes that the URL names.
-    seeds: Vec<Address>,
+    seeds: Vec<Arc<Address>>,
     known: Mutex<Known>,
     /// For the reports of connections, which must not keep the nodes alive.
     this: Weak<Nodes>,
@@ -52,7 +52,7 @@ impl Nodes {
         Arc::new_cyclic(|this| Nodes {
             settings,
             events,
-            seeds,
+            seeds: seeds.into_iter().map(Arc::new).collect(),
             known: Mutex::default(),
             this: this.clone(),
         })
@@ -105,16 +105,18 @@ impl Nodes {
     /// The nodes that may know which node has which slot: those of the last map, and those that the URL names.
     pub(super) fn all(&self) -> Vec<Arc<ClusterNode>> {
         let mut known = self.known.lock();
-        let of_map = known.map.nodes().cloned();
-        let of_url = self.seeds.iter().filter_map(|seed| match seed {
-            Address::Tcp { host, port, .. } => Some(NodeName::new(host, *port)),
-            Address::Unix(_) => None,
-        });
-        let names: Vec<NodeName> = of_map.chain(of_url).collect();
-        let nodes = names.into_iter();
-        let mut nodes: Vec<_> = nodes
-            .filter_map(|name| self.get(&mut known, name).ok())
-            .collect();
+        let names: Vec<NodeName> = known.map.nodes().cloned().collect();
+        let names = names.into_iter();
+        let of_map = names.filter_map(|name| self.get(&mut known, name).ok());
+        let mut nodes: Vec<_> = of_map.collect();
+        for seed in &self.seeds {
+            if let Address::Tcp { host, port, .. } = &**seed {
+                let name = NodeName::new(host, *port);
+                let node = known.by_name.get(&name).cloned();
+                let node = node.unwrap_or_else(|| self.add(&mut known, name, seed.clone()));
+                nodes.push(node);
+            }
+        }
         nodes.sort_by_key(|node| node.id.0);
         nodes.dedup_by_key(|node| node.id.0);
         nodes
@@ -133,7 +135,12 @@ impl Nodes {
         if let Some(node) = known.by_name.get(&name) {
             return Ok(node.clone());
         }
-        let address = self.seeds[0].beside(&name.host, name.port)?;
+        let (host, port) = self.settings.address_map.apply(&name.host, name.port);
+        let address = self.seeds[0].beside(&host, port)?;
+        Ok(self.add(known, name, Arc::new(address)))
+    }
+
+    fn add(&self, known: &mut Known, name: NodeName, address: Arc<Address>) -> Arc<ClusterNode> {
         known.last_id += 1;
         let id = NodeId(known.last_id);
         let setup = Setup::new(address, self.settings.clone());
@@ -148,7 +155,7 @@ impl Nodes {
         let node = Node::new(id, setup, self.events.clone(), Arc::new(on_push));
         let node = Arc::new(ClusterNode::new(id, name.clone(), node, replication));
         known.by_name.insert(name, node.clone());
-        Ok(node)
+        node
     }
 
     /// An answer is asked for: what nodes say from now on outweighs it.
