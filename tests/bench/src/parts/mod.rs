@@ -2,6 +2,7 @@
 
 mod attribute;
 mod callers;
+mod cluster;
 mod contest;
 mod crash;
 mod crowd;
@@ -32,6 +33,7 @@ pub(crate) enum Part {
     Network,
     Server,
     Modes,
+    Cluster,
     Instructions,
     Attribute,
     Retained,
@@ -61,6 +63,7 @@ impl Part {
         Part::Network,
         Part::Server,
         Part::Modes,
+        Part::Cluster,
         Part::Instructions,
         Part::Attribute,
         Part::Retained,
@@ -82,6 +85,7 @@ impl Part {
             Part::Network => "network",
             Part::Server => "server",
             Part::Modes => "modes",
+            Part::Cluster => "cluster",
             Part::Instructions => "instructions",
             Part::Attribute => "attribute",
             Part::Retained => "retained",
@@ -107,6 +111,7 @@ impl Part {
             self,
             Part::Server
                 | Part::Modes
+                | Part::Cluster
                 | Part::Instructions
                 | Part::Curve
                 | Part::Crash
@@ -128,6 +133,7 @@ impl Part {
             Part::Network => network::measure,
             Part::Server => server::measure,
             Part::Modes => modes::measure,
+            Part::Cluster => cluster::measure,
             Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
             Part::Retained => retained::measure,
