@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, RawLock, entry, lua, owner};
+use crate::raw::{Answer, REST, RawLock, entry, lua, owner};
 use crate::server::RedisServer;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
@@ -74,6 +74,16 @@ impl RawLocks {
             call.key(&lock.k);
         }
         call.arg(owner(who));
+        call.invoke(&mut self.locks[0].connection)
+    }
+
+    /// `rest` of all.
+    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        let mut call = REST.prepare_invoke();
+        for lock in &self.locks {
+            call.key(&lock.k);
+        }
+        call.arg(owner(who)).arg(ms);
         call.invoke(&mut self.locks[0].connection)
     }
 
