@@ -63,6 +63,10 @@ branches! {
     EndOfASpoiledLock
     EndWithASpoiledRecord
     EndInASpoiledQueue
+    RestKeeps
+    RestOfNothing
+    RestOfAnothers
+    RestOfASpoiledLock
     WalkDropsTheDead
     WalkDropsWithoutHeartbeat
     WalkDropsTheEnded
@@ -150,6 +154,10 @@ branches! {
     KeysEndOfASpoiledLock
     KeysEndWithASpoiledRecord
     KeysEndInASpoiledQueue
+    KeysRest
+    KeysRestOfAPart
+    KeysRestOfNone
+    KeysRestOfASpoiledLock
 }
 
 /// The branches that one run took.

@@ -35,6 +35,13 @@ pub enum KeysCommand {
         /// The owner to end.
         owner: OwnerId,
     },
+    /// Keeps the locks taken by no owner any more.
+    Rest {
+        /// The holder.
+        owner: OwnerId,
+        /// For how long.
+        ttl: Ticks,
+    },
 }
 
 /// A mistake in one of these scripts.
@@ -90,6 +97,7 @@ pub fn run_keys(
         KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
         KeysCommand::Release { owner } => (0, run.release(owner)),
         KeysCommand::End { owner } => (0, run.end(owner)),
+        KeysCommand::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
     };
     let Keys {
         announced, taken, ..
@@ -350,6 +358,26 @@ impl Keys<'_> {
             (false, _, true, _) => (Branch::KeysEndOfAPart, 3),
             (false, _, false, true) => (Branch::KeysEndLeaves, 3),
             (false, _, false, false) => (Branch::KeysEndOfNothing, 0),
+        };
+        self.answer(branch, Answer::Code(code))
+    }
+
+    fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let (mut rested, mut refused) = (0, None);
+        for number in 0..self.locks.len() {
+            match self.on(number, |script| script.rest(me, ttl)) {
+                Answer::Code(1) => rested += 1,
+                Answer::Refused(refusal) => refused = Some(refusal),
+                _ => {}
+            }
+        }
+        if let Some(refusal) = refused {
+            return self.answer(Branch::KeysRestOfASpoiledLock, Answer::Refused(refusal));
+        }
+        let (branch, code) = match rested {
+            0 => (Branch::KeysRestOfNone, -1),
+            rested if rested < self.locks.len() => (Branch::KeysRestOfAPart, -1),
+            _ => (Branch::KeysRest, 1),
         };
         self.answer(branch, Answer::Code(code))
     }

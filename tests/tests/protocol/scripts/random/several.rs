@@ -25,6 +25,7 @@ enum OfSeveral {
     Try(Chosen, i64),
     Renew(Chosen, i64),
     Release(Chosen),
+    Rest(Chosen, i64),
     End(Chosen),
     /// A step with one of the locks.
     One(usize, Step),
@@ -61,6 +62,7 @@ impl OfSeveral {
             2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Try(who, ttl)),
             5 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Renew(who, ttl)),
             3 => chosen().prop_map(OfSeveral::Release),
+            2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Rest(who, ttl)),
             4 => chosen().prop_map(OfSeveral::End),
             12 => (0..LOCKS, Step::any(false)).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
             2 => (0..LOCKS, outside()).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
@@ -146,6 +148,13 @@ impl Scene<'_> {
                 let who = self.is(who);
                 let answer = self.all.release(who);
                 let run = self.run(KeysCommand::Release { owner: owner(who) });
+                compare(answer, run.answer, code)
+            }
+            OfSeveral::Rest(who, ttl) => {
+                let who = self.is(who);
+                let answer = self.all.rest(who, ttl);
+                let (owner, ttl) = (owner(who), ticks(ttl));
+                let run = self.run(KeysCommand::Rest { owner, ttl });
                 compare(answer, run.answer, code)
             }
             OfSeveral::End(who) => {
