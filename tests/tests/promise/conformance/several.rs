@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use harness::eventually;
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
@@ -223,8 +224,13 @@ pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
 pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl Store) {
     let client = store.client();
     let none: [&str; 0] = [];
-    let error = client.lock_all(none).acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
+    let calls = [client.lock_all(none), client.lock_all(none).ttl(ms(1))];
+    for (call, words) in calls.into_iter().zip(["at least one key", "20 ms"]) {
+        let error = call.acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.key(), None, "{error}");
+    }
     let many = (0..33).map(|number| format!("account:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
@@ -232,6 +238,15 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
     let error = error.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+    for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {
+        let retained = client.lock_all(keys.iter().copied()).retain(ms(1));
+        let error = retained.acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains("never retained"), "{error}");
+    }
+    let unretained = client.lock_all(ACCOUNTS).retain(Duration::ZERO);
+    drop(unretained.acquire().await.unwrap());
+    are_free(&client, &ACCOUNTS).await;
     let most = (0..32).map(|number| format!("account:{number}"));
     let guard = client.lock_all(most).acquire().await.unwrap();
     assert_eq!(guard.keys().count(), 32);
