@@ -152,12 +152,15 @@ impl<W: Wire> Backend for Remote<W> {
 
     async fn downgrade(self: Arc<Self>, lease: Arc<Lease>) -> Outcome {
         self.check_process()?;
-        let entry = self.registry().remove(&lease);
-        let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
         if let Some(loss) = lease.loss() {
-            release::release_unawaited(&self, entry);
+            let entry = self.registry().remove(&lease);
+            if let Some(entry) = entry {
+                release::release_unawaited(&self, entry);
+            }
             return Err(lease.lost_error(loss));
         }
+        let entry = self.registry().begin_downgrade(&lease);
+        let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = self.unsettled.one();
         let (reply, mut outcome) = oneshot::channel();
@@ -165,6 +168,7 @@ impl<W: Wire> Backend for Remote<W> {
         let mut runner = self.inline_runner();
         let task = Box::pin(async move {
             let outcome = downgrade::downgrade(&context, entry).await;
+            context.registry().end_downgrade(&lease);
             // If the caller is gone by now, the lease comes back and is released as it is dropped.
             catch_panics(|| drop(reply.send(outcome)));
             drop(counted);
