@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::store::Store;
-use super::tools::{LONG, ms, on_a_thread, poll_and_drop};
+use super::tools::{LONG, STEADY, ms, on_a_thread, poll_and_drop};
 
 const ACCOUNTS: [&str; 3] = ["account:1", "account:2", "account:3"];
 
@@ -94,8 +94,7 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
 pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("account:2").acquire().await.unwrap();
-    // A lease that a stalled machine does not lose.
-    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000)).wait(LONG);
+    let all = client.lock_all(ACCOUNTS).ttl(STEADY).wait(LONG);
     let all = all.acquire();
     let all = tokio::spawn(all);
     eventually("first lock", LONG, async || {
@@ -103,7 +102,7 @@ pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl 
     })
     .await;
     // Longer than the ttl: it is renewed.
-    tokio::time::sleep(ms(2_500)).await;
+    tokio::time::sleep(STEADY + ms(500)).await;
     assert!(is_held(&other, "account:1").await);
     assert!(!is_held(&other, "account:3").await);
     held.release().await.unwrap();
@@ -255,10 +254,9 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
 
 pub(crate) async fn renewal_carries_all_past_their_ttl(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    // A lease that a stalled machine does not lose.
-    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000));
+    let all = client.lock_all(ACCOUNTS).ttl(STEADY);
     let guard = all.acquire().await.unwrap();
-    tokio::time::sleep(ms(2_500)).await;
+    tokio::time::sleep(STEADY + ms(500)).await;
     assert!(guard.is_valid());
     for key in ACCOUNTS {
         assert!(is_held(&other, key).await, "{key}");
