@@ -139,6 +139,7 @@ branches! {
     KeysJoin
     KeysPoll
     KeysServeTheHead
+    KeysHoldALaterOne
     KeysRenew
     KeysRenewOfALost
     KeysRenewOfASpoiledLock

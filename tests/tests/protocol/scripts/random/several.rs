@@ -190,6 +190,9 @@ impl Scene<'_> {
             Err(_) => 0,
         };
         agree("lock in the way", number, run.in_the_way)?;
+        if matches!(answer, Ok((1.., _))) {
+            agree("a later lock", self.all.holds_later, run.holds_later)?;
+        }
         compare(answer.map(|(_, answer)| answer), run.answer, any)
     }
 
