@@ -60,48 +60,53 @@ fn readers(findings: &mut Findings, setting: Setting, clients: usize, all: usize
 }
 
 fn round(server: &RedisServer, clients: usize, all: usize, has_writer: bool) -> Duration {
-    let (url, mut lock) = (server.url(), RawLock::new(server, KEY));
+    let mut lock = RawLock::new(server, KEY);
     let runtime = Flavour::MultiThread.runtime();
+    let (ours, writer) = runtime.block_on(connect(&server.url(), clients, has_writer));
+    let mut start = Instant::now();
+    let mut inside = JoinSet::new();
+    for reader in 0..all {
+        let one = ours[reader % clients].clone();
+        inside.spawn_on(async move { read(&one).await }, runtime.handle());
+    }
+    if let Some(writer) = writer {
+        // Each has an entry and a heartbeat.
+        let queued = 2 * clients * PLACES.min(all / clients);
+        wait_until("readers in the queue", LIMIT, || {
+            lock.queue_members().len() == queued
+        });
+        start = Instant::now();
+        let ended = runtime.block_on(writer.release());
+        ended.expect("it was held throughout");
+    }
+    // They stay until all are inside.
+    let guards = runtime.block_on(inside.join_all());
+    let took = start.elapsed();
     runtime.block_on(async {
-        let writer = Ours::connect(&url).await;
-        let write = writer.0.lock(KEY).write();
-        let mut ours = Vec::new();
-        for _ in 0..clients {
-            let one = Ours::connect(&url).await;
-            // For the server to learn the scripts.
-            read(&one).await.release().await.expect("it was held");
-            ours.push(one);
-        }
-        let held = match has_writer {
-            true => Some(write.acquire().await.expect("the lock is free")),
-            false => None,
-        };
-        let mut start = Instant::now();
-        let mut inside = JoinSet::new();
-        for reader in 0..all {
-            let one = ours[reader % clients].clone();
-            inside.spawn(async move { read(&one).await });
-        }
-        if let Some(held) = held {
-            let queued = clients * PLACES.min(all / clients);
-            tokio::task::block_in_place(|| {
-                wait_until("readers in the queue", LIMIT, || {
-                    lock.queue_members().len() == 2 * queued
-                });
-            });
-            start = Instant::now();
-            held.release().await.expect("it was held throughout");
-        }
-        // They stay until all are inside.
-        let guards = inside.join_all().await;
-        let took = start.elapsed();
         let mut leaving = JoinSet::new();
         for guard in guards {
             leaving.spawn(async move { guard.release().await.expect("it was held throughout") });
         }
         leaving.join_all().await;
-        took
-    })
+    });
+    took
+}
+
+/// The clients of the readers, and the writer's guard.
+async fn connect(url: &str, clients: usize, has_writer: bool) -> (Vec<Ours>, Option<LockGuard>) {
+    let mut ours = Vec::new();
+    for _ in 0..clients {
+        let one = Ours::connect(url).await;
+        // For the server to learn the scripts.
+        read(&one).await.release().await.expect("it was held");
+        ours.push(one);
+    }
+    if !has_writer {
+        return (ours, None);
+    }
+    let writer = Ours::connect(url).await.0.lock(KEY).write();
+    let guard = writer.acquire().await.expect("the lock is free");
+    (ours, Some(guard))
 }
 
 async fn read(ours: &Ours) -> LockGuard {
