@@ -32,8 +32,6 @@ pub(crate) struct LeaseRegistry {
     doubtful: VecDeque<AcquisitionId>,
     /// Confirmations that are outstanding.
     confirming: usize,
-    /// Leases of writers that become readers: nothing is due for them, and a shutdown ends them.
-    downgrading: Vec<Arc<Lease>>,
     /// When the last connection broke. What was sent before proves nothing about the server of the next one.
     broke_at: Option<Moment>,
     /// Leases that no caller holds.
@@ -82,18 +80,6 @@ impl LeaseRegistry {
         }
         entry.confirmation_answered(&mut self.confirming);
         Some(entry)
-    }
-
-    /// As [`remove`](LeaseRegistry::remove), for a writer that becomes a reader: the lease counts as one of the client
-    /// until [`end_downgrade`](LeaseRegistry::end_downgrade).
-    pub(crate) fn begin_downgrade(&mut self, lease: &Arc<Lease>) -> Option<Box<LeaseEntry>> {
-        let entry = self.remove(lease)?;
-        self.downgrading.push(lease.clone());
-        Some(entry)
-    }
-
-    pub(crate) fn end_downgrade(&mut self, lease: &Arc<Lease>) {
-        self.downgrading.retain(|other| !Arc::ptr_eq(other, lease));
     }
 
     /// Whether something is due before the watchdog looks. `true` once for each change.
@@ -387,8 +373,7 @@ impl LeaseRegistry {
     }
 
     pub(crate) fn leases(&self) -> impl Iterator<Item = &Arc<Lease>> {
-        let registered = self.entries.values().map(|entry| &entry.lease);
-        registered.chain(&self.downgrading)
+        self.entries.values().map(|entry| &entry.lease)
     }
 
     fn reschedule(&mut self, owner_id: OwnerId) {
