@@ -36,7 +36,7 @@ pub use scene::{
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
 };
 pub use server::{Builder, RedisServer};
-pub use shares::{READ, Share};
+pub use shares::{READ, SHARE_ACQUIRE, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Worker, serve};

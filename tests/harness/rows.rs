@@ -15,6 +15,7 @@ mod pause;
 mod refusals;
 mod rest;
 mod scripts;
+mod several;
 mod shares;
 mod silence;
 
@@ -98,6 +99,7 @@ pub const TABLE: &[Row] = &[
     refusals::WRONG_PASSWORD,
     rest::KILLED_BEFORE_ITS_MINIMUM,
     rest::REST_CUT,
+    several::KEYS_IN_OPPOSITE_ORDERS,
     shares::READER_KILLED,
     shares::PERMIT_HOLDER_KILLED,
     shares::MANY_SHARES_KILLED,

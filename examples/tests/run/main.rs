@@ -116,6 +116,23 @@ fn lottery_is_drawn_once() {
 }
 
 #[test]
+fn hourly_job_runs_once_a_tick() {
+    prints(
+        "hourly",
+        &[
+            "It is 1 o'clock.",
+            "machine 1 writes the report.",
+            "machine 2 is not needed.",
+            "machine 3 is not needed.",
+            "It is 2 o'clock.",
+            "machine 1 writes the report.",
+            "machine 3 is not needed.",
+            "once in each hour",
+        ],
+    );
+}
+
+#[test]
 fn import_stops_with_its_lease() {
     let expected = [
         "batch 1 of 10",

@@ -86,6 +86,7 @@ rows! {
     wrong_password,
     killed_before_its_minimum,
     rest_cut,
+    keys_in_opposite_orders,
     reader_killed,
     permit_holder_killed,
     many_shares_killed,

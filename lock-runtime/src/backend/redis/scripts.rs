@@ -189,9 +189,15 @@ pub(super) fn parse_acquire_reply(
         }
         Value::Array(parts) => match parts.split_first() {
             // The script counts from 1.
-            Some((Value::Int(lock @ 1..), parts)) => {
-                let lock = usize::try_from(lock - 1).unwrap_or(usize::MAX);
-                parse_waiting(parts, lock, mode).map(AcquireReply::Waiting)
+            Some((&Value::Int(number), parts)) if number != 0 => {
+                let lock = usize::try_from(number.unsigned_abs() - 1).unwrap_or(usize::MAX);
+                let waiting = parse_waiting(parts, lock, mode);
+                waiting.map(|waiting| {
+                    AcquireReply::Waiting(Waiting {
+                        holds_later: number < 0,
+                        ..waiting
+                    })
+                })
             }
             _ => None,
         },
@@ -232,6 +238,7 @@ fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<Waiting> {
         position: u32::try_from(*position).unwrap_or(u32::MAX),
         holder,
         lock,
+        holds_later: false,
     })
 }
 

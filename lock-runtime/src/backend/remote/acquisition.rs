@@ -241,7 +241,8 @@ impl<W: Wire> Acquisition<W> {
                 ..
             }) => {
                 self.failures = 0;
-                if !has_part || waiting.lock == 0 && self.in_the_way == 0 {
+                let has_lost = waiting.lock < self.in_the_way || waiting.holds_later;
+                if !has_part || waiting.lock == 0 && !has_lost {
                     owner.outstanding.note_not_held();
                 }
                 if queue {
@@ -253,7 +254,6 @@ impl<W: Wire> Acquisition<W> {
                     // A poll extends the leases of the locks that the owner has.
                     pause = pause.min(ttl / 3);
                 }
-                let has_lost = waiting.lock < self.in_the_way;
                 self.in_the_way = waiting.lock;
                 self.learn(LastKnown::HeldElsewhere(Box::new(waiting.holder)));
                 if has_lost {

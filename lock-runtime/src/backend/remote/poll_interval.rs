@@ -81,6 +81,7 @@ mod tests {
             position,
             holder,
             lock: 0,
+            holds_later: false,
         }
     }
 

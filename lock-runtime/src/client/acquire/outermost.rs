@@ -82,6 +82,9 @@ impl Acquire {
 
     /// All locks of the call, in their order.
     pub(super) fn lock_set(&self) -> Result<LockSet, LockError> {
+        if let Some(problem) = self.key.problem().filter(|_| self.key.is_missing()) {
+            return Err(LockError::invalid_options(problem.to_string()));
+        }
         let named = |key: &LockKey| {
             let names = RecordNames::new(&self.core.options.prefix, key);
             names.map_err(|problem| {
@@ -129,9 +132,12 @@ impl Acquire {
             (Some(_), _) if !self.hold_at_least.is_zero() => {
                 Err(LockError::invalid_options("a share has no minimum hold"))
             }
+            (None, Some(retain)) if self.others.is_some() && !retain.is_zero() => Err(
+                LockError::invalid_options("a lease of several locks is never retained"),
+            ),
             _ => Ok(mode),
         });
-        checked.map_err(|error| error.with_key(&self.key))
+        checked.map_err(|error| self.about_the_key(error))
     }
 
     pub(super) fn bounded_wait(&self) -> Duration {
@@ -147,7 +153,7 @@ impl Acquire {
                     .map_or(Ok(()), |retain| check_retain(retain, ttl))
             })
             .and_then(|()| check_hold_at_least(self.hold_at_least, self.max_hold))
-            .map_err(|error| error.with_key(&self.key))?;
+            .map_err(|error| self.about_the_key(error))?;
         Ok(LeaseTerms {
             ttl,
             renew: self.renew,
@@ -162,11 +168,19 @@ impl Acquire {
         })
     }
 
+    /// Adds the key, if the call has one.
+    fn about_the_key(&self, error: LockError) -> LockError {
+        match self.key.is_missing() {
+            true => error,
+            false => error.with_key(&self.key),
+        }
+    }
+
     /// Adds the key and the time waited to an error of the backend.
     pub(super) fn complete(&self, error: LockError, waited: Duration) -> LockError {
         // An error of several locks names the one in the way.
         let error = match error.key() {
-            None => error.with_key(&self.key),
+            None => self.about_the_key(error),
             Some(_) => error,
         };
         match error.kind() {

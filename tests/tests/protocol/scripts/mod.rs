@@ -16,6 +16,7 @@ mod queue;
 mod random;
 mod release;
 mod renew;
+mod rest;
 mod shares;
 mod wrong_type;
 
