@@ -8,7 +8,7 @@ use super::lock_name::LockName;
 
 /// A kind of record. Every lock may have one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum RecordKind {
     /// The holder of the lock.
     Lock,
     /// The last fencing token.
@@ -19,16 +19,21 @@ pub(crate) enum Record {
     Shares,
 }
 
-impl Record {
-    const ALL: [Record; 4] = [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+impl RecordKind {
+    const ALL: [RecordKind; 4] = [
+        RecordKind::Lock,
+        RecordKind::Fence,
+        RecordKind::Queue,
+        RecordKind::Shares,
+    ];
 
     /// The end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {
         match self {
-            Record::Lock => None,
-            Record::Fence => Some(":f"),
-            Record::Queue => Some(":w"),
-            Record::Shares => Some(":r"),
+            RecordKind::Lock => None,
+            RecordKind::Fence => Some(":f"),
+            RecordKind::Queue => Some(":w"),
+            RecordKind::Shares => Some(":r"),
         }
     }
 }
@@ -76,7 +81,7 @@ impl RecordNames {
         })
     }
 
-    pub(crate) fn of(&self, record: Record) -> NameOf<'_> {
+    pub(crate) fn of(&self, record: RecordKind) -> NameOf<'_> {
         NameOf {
             names: self,
             record,
@@ -88,7 +93,7 @@ impl RecordNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameOf<'a> {
     names: &'a RecordNames,
-    record: Record,
+    record: RecordKind,
 }
 
 impl<'a> NameOf<'a> {
@@ -130,7 +135,7 @@ pub(crate) fn is_reserved(key: &str) -> bool {
 }
 
 fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
-    let mut suffixes = Record::ALL.into_iter().filter_map(Record::suffix);
+    let mut suffixes = RecordKind::ALL.into_iter().filter_map(RecordKind::suffix);
     match suffixes.find(|suffix| name.ends_with(suffix)) {
         Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
         None => Ok(()),

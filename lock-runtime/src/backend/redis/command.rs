@@ -106,7 +106,7 @@ fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::{Record, RecordNames};
+    use crate::key::{RecordKind, RecordNames};
 
     #[test]
     fn command_is_written_as_by_the_client_library() {
@@ -121,7 +121,8 @@ mod tests {
             owner_id,
             label: "api-7 ship".into(),
         };
-        let keys = [Record::Lock, Record::Fence].map(|record| Argument::Name(names.of(record)));
+        let keys =
+            [RecordKind::Lock, RecordKind::Fence].map(|record| Argument::Name(names.of(record)));
         let arguments = [Argument::Entry(&entry), Argument::Number(i64::MIN)];
         let mut output = b"before".to_vec();
         header.write(&mut output, keys.into_iter(), &arguments);
