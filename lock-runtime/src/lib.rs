@@ -121,6 +121,7 @@ mod telemetry;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
+pub use config::Record;
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

@@ -17,6 +17,8 @@ pub(crate) enum RecordKind {
     Queue,
     /// The owners that share the lock.
     Shares,
+    /// Beside a lock that Redisson keeps: the waiters of a fair lock, which Redisson alone writes.
+    FairQueue,
 }
 
 impl RecordKind {
@@ -30,7 +32,7 @@ impl RecordKind {
     /// The end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {
         match self {
-            RecordKind::Lock => None,
+            RecordKind::Lock | RecordKind::FairQueue => None,
             RecordKind::Fence => Some(":f"),
             RecordKind::Queue => Some(":w"),
             RecordKind::Shares => Some(":r"),
@@ -100,10 +102,15 @@ impl<'a> NameOf<'a> {
     /// The parts of the name in their order, so that a command can be written without allocation.
     pub(crate) fn parts(self) -> [&'a str; 4] {
         let lock = &*self.names.lock;
-        match self.record.suffix() {
-            None => ["", lock, "", ""],
-            Some(suffix) if self.names.is_tagged => ["", lock, "", suffix],
-            Some(suffix) => ["{", lock, "}", suffix],
+        match (self.record, self.record.suffix()) {
+            // Redisson adds no braces to a name that has one.
+            (RecordKind::FairQueue, _) if lock.contains('{') => {
+                ["redisson_lock_queue:", lock, "", ""]
+            }
+            (RecordKind::FairQueue, _) => ["redisson_lock_queue:{", lock, "}", ""],
+            (_, None) => ["", lock, "", ""],
+            (_, Some(suffix)) if self.names.is_tagged => ["", lock, "", suffix],
+            (_, Some(suffix)) => ["{", lock, "}", suffix],
         }
     }
 }

@@ -111,7 +111,7 @@ static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
 });
 
 impl Script {
-    fn new(records: &'static [RecordKind], source: &str) -> Script {
+    pub(super) fn new(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let keys = Argument::Number(count(records.len()));
         let header = |command, script| {
@@ -278,7 +278,7 @@ pub(super) fn parse_end_reply(value: &Value) -> Result<EndReply, WireError> {
     }
 }
 
-fn parse_grant(value: &Value) -> Option<Grant> {
+pub(super) fn parse_grant(value: &Value) -> Option<Grant> {
     match value {
         Value::BulkString(text) => Grant::parse(text),
         _ => None,
@@ -286,7 +286,7 @@ fn parse_grant(value: &Value) -> Option<Grant> {
 }
 
 /// The error does not contain the answer, which may contain an owner id.
-fn unknown_answer(script: &str) -> WireError {
+pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))

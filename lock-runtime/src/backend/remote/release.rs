@@ -204,7 +204,8 @@ async fn first_end<W: Wire>(
 ) -> Result<EndReply, WireError> {
     let mut failures = 0;
     let rests = owner.rests_until.is_some();
-    if heads_queue
+    if W::HAS_QUEUE
+        && heads_queue
         && !rests
         && let Some((successor, ttl)) = successor(context, owner)
     {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
-use crate::config::{bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl};
+use crate::config::{
+    RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
+};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
@@ -121,17 +123,42 @@ impl Acquire {
 
     /// How the call asks to hold the lock.
     pub(super) fn mode(&self) -> Result<Mode, LockError> {
-        let mode = self.mode.mode();
-        let checked = mode.and_then(|mode| match (mode.share(), self.retain) {
+        let checked = match self.mode.mode() {
+            Ok(Mode::Exclusive) => return Ok(Mode::Exclusive),
+            Ok(mode) => self.check_mode(mode).map(|()| mode),
+            Err(error) => Err(error),
+        };
+        checked.map_err(|error| error.with_key(&self.key))
+    }
+
+    fn check_mode(&self, mode: Mode) -> Result<(), LockError> {
+        let record = self.core.options.record;
+        record.require_native("readers, writers and permits")?;
+        match (mode.share(), self.retain) {
             (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
                 "a share of a lock is never retained",
             )),
             (Some(_), _) if !self.hold_at_least.is_zero() => {
                 Err(LockError::invalid_options("a share has no minimum hold"))
             }
-            _ => Ok(mode),
-        });
-        checked.map_err(|error| error.with_key(&self.key))
+            _ => Ok(()),
+        }
+    }
+
+    fn check_retain(&self, retain: Duration, ttl: Duration) -> Result<(), LockError> {
+        if retain.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native(RETAINED)?;
+        check_retain(retain, ttl)
+    }
+
+    fn check_hold_at_least(&self) -> Result<(), LockError> {
+        if self.hold_at_least.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native("minimum hold")?;
+        check_hold_at_least(self.hold_at_least, self.max_hold)
     }
 
     pub(super) fn bounded_wait(&self) -> Duration {
@@ -144,9 +171,9 @@ impl Acquire {
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
                 self.retain
-                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
+                    .map_or(Ok(()), |retain| self.check_retain(retain, ttl))
             })
-            .and_then(|()| check_hold_at_least(self.hold_at_least, self.max_hold))
+            .and_then(|()| self.check_hold_at_least())
             .map_err(|error| error.with_key(&self.key))?;
         Ok(LeaseTerms {
             ttl,
