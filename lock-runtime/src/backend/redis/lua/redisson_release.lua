@@ -5,7 +5,10 @@ local kind = redis.call('TYPE', K).ok
 if kind == 'none' then
   return 0
 end
-if kind ~= 'hash' or redis.call('HEXISTS', K, field) == 0 then return -1 end
+if kind ~= 'hash' then
+  return -1
+end
+if redis.call('HEXISTS', K, field) == 0 then return -1 end -- control: redisson_owner_compare_on_release
 redis.call('DEL', K)
 -- A message that cannot be sent must not undo the release: waiters poll.
 local channel = 'redisson_lock__channel' .. Q:sub(#'redisson_lock_queue' + 1)
