@@ -98,7 +98,8 @@ impl LockClient {
     /// Locks that the call tree holds already are entered; the others are acquired while those are held, and so out of
     /// that order, for at most `wait`.
     /// A key that is given twice is locked once. A call for no key, or for more than 32, fails with `InvalidKey`. The
-    /// locks that come before an awaited one are held meanwhile.
+    /// locks that come before an awaited one are held meanwhile. In [Redisson's record](crate::Record::Redisson) the call
+    /// fails with `InvalidOptions`.
     ///
     /// # Examples
     ///

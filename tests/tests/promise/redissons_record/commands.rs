@@ -1,6 +1,6 @@
 //! The commands of a call, and their bytes.
 
-use harness::{RedisServer, ask};
+use harness::{LONG, RedisServer, ask, soon};
 use redis::Connection;
 
 use super::{KEY, client, start};
@@ -8,7 +8,7 @@ use super::{KEY, client, start};
 const CALLS: usize = 100;
 
 /// Bytes to the server, for a key of eight bytes.
-const BYTES: usize = 360;
+const BYTES: usize = 350;
 
 fn bytes_read(connection: &mut Connection) -> usize {
     let stats: String = ask(connection, &["INFO", "stats"]);
@@ -46,4 +46,20 @@ async fn call_without_contention_is_two_commands() {
     let each = bytes / CALLS;
     println!("{each} bytes a call");
     assert!(each <= BYTES, "{each}");
+}
+
+/// A turn inside the client would keep out waiters of other processes, which may have come before.
+#[tokio::test]
+async fn lease_does_not_pass_from_caller_to_caller() {
+    let (server, mut admin) = start();
+    let client = client(&server);
+    let mut owner = || ask::<Vec<String>>(&mut admin, &["HKEYS", KEY]);
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    let first = owner();
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::task::yield_now().await;
+    guard.release().await.unwrap();
+    let guard = soon(waiting).await.unwrap().unwrap();
+    assert_ne!(owner(), first);
+    guard.release().await.unwrap();
 }
