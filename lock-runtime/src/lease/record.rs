@@ -116,9 +116,10 @@ impl Holder {
 fn describe_field(field: &str) -> String {
     /// No process has had so many threads.
     const DIGITS_OF_A_THREAD: usize = 12;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     match field.split_once(':') {
         _ if field.is_empty() => "a Redisson client".to_owned(),
-        Some((client, number)) if number.len() > DIGITS_OF_A_THREAD => {
+        Some((client, number)) if is_number(number) && number.len() > DIGITS_OF_A_THREAD => {
             format!("a lock-runtime client {}", client.escape_debug())
         }
         _ => format!("a Redisson client {}", field.escape_debug()),
@@ -290,6 +291,11 @@ mod tests {
         assert_eq!(describe(&java), format!("a Redisson client {java}"));
         let ours = format!("{CLIENT}:4611686018427387904");
         assert_eq!(describe(&ours), format!("a lock-runtime client {CLIENT}"));
+        let of_a_port = format!("{CLIENT}:{CLIENT}");
+        assert_eq!(
+            describe(&of_a_port),
+            format!("a Redisson client {of_a_port}")
+        );
         assert_eq!(describe(""), "a Redisson client");
         assert_eq!(describe("a\nb"), "a Redisson client a\\nb");
         assert!(describe(&"x".repeat(1 << 20)).len() < 2 * LONGEST_LABEL);

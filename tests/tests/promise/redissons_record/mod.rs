@@ -2,6 +2,7 @@
 
 mod commands;
 mod holders;
+mod node_redisson;
 mod options;
 mod subscriptions;
 
