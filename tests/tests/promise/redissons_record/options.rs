@@ -12,8 +12,10 @@ fn assert_refused(error: &LockError, words: &str) {
     assert!(error.to_string().contains(&expected), "{error}");
 }
 
+type SetOption = fn(Acquire) -> Acquire;
+
 /// Each option, and how its error calls it.
-const REFUSED: &[(fn(Acquire) -> Acquire, &str)] = &[
+const REFUSED: &[(SetOption, &str)] = &[
     (Acquire::read, "readers, writers and permits"),
     (Acquire::write, "readers, writers and permits"),
     (|call| call.permits(3), "readers, writers and permits"),
