@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::{LONG, TTL};
 use crate::proxy::Proxy;
 use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::{Kind, Version, Worker};
 
@@ -13,8 +14,16 @@ const POLL: Duration = Duration::from_millis(200);
 
 const JAVA: Kind = Kind::Redisson(Version::V4_7);
 
+/// A server where all clients have the permissions that Redisson needs.
+fn open() -> RedisServer {
+    let server = RedisServer::start();
+    server.allow(&["~*", "&*", "+@all"]);
+    server
+}
+
 /// kill -9 of a holder, once Redisson's and once of this crate: the other one waits for the end of its lease.
-pub(super) const HOLDER_KILLED: Row = Row::new("redisson_holder_killed", Class::E, holder_killed);
+pub(super) const HOLDER_KILLED: Row =
+    Row::new("redisson_holder_killed", Class::E, holder_killed).on(open);
 
 fn holder_killed(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
@@ -36,7 +45,8 @@ fn holder_killed(round: &mut Round<'_>) {
 }
 
 /// A lock that becomes free without a message: it was deleted, or the connection broke. The next poll has it.
-pub(super) const MESSAGE_LOST: Row = Row::new("redisson_message_lost", Class::E, message_lost);
+pub(super) const MESSAGE_LOST: Row =
+    Row::new("redisson_message_lost", Class::E, message_lost).on(open);
 
 fn message_lost(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
@@ -68,7 +78,8 @@ fn message_lost(round: &mut Round<'_>) {
 }
 
 /// `forceUnlock` of an operator, while a holder is inside.
-pub(super) const FORCED_UNLOCK: Row = Row::new("redisson_forced_unlock", Class::F, forced_unlock);
+pub(super) const FORCED_UNLOCK: Row =
+    Row::new("redisson_forced_unlock", Class::F, forced_unlock).on(open);
 
 fn forced_unlock(round: &mut Round<'_>) {
     let mut holder = round.worker_of(Kind::InRedissonsRecord);
