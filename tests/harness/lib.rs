@@ -22,7 +22,7 @@ mod tls;
 mod wait;
 mod worker;
 
-pub use acl::RIGHTS;
+pub use acl::{REDISSON_RIGHTS, RIGHTS};
 pub use clock::Clock;
 pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
@@ -39,7 +39,7 @@ pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
-pub use worker::{Kind, Worker, serve};
+pub use worker::{Kind, Version, Worker, serve};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -372,4 +372,12 @@ impl Listener {
             redis::from_redis_value(message).expect("a push has three parts");
         payload
     }
+
+    /// The channel and the payload of the next message, for a monitor.
+    pub fn next_of_pattern(&mut self) -> (String, String) {
+        let message = self.connection.recv_response().expect("a push arrives");
+        let (_, _, channel, payload): (String, String, String, String) =
+            redis::from_redis_value(message).expect("a push of a pattern has four parts");
+        (channel, payload)
+    }
 }

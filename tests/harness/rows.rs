@@ -12,6 +12,7 @@ mod forgetting;
 mod mixed;
 mod moves;
 mod pause;
+mod redisson;
 mod refusals;
 mod rest;
 mod scripts;
@@ -112,6 +113,9 @@ pub const TABLE: &[Row] = &[
     mixed::SHARERS_DISCONNECTED,
     mixed::SHARERS_KILLED,
     mixed::OLDER_CLIENT_HANDS_ON,
+    redisson::HOLDER_KILLED,
+    redisson::MESSAGE_LOST,
+    redisson::FORCED_UNLOCK,
     crowd::ORDER,
     crowd::RELEASE_AT_ONCE,
     crowd::THOUSAND_WAITERS,

@@ -103,6 +103,18 @@ fn readers_permits_and_two_accounts_keep_to_their_modes() {
 }
 
 #[test]
+fn stock_that_a_java_service_shares_loses_no_update() {
+    let expected = [
+        "takes one of 10 pieces.",
+        "takes one of 8 pieces.",
+        "7 pieces are left.",
+        "Refused: lock `stock:7`",
+        "Redisson's record has no readers",
+    ];
+    prints("with_java", &expected);
+}
+
+#[test]
 fn lottery_is_drawn_once() {
     prints(
         "lottery",

@@ -100,7 +100,8 @@ impl LockClient {
     /// A key that is given twice is locked once. A call for more than 32 keys fails with `InvalidKey`, and one for no key
     /// with `InvalidOptions`. The locks that come before an awaited one are held meanwhile. Several locks are held
     /// exclusively, and never retained: [`read`](Acquire::read), [`permits`](Acquire::permits) and
-    /// [`retain`](Acquire::retain) are `InvalidOptions`.
+    /// [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
+    /// [Redisson's record](crate::Record::Redisson).
     ///
     /// # Examples
     ///

@@ -14,6 +14,7 @@ use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
+use crate::config::Options;
 use crate::lease::owner_id::ClientId;
 
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
@@ -31,6 +32,15 @@ pub(super) struct Setup {
 }
 
 impl Setup {
+    pub(super) fn new(target: Target, options: &Options, background: Background) -> Setup {
+        Setup {
+            target,
+            background,
+            background_only: options.background_only,
+            command_timeout: options.command_timeout,
+        }
+    }
+
     /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
     /// `reached` is set once the server has accepted the connection. The caller bounds the time.
     pub(super) async fn connect(
@@ -69,10 +79,12 @@ impl Setup {
         }
         let required = commands.len();
         commands.extend(eviction_check::command(address));
-        let answers = transport.send_all(commands.len(), |output| {
-            for command in &commands {
-                command::write(output, command);
-            }
+        let answers = (!commands.is_empty()).then(|| {
+            transport.send_all(commands.len(), |output| {
+                for command in &commands {
+                    command::write(output, command);
+                }
+            })
         });
 
         let broken = |lost: ConnectionLost| self.describe_lost(&lost.error);
@@ -80,7 +92,11 @@ impl Setup {
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
         let deletion = hello::check(address, &greeting).map_err(SetupError::UnfitServer)?;
-        let mut answers = unless_forked(answers.await).map_err(broken)?.into_iter();
+        let answers = match answers {
+            Some(answers) => unless_forked(answers.await).map_err(broken)?,
+            None => Vec::new(),
+        };
+        let mut answers = answers.into_iter();
         for answer in answers.by_ref().take(required) {
             answer.extract_error().map_err(refused)?;
         }

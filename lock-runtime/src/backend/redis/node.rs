@@ -14,7 +14,6 @@ use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::push::{NodeId, OnPush};
 use super::reconnect_pause::SHORTEST_PAUSE;
-use super::renewals::write_renewals;
 use super::scripts::{self, Script};
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
@@ -140,15 +139,23 @@ impl Node {
         }
     }
 
-    /// Extends leases in one pipeline. If the server lacks a script, a second pipeline carries it.
-    pub(super) async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
+    /// Extends leases in one pipeline, which `write` appends, with or without the scripts. If the server lacks a script, a second pipeline carries it.
+    pub(super) async fn renew(
+        &self,
+        renewals: &[Renewal],
+        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
+    ) -> Vec<Renewed> {
         let until = self.connection.until();
         let mut connection = match self.connection.get(until).await {
             Ok(connection) => connection,
             Err(error) => return renewals.iter().map(|_| Err(error.clone())).collect(),
         };
         let all: Vec<&Renewal> = renewals.iter().collect();
-        let mut results = self.renew_all(&mut connection, &all, false, until).await;
+        let write_all =
+            |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, false);
+        let mut results = self
+            .renew_all(&mut connection, &all, write_all, until)
+            .await;
         let lacks_script = |result: &Option<Renewed>| result.is_none();
         let missed: Vec<&Renewal> = all
             .iter()
@@ -157,7 +164,11 @@ impl Node {
             .map(|(&renewal, _)| renewal)
             .collect();
         if !missed.is_empty() {
-            let repeated = self.renew_all(&mut connection, &missed, true, until).await;
+            let write_all =
+                |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, true);
+            let repeated = self
+                .renew_all(&mut connection, &missed, write_all, until)
+                .await;
             results
                 .iter_mut()
                 .filter(|result| lacks_script(result))
@@ -170,16 +181,15 @@ impl Node {
             .collect()
     }
 
-    /// Sends renewals in one pipeline. If `by_source`, the first of each script carries it. A result is `None` if the
-    /// server lacks the script.
+    /// Sends renewals in the pipeline that `write` appends. A result is `None` if the server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
-        by_source: bool,
+        write: impl Fn(&mut Vec<u8>, &[&Renewal]),
         until: Instant,
     ) -> Vec<Option<Renewed>> {
-        let write = |output: &mut Vec<u8>| write_renewals(output, renewals, by_source);
+        let write = |output: &mut Vec<u8>| write(output, renewals);
         let count = renewals.len();
         let mut unsent = 0;
         let (at, answered) = loop {
@@ -267,15 +277,34 @@ impl Node {
 
     /// Checks that the server answers.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
-        let until = self.connection.until();
-        let connection = self.connection.get(until).await?;
+        let connection = self.connect().await?;
         let write = |output: &mut Vec<u8>| command::write(output, &[Argument::Text("PING")]);
-        let answer = self.connection.send(&connection, write, until).await;
+        self.send_on(&connection, write).await
+    }
+
+    /// The connection, made if there is none.
+    pub(super) async fn connect(&self) -> Result<Arc<Connection>, WireError> {
+        self.connection.get(self.connection.until()).await
+    }
+
+    /// The connection, if there is one.
+    pub(super) fn connected(&self) -> Option<Arc<Connection>> {
+        self.connection.current()
+    }
+
+    /// Sends the command that `write` appends, which is no script, and waits until it is confirmed.
+    pub(super) async fn send_on(
+        &self,
+        connection: &Connection,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), WireError> {
+        let until = self.connection.until();
+        let answer = self.connection.send(connection, write, until).await;
         let answer = answer.map_err(|error| self.describe(error))?;
         match answer.extract_error() {
             Ok(_) => Ok(()),
             Err(error) => Err(self
-                .classify(&connection, &error)
+                .classify(connection, &error)
                 .unwrap_or_else(|| WireError::unavailable("NOSCRIPT"))),
         }
     }

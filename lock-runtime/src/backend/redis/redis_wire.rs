@@ -1,10 +1,12 @@
 //! The protocol's commands on Redis and Valkey.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::command::{Argument, millis};
 use super::connect::Setup;
 use super::node::{Renewed, ScriptCall, SendEvent};
+use super::renewals::write_renewals;
 use super::scripts::{self, Scripts};
 use super::topology::Topology;
 use super::url::Target;
@@ -16,6 +18,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
+use crate::key::LockName;
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -30,12 +33,7 @@ impl RedisWire {
         background: Background,
         events: Arc<dyn WireEvents>,
     ) -> RedisWire {
-        let setup = Setup {
-            target,
-            background,
-            background_only: options.background_only,
-            command_timeout: options.command_timeout,
-        };
+        let setup = Setup::new(target, options, background);
         RedisWire {
             topology: Topology::single(setup, events),
         }
@@ -43,6 +41,18 @@ impl RedisWire {
 }
 
 impl Wire for RedisWire {
+    const HAS_QUEUE: bool = true;
+
+    type Subscription = Infallible;
+
+    fn subscription(&self, _: &LockName) -> Option<Infallible> {
+        None
+    }
+
+    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
+        Ok(false)
+    }
+
     async fn acquire(
         &self,
         owner: &mut Owner,
@@ -74,7 +84,7 @@ impl Wire for RedisWire {
     }
 
     async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
-        self.topology.renew(renewals).await
+        self.topology.renew(renewals, write_renewals).await
     }
 
     async fn release(

@@ -9,7 +9,7 @@ use super::command::{Argument, CommandHeader};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
-use crate::key::{NameSet, Record};
+use crate::key::{NameSet, RecordKind};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -22,7 +22,7 @@ macro_rules! lua {
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
     /// The records that are its KEYS, in their order.
-    records: &'static [Record],
+    records: &'static [RecordKind],
     /// Whether the headers lack the number of keys, which differs from call to call.
     is_of_several: bool,
     by_digest: CommandHeader,
@@ -52,7 +52,7 @@ impl Scripts {
     /// The script that keeps locks taken whose holder is done.
     pub(super) fn rest() -> &'static Script {
         static REST: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[Record::Lock], lua!("rest")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
         &REST
     }
 
@@ -66,26 +66,31 @@ impl Scripts {
 const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
 const SHARE_END: &str = lua!("grant", "share", "share_end");
 
-const OF_QUEUE: &[Record] = &[Record::Lock, Record::Fence, Record::Queue];
-const ALL: &[Record] = &[Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+const OF_QUEUE: &[RecordKind] = &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
+const ALL: &[RecordKind] = &[
+    RecordKind::Lock,
+    RecordKind::Fence,
+    RecordKind::Queue,
+    RecordKind::Shares,
+];
 
 static EXCLUSIVE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::new(OF_QUEUE, ACQUIRE),
-    renew: Script::new(&[Record::Lock], lua!("renew")),
-    release: Script::new(&[Record::Lock], lua!("release")),
+    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+    release: Script::new(&[RecordKind::Lock], lua!("release")),
     end: Script::new(OF_QUEUE, lua!("grant", "choose", "end")),
 });
 
 /// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
 static WRITE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::new(ALL, ACQUIRE),
-    renew: Script::new(&[Record::Lock], lua!("renew")),
-    release: Script::new(&[Record::Lock], lua!("release")),
+    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+    release: Script::new(&[RecordKind::Lock], lua!("release")),
     end: Script::new(ALL, SHARE_END),
 });
 
 static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
-    let of_share = &[Record::Lock, Record::Shares];
+    let of_share = &[RecordKind::Lock, RecordKind::Shares];
     Scripts {
         acquire: Script::new(
             ALL,
@@ -100,13 +105,13 @@ static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
 /// Each names its records of every lock.
 static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::of_several(OF_QUEUE, lua!("grant", "choose", "queue", "keys_acquire")),
-    renew: Script::of_several(&[Record::Lock], lua!("keys_renew")),
-    release: Script::of_several(&[Record::Lock], lua!("keys_release")),
+    renew: Script::of_several(&[RecordKind::Lock], lua!("keys_renew")),
+    release: Script::of_several(&[RecordKind::Lock], lua!("keys_release")),
     end: Script::of_several(OF_QUEUE, lua!("grant", "choose", "keys_end")),
 });
 
 impl Script {
-    fn new(records: &'static [Record], source: &str) -> Script {
+    pub(super) fn new(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let keys = Argument::Number(count(records.len()));
         let header = |command, script| {
@@ -121,7 +126,7 @@ impl Script {
     }
 
     /// A script for any number of locks.
-    fn of_several(records: &'static [Record], source: &str) -> Script {
+    fn of_several(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let header = |command, script| {
             CommandHeader::new(&[Argument::Text(command), Argument::Text(script)])
@@ -280,7 +285,7 @@ pub(super) fn parse_end_reply(value: &Value) -> Result<EndReply, WireError> {
     }
 }
 
-fn parse_grant(value: &Value) -> Option<Grant> {
+pub(super) fn parse_grant(value: &Value) -> Option<Grant> {
     match value {
         Value::BulkString(text) => Grant::parse(text),
         _ => None,
@@ -288,7 +293,7 @@ fn parse_grant(value: &Value) -> Option<Grant> {
 }
 
 /// The error does not contain the answer, which may contain an owner id.
-fn unknown_answer(script: &str) -> WireError {
+pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))

@@ -186,7 +186,8 @@ impl SharedConnection {
         }
     }
 
-    fn current(&self) -> Option<Arc<Connection>> {
+    /// The connection, if there is one.
+    pub(super) fn current(&self) -> Option<Arc<Connection>> {
         match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),
             ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
@@ -345,7 +346,9 @@ impl Shared {
         // Weak, since a connection must not keep the state alive that owns it.
         let shared = Arc::downgrade(self);
         Box::new(move |event| match event {
-            TransportEvent::Message(payload) => on_push(node, PushEvent::Message(payload)),
+            TransportEvent::Message { channel, payload } => {
+                on_push(node, PushEvent::Message { channel, payload });
+            }
             TransportEvent::Broken => {
                 if let Some(shared) = shared.upgrade()
                     && shared.forget(id)

@@ -26,7 +26,7 @@ impl Topology {
             move |_: NodeId, event: PushEvent<'_>| match event {
                 PushEvent::Connected(connection) => events.connected(connection),
                 PushEvent::Disconnected(connection) => events.disconnected(connection),
-                PushEvent::Message(payload) => events.message(payload),
+                PushEvent::Message { channel, payload } => events.message(channel, payload),
             }
         };
         Topology::Single(Node::new(NodeId(0), setup, events, Arc::new(on_push)))
@@ -39,10 +39,14 @@ impl Topology {
         }
     }
 
-    /// Extends leases, with one pipeline for each node.
-    pub(super) async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
+    /// Extends leases, with one pipeline for each node, which `write` appends.
+    pub(super) async fn renew(
+        &self,
+        renewals: &[Renewal],
+        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
+    ) -> Vec<Renewed> {
         match self {
-            Topology::Single(node) => node.renew(renewals).await,
+            Topology::Single(node) => node.renew(renewals, write).await,
         }
     }
 

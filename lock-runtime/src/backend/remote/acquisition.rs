@@ -1,5 +1,7 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod listening;
+
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,6 +59,8 @@ pub(crate) struct Acquisition<W: Wire> {
     /// before it.
     in_the_way: usize,
     polls: PollInterval,
+    /// While it waits, the client listens for releases.
+    subscription: Option<W::Subscription>,
     /// Attempts in a row that failed.
     failures: u32,
 }
@@ -77,6 +81,7 @@ impl<W: Wire> Acquisition<W> {
             last_known: None,
             in_the_way: 0,
             polls: PollInterval::default(),
+            subscription: None,
             failures: 0,
         }
     }
@@ -245,7 +250,7 @@ impl<W: Wire> Acquisition<W> {
                 if !has_part || waiting.lock == 0 && !has_lost {
                     owner.outstanding.note_not_held();
                 }
-                if queue {
+                if queue && W::HAS_QUEUE {
                     owner.outstanding.note_queued();
                 }
                 let callers = self.context.unsettled.number();
@@ -259,7 +264,10 @@ impl<W: Wire> Acquisition<W> {
                 if has_lost {
                     return self.begin_anew();
                 }
-                NextStep::Wait(pause)
+                match queue && !W::HAS_QUEUE {
+                    true => self.listen(pause).await,
+                    false => NextStep::Wait(pause),
+                }
             }
             Err(WireError::Refused(reason)) => {
                 if !has_part {

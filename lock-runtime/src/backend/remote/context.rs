@@ -69,7 +69,8 @@ impl<W: Wire> Context<W> {
             clock,
             background,
             command_timeout: options.command_timeout,
-            local_turns: options.local_turns,
+            // Without a queue, turns would keep others out who may have come before.
+            local_turns: if W::HAS_QUEUE { options.local_turns } else { 1 },
             await_release: options.await_release,
             notifier,
             queues: Mutex::new(LocalQueues::with_heads(1)),

@@ -63,7 +63,7 @@ impl<W: Wire> WireEvents for Events<W> {
         context.wake_watchdog();
     }
 
-    fn message(&self, payload: &[u8]) {
+    fn message(&self, _channel: &[u8], payload: &[u8]) {
         let Some(context) = self.context() else {
             return;
         };
@@ -85,5 +85,9 @@ impl<W: Wire> WireEvents for Events<W> {
         if let Some(entry) = retained {
             release::release_retained(&context, entry);
         }
+    }
+
+    fn released(&self, listener: OwnerId) {
+        self.notifier.notify(listener);
     }
 }

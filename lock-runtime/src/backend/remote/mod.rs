@@ -68,12 +68,12 @@ pub(crate) type Remote<W> = Context<W>;
 pub(crate) fn open<W: Wire>(
     options: &Options,
     clock: Clock,
-    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> W,
+    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> Result<W, LockError>,
 ) -> Result<Arc<Remote<W>>, LockError> {
     let background = Background::get()?;
     let notifier = GrantNotifier::default();
     let events = Arc::new(Events::new(notifier.clone()));
-    let wire = connect(background.clone(), events.clone());
+    let wire = connect(background.clone(), events.clone())?;
     let context = Arc::new(Context::new(
         wire,
         clock,

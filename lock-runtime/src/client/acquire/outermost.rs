@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
-use crate::config::{bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl};
+use crate::config::{
+    RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
+};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
@@ -124,8 +126,20 @@ impl Acquire {
 
     /// How the call asks to hold the lock.
     pub(super) fn mode(&self) -> Result<Mode, LockError> {
-        let mode = self.mode.mode();
-        let checked = mode.and_then(|mode| match (mode.share(), self.retain) {
+        let checked = match self.mode.mode() {
+            Ok(Mode::Exclusive) if self.others.is_none() => return Ok(Mode::Exclusive),
+            Ok(mode) => self.check_mode(mode).map(|()| mode),
+            Err(error) => Err(error),
+        };
+        checked.map_err(|error| self.about_the_key(error))
+    }
+
+    fn check_mode(&self, mode: Mode) -> Result<(), LockError> {
+        if mode != Mode::Exclusive {
+            let record = self.core.options.record;
+            record.require_native("readers, writers and permits")?;
+        }
+        match (mode.share(), self.retain) {
             (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
                 "a share of a lock is never retained",
             )),
@@ -135,9 +149,24 @@ impl Acquire {
             (None, Some(retain)) if self.others.is_some() && !retain.is_zero() => Err(
                 LockError::invalid_options("a lease of several locks is never retained"),
             ),
-            _ => Ok(mode),
-        });
-        checked.map_err(|error| self.about_the_key(error))
+            _ => Ok(()),
+        }
+    }
+
+    fn check_retain(&self, retain: Duration, ttl: Duration) -> Result<(), LockError> {
+        if retain.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native(RETAINED)?;
+        check_retain(retain, ttl)
+    }
+
+    fn check_hold_at_least(&self) -> Result<(), LockError> {
+        if self.hold_at_least.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native("minimum hold")?;
+        check_hold_at_least(self.hold_at_least, self.max_hold)
     }
 
     pub(super) fn bounded_wait(&self) -> Duration {
@@ -150,9 +179,9 @@ impl Acquire {
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
                 self.retain
-                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
+                    .map_or(Ok(()), |retain| self.check_retain(retain, ttl))
             })
-            .and_then(|()| check_hold_at_least(self.hold_at_least, self.max_hold))
+            .and_then(|()| self.check_hold_at_least())
             .map_err(|error| self.about_the_key(error))?;
         Ok(LeaseTerms {
             ttl,

@@ -14,6 +14,7 @@ mod moving_slot;
 mod next;
 mod queue;
 mod random;
+mod redisson;
 mod release;
 mod renew;
 mod rest;
