@@ -7,6 +7,7 @@
 //! | `guard` | a lock by hand: acquire, try, renew, release |
 //! | `reentrancy` | locked functions that call each other, concurrently and in tasks |
 //! | `modes` | readers and a writer, permits, two locks at once |
+//! | `with_java` | a lock that a Java service takes as well, by Redisson |
 //! | `lottery` | a scheduled job that one of several instances runs |
 //! | `lost_lease` | a lock that is lost: the body stops and the call fails |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer whose lease is over |

@@ -89,14 +89,14 @@ impl Length {
         }
     }
 
-    /// Refuses a literal `retain` of a share: the end of a share may admit others.
-    pub(crate) fn must_not_retain_a_share(&self, errors: &mut Errors) {
+    /// Refuses a literal `retain` of what is never retained.
+    pub(crate) fn must_not_retain(&self, what: &str, errors: &mut Errors) {
         if let Length::Literal(retain, span) = self
             && !retain.is_zero()
         {
             errors.add(
                 *span,
-                "a share of a lock is never retained: leave `retain` out",
+                format_args!("{what} is never retained: leave `retain` out"),
             );
         }
     }
@@ -373,12 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn retain_of_a_share_is_refused_unless_zero() {
+    fn retain_of_what_is_never_retained_is_refused_unless_zero() {
         let problems = |retain| {
             let mut errors = Errors::default();
             let retain = syn::parse_str(retain).unwrap();
             let retain = Length::read("retain", retain, Allowed::Any, &mut errors).unwrap();
-            retain.must_not_retain_a_share(&mut errors);
+            retain.must_not_retain("a share of a lock", &mut errors);
             errors.messages()
         };
         let refused = "a share of a lock is never retained: leave `retain` out";

@@ -59,7 +59,11 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
     };
     let mode = read_mode(args.mode, args.permits, args.take, errors);
     match (&retain, &ttl) {
-        (Some(retain), _) if mode.is_share() => retain.must_not_retain_a_share(errors),
+        (Some(retain), _) if mode.is_share() => retain.must_not_retain("a share of a lock", errors),
+        // The end of a share may admit others, and several locks have no local queue.
+        (Some(retain), _) if has_keys => {
+            retain.must_not_retain("a lease of several locks", errors);
+        }
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
         _ => (),
     }

@@ -31,6 +31,12 @@ fn is_line_removed(line: &str) -> bool {
         Some((_, "owner_compare_on_keys")) => is_removed!("owner_compare_on_keys"),
         Some((_, "owner_compare_on_release")) => is_removed!("owner_compare_on_release"),
         Some((_, "owner_compare_on_renewal")) => is_removed!("owner_compare_on_renewal"),
+        Some((_, "redisson_owner_compare_on_release")) => {
+            is_removed!("redisson_owner_compare_on_release")
+        }
+        Some((_, "redisson_owner_compare_on_renewal")) => {
+            is_removed!("redisson_owner_compare_on_renewal")
+        }
         Some((_, "share_limit_compared")) => is_removed!("share_limit_compared"),
         Some((_, "share_owner_compared")) => is_removed!("share_owner_compared"),
         Some((_, "share_raises_the_lock")) => is_removed!("share_raises_the_lock"),

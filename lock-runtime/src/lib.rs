@@ -99,7 +99,8 @@
 //! # Clients of other kinds
 //!
 //! The lock's record is an ordinary `SET NX PX` lock. So redis-py, redsync, rslock, node-redlock and
-//! hand-written clients exclude this one and are excluded by it, given the same key with its prefix.
+//! hand-written clients exclude this one and are excluded by it, given the same key with its prefix. A client with
+//! [`Record::Redisson`] does so with Java services that use Redisson's `RLock`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -122,6 +123,7 @@ mod telemetry;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
+pub use config::Record;
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

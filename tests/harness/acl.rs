@@ -43,6 +43,33 @@ pub const CLUSTER_RIGHTS: &[&str] = &["+cluster|slots", "+asking"];
 /// What the user of a client that waits for replicas needs as well.
 pub const REPLICA_RIGHTS: &[&str] = &["+wait"];
 
+/// The same for a client whose locks are in Redisson's record. The page prints them as well.
+pub const REDISSON_RIGHTS: &[&str] = &[
+    "~lock:*",
+    "~redisson_lock_queue:*",
+    "resetchannels",
+    "&redisson_lock__channel:*",
+    // The commands that the client sends,
+    "+ping",
+    "+subscribe",
+    "+unsubscribe",
+    "+evalsha",
+    "+eval",
+    // and those that the scripts call.
+    "+type",
+    "+get",
+    "+hset",
+    "+hexists",
+    "+hlen",
+    "+hkeys",
+    "+lindex",
+    "+pttl",
+    "+pexpire",
+    "+time",
+    "+del",
+    "+publish",
+];
+
 /// Name and password of the harness, whose inspections and faults need every right.
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, RawLock, entry, lua, owner};
+use crate::raw::{Answer, REST, RawLock, entry, lua, owner};
 use crate::server::RedisServer;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
@@ -28,6 +28,8 @@ static KEYS_END: LazyLock<Script> =
 pub struct RawLocks {
     /// Each of them.
     pub locks: Vec<RawLock>,
+    /// Whether the caller of the last `keys_acquire` that waits has a lock behind the one in the way.
+    pub holds_later: bool,
 }
 
 impl RawLocks {
@@ -36,6 +38,7 @@ impl RawLocks {
         let names = names.into_iter();
         Self {
             locks: names.map(|name| RawLock::new(server, name)).collect(),
+            holds_later: false,
         }
     }
 
@@ -45,8 +48,9 @@ impl RawLocks {
         // The number of the lock in the way comes before what `acquire` answers.
         match call? {
             Value::Array(mut parts) => {
-                let number = redis::from_redis_value(parts.remove(0))?;
-                Ok((number, Answer::parse(Value::Array(parts))?))
+                let number: isize = redis::from_redis_value(parts.remove(0))?;
+                self.holds_later = number < 0;
+                Ok((number.unsigned_abs(), Answer::parse(Value::Array(parts))?))
             }
             held => Ok((0, Answer::parse(held)?)),
         }
@@ -74,6 +78,16 @@ impl RawLocks {
             call.key(&lock.k);
         }
         call.arg(owner(who));
+        call.invoke(&mut self.locks[0].connection)
+    }
+
+    /// `rest` of all.
+    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        let mut call = REST.prepare_invoke();
+        for lock in &self.locks {
+            call.key(&lock.k);
+        }
+        call.arg(owner(who)).arg(ms);
         call.invoke(&mut self.locks[0].connection)
     }
 

@@ -23,7 +23,7 @@ mod tls;
 mod wait;
 mod worker;
 
-pub use acl::{CLUSTER_RIGHTS, REPLICA_RIGHTS, RIGHTS};
+pub use acl::{CLUSTER_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS};
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};
@@ -38,10 +38,10 @@ pub use scene::{
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
 };
 pub use server::{Builder, RedisServer};
-pub use shares::{READ, Share};
+pub use shares::{READ, SHARE_ACQUIRE, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
-pub use worker::{Kind, Worker, serve};
+pub use worker::{Kind, Version, Worker, serve};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -30,6 +30,8 @@ pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
+/// `rest`, of one lock or of several.
+pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
 static END: LazyLock<Script> =
     LazyLock::new(|| Script::new(lua!("grant.lua", "choose.lua", "end.lua")));
 
@@ -156,6 +158,12 @@ impl RawLock {
             .key(&self.k)
             .arg(owner(who))
             .invoke(&mut self.connection)
+    }
+
+    /// `rest`.
+    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        let mut call = REST.key(&self.k);
+        call.arg(owner(who)).arg(ms).invoke(&mut self.connection)
     }
 
     /// Whether the server has a command that compares and deletes.
@@ -363,5 +371,13 @@ impl Listener {
         let (_, _, payload): (String, String, String) =
             redis::from_redis_value(message).expect("a push has three parts");
         payload
+    }
+
+    /// The channel and the payload of the next message, for a monitor.
+    pub fn next_of_pattern(&mut self) -> (String, String) {
+        let message = self.connection.recv_response().expect("a push arrives");
+        let (_, _, channel, payload): (String, String, String, String) =
+            redis::from_redis_value(message).expect("a push of a pattern has four parts");
+        (channel, payload)
     }
 }

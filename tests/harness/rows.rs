@@ -12,9 +12,11 @@ mod forgetting;
 mod mixed;
 mod moves;
 mod pause;
+mod redisson;
 mod refusals;
 mod rest;
 mod scripts;
+mod several;
 mod shares;
 mod silence;
 
@@ -98,6 +100,7 @@ pub const TABLE: &[Row] = &[
     refusals::WRONG_PASSWORD,
     rest::KILLED_BEFORE_ITS_MINIMUM,
     rest::REST_CUT,
+    several::KEYS_IN_OPPOSITE_ORDERS,
     shares::READER_KILLED,
     shares::PERMIT_HOLDER_KILLED,
     shares::MANY_SHARES_KILLED,
@@ -110,6 +113,9 @@ pub const TABLE: &[Row] = &[
     mixed::SHARERS_DISCONNECTED,
     mixed::SHARERS_KILLED,
     mixed::OLDER_CLIENT_HANDS_ON,
+    redisson::HOLDER_KILLED,
+    redisson::MESSAGE_LOST,
+    redisson::FORCED_UNLOCK,
     crowd::ORDER,
     crowd::RELEASE_AT_ONCE,
     crowd::THOUSAND_WAITERS,

@@ -8,7 +8,8 @@ use redis::{RedisResult, Script};
 
 use crate::raw::{ACQUIRE, Answer, RawLock, entry, lua, owner};
 
-static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
+/// `share_acquire`, as a client sends it.
+pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(lua!(
         "share_take.lua",
         "grant.lua",

@@ -9,6 +9,7 @@ mod mode;
 mod older;
 mod ours;
 mod plain;
+mod redisson;
 mod runtimes;
 mod serve;
 mod visit;
@@ -19,6 +20,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+pub use redisson::Version;
 pub use serve::{Kind, serve};
 
 use crate::clock::Clock;

@@ -103,6 +103,18 @@ fn readers_permits_and_two_accounts_keep_to_their_modes() {
 }
 
 #[test]
+fn stock_that_a_java_service_shares_loses_no_update() {
+    let expected = [
+        "takes one of 10 pieces.",
+        "takes one of 8 pieces.",
+        "7 pieces are left.",
+        "Refused: lock `stock:7`",
+        "Redisson's record has no readers",
+    ];
+    prints("with_java", &expected);
+}
+
+#[test]
 fn lottery_is_drawn_once() {
     prints(
         "lottery",
@@ -111,6 +123,23 @@ fn lottery_is_drawn_once() {
             " draws.",
             "comes late",
             "The drum turned once.",
+        ],
+    );
+}
+
+#[test]
+fn hourly_job_runs_once_a_tick() {
+    prints(
+        "hourly",
+        &[
+            "It is 1 o'clock.",
+            "machine 1 writes the report.",
+            "machine 2 is not needed.",
+            "machine 3 is not needed.",
+            "It is 2 o'clock.",
+            "machine 1 writes the report.",
+            "machine 3 is not needed.",
+            "once in each hour",
         ],
     );
 }

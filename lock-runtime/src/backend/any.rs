@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{self, CLOCK, RedisWire, Target};
+use crate::backend::redis::{self, CLOCK, RedisWire, RedissonWire, Target};
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::wire::Wire as _;
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
-use crate::config::Options;
+use crate::config::{Options, Record};
 use crate::error::LockError;
 use crate::key::LockSet;
 use crate::lease::Lease;
@@ -23,13 +23,19 @@ use crate::lease::Lease;
 pub(crate) enum AnyBackend {
     Memory(Arc<Memory>),
     Redis(Arc<Remote<RedisWire>>),
+    /// The same servers, with locks in Redisson's record.
+    Redisson(Arc<Remote<RedissonWire>>),
 }
 
 macro_rules! each {
     ($any:expr, $backend:ident => $call:expr) => {
+        each!($any, Memory($backend) => $call, Remote($backend) => $call)
+    };
+    ($any:expr, Memory($memory:pat) => $in_memory:expr, Remote($remote:pat) => $on_servers:expr) => {
         match $any {
-            AnyBackend::Memory($backend) => $call,
-            AnyBackend::Redis($backend) => $call,
+            AnyBackend::Memory($memory) => $in_memory,
+            AnyBackend::Redis($remote) => $on_servers,
+            AnyBackend::Redisson($remote) => $on_servers,
         }
     };
 }
@@ -44,20 +50,26 @@ impl AnyBackend {
             )),
             _ => {
                 let target = Target::parse(url, options)?;
-                let remote = remote::open(options, CLOCK, |background, events| {
-                    RedisWire::new(target, options, background, events)
-                })?;
-                Ok(AnyBackend::Redis(remote))
+                match options.record {
+                    Record::Native => remote::open(options, CLOCK, |background, events| {
+                        Ok(RedisWire::new(target, options, background, events))
+                    })
+                    .map(AnyBackend::Redis),
+                    Record::Redisson => remote::open(options, CLOCK, |background, events| {
+                        RedissonWire::new(target, options, background, events)
+                    })
+                    .map(AnyBackend::Redisson),
+                }
             }
         }
     }
 
     /// Checks that the store answers.
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
-        match self {
-            AnyBackend::Memory(_) => Ok(()),
-            AnyBackend::Redis(remote) => remote.clone().ping().await,
-        }
+        each!(self,
+            Memory(_) => Ok(()),
+            Remote(remote) => remote.clone().ping().await
+        )
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -66,17 +78,18 @@ impl AnyBackend {
 
     /// The clock of callers that block their thread: paused time would not go on while they block.
     pub(crate) fn blocking_clock(&self) -> Clock {
-        match self {
-            AnyBackend::Memory(_) => Clock::Real,
-            AnyBackend::Redis(remote) => remote.clock(),
-        }
+        each!(self,
+            Memory(_) => Clock::Real,
+            Remote(remote) => remote.clock()
+        )
     }
 
     pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
         let undelivered = match self {
-            // Boxed, or it would be part of every future that acquires a lock on a server.
-            AnyBackend::Memory(memory) => Box::pin(memory.clone().acquire(request)).await,
             AnyBackend::Redis(remote) => remote.clone().acquire(request).await,
+            // Boxed, or they would be part of every future that acquires a lock on a server.
+            AnyBackend::Redisson(remote) => Box::pin(remote.clone().acquire(request)).await,
+            AnyBackend::Memory(memory) => Box::pin(memory.clone().acquire(request)).await,
         };
         undelivered.map(Undelivered::deliver)
     }
@@ -87,16 +100,13 @@ impl AnyBackend {
         request: Request,
     ) -> Result<Arc<Lease>, LockError> {
         let key = request.locks.first().key.clone();
-        match self {
-            AnyBackend::Memory(memory) => {
-                let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
-                block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
-            }
-            AnyBackend::Redis(remote) => {
-                let acquire = remote.clone().acquire(request);
-                redis::block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
-            }
-        }
+        each!(self, Memory(memory) => {
+            let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
+            block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
+        }, Remote(remote) => {
+            let acquire = remote.clone().acquire(request);
+            redis::block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
+        })
     }
 
     pub(crate) fn delivered(&self, lease: &Lease) {
@@ -113,10 +123,10 @@ impl AnyBackend {
 
     /// As [`downgrade`](AnyBackend::downgrade), for callers that block their thread.
     pub(crate) fn downgrade_blocking(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {
-        let lease = match self {
-            AnyBackend::Memory(memory) => block_on(memory.clone().downgrade(lease)),
-            AnyBackend::Redis(remote) => redis::block_on(remote.clone().downgrade(lease)),
-        };
+        let lease = each!(self,
+            Memory(memory) => block_on(memory.clone().downgrade(lease)),
+            Remote(remote) => redis::block_on(remote.clone().downgrade(lease))
+        );
         lease.map(Undelivered::deliver)
     }
 
@@ -126,10 +136,10 @@ impl AnyBackend {
 
     /// As [`release`](AnyBackend::release), for callers that block their thread.
     pub(crate) fn release_blocking(&self, lease: Arc<Lease>) -> ReleaseOutcome {
-        match self {
-            AnyBackend::Memory(memory) => block_on(memory.clone().release(lease)),
-            AnyBackend::Redis(remote) => redis::block_on(remote.clone().release(lease)),
-        }
+        each!(self,
+            Memory(memory) => block_on(memory.clone().release(lease)),
+            Remote(remote) => redis::block_on(remote.clone().release(lease))
+        )
     }
 
     pub(crate) fn abandon(&self, lease: Arc<Lease>) {
@@ -138,18 +148,18 @@ impl AnyBackend {
 
     /// Whether these locks can be acquired together.
     pub(crate) fn are_together(&self, locks: &LockSet) -> bool {
-        match self {
-            AnyBackend::Memory(_) => true,
-            AnyBackend::Redis(remote) => remote.wire.are_together(&locks.names()),
-        }
+        each!(self,
+            Memory(_) => true,
+            Remote(remote) => remote.wire.are_together(&locks.names())
+        )
     }
 
     /// Retains no lease any more, and releases those that are retained.
     pub(crate) fn stop_retaining(&self) {
-        match self {
-            AnyBackend::Memory(_) => {}
-            AnyBackend::Redis(remote) => remote.stop_retaining(),
-        }
+        each!(self,
+            Memory(_) => {},
+            Remote(remote) => remote.stop_retaining()
+        )
     }
 
     pub(crate) fn live(&self) -> Vec<Arc<Lease>> {
@@ -162,10 +172,10 @@ impl AnyBackend {
 
     /// Whether this is still the process that the backend works in.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
-        match self {
-            AnyBackend::Memory(_) => Ok(()),
-            AnyBackend::Redis(remote) => remote.check_process(),
-        }
+        each!(self,
+            Memory(_) => Ok(()),
+            Remote(remote) => remote.check_process()
+        )
     }
 
     /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
@@ -188,6 +198,7 @@ impl fmt::Debug for AnyBackend {
         f.write_str(match self {
             AnyBackend::Memory(_) => "Memory",
             AnyBackend::Redis(_) => "Redis",
+            AnyBackend::Redisson(_) => "Redisson",
         })
     }
 }

@@ -97,6 +97,10 @@ impl OwnedLease {
         }
         self.lease = Some(outcome?);
         self.delivered(now);
+        if old.is_known_lost() {
+            // By a shutdown, while the writer became a reader: the reader's lease was not there to be ended.
+            self.lose(LossReason::Shutdown);
+        }
         match self.loss() {
             None => Ok(self),
             Some(loss) => Err(self.lost_error(loss)),

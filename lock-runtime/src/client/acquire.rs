@@ -117,7 +117,8 @@ impl Acquire {
     /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
     /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
     /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
-    /// is no longer than [`max_hold`](Acquire::max_hold).
+    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::Record::Redisson) it is
+    /// `InvalidOptions`.
     ///
     /// # Examples
     ///
@@ -141,7 +142,8 @@ impl Acquire {
     ///
     /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
     /// zero, and gets a fencing token of its own. See
-    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process).
+    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
+    /// [Redisson's record](crate::Record::Redisson) it is `InvalidOptions`, unless zero.
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.retain = Some(retain);
         self
@@ -152,7 +154,8 @@ impl Acquire {
     /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
     /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
     ///
-    /// A reader's lease is never retained ([`retain`](Acquire::retain)).
+    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::Record::Redisson)
+    /// has no readers, writers and permits: there they are `InvalidOptions`.
     ///
     /// # Examples
     ///
@@ -171,7 +174,8 @@ impl Acquire {
     }
 
     /// Holds the lock alone, as without this. Says that others [`read`](Acquire::read) under it: its release
-    /// admits all readers that wait, and [`Busy`](crate::LockErrorKind::Busy) tells how many hold the lock.
+    /// admits all readers that wait, and [`Busy`](crate::LockErrorKind::Busy) tells how many hold the lock. As
+    /// [`read`](Acquire::read), it is not for Redisson's record.
     pub fn write(mut self) -> Acquire {
         self.mode.access = Some(Access::Write);
         self
@@ -181,7 +185,8 @@ impl Acquire {
     /// takes one, or as many as [`take`](Acquire::take) says.
     ///
     /// The limit is the caller's own and is stored nowhere: a caller with a limit of 3 waits where three are
-    /// taken, while one with a limit of 5 goes in. A holder that crashes leaves its own permits to its ttl.
+    /// taken, while one with a limit of 5 goes in. A holder that crashes leaves its own permits to its ttl. As
+    /// [`read`](Acquire::read), it is not for Redisson's record.
     ///
     /// # Examples
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::backend::any::AnyBackend;
 use crate::client::lock_client::LockClient;
 use crate::config::address_map::AddressMap;
-use crate::config::{Options, bounded_wait, clean_label};
+use crate::config::{Options, Record, bounded_wait, clean_label};
 use crate::error::LockError;
 
 /// Settings of a [`LockClient`].
@@ -94,6 +94,29 @@ impl LockClientBuilder {
         self
     }
 
+    /// In which record the locks are kept. Default: [`Record::Native`].
+    ///
+    /// [`Record::Redisson`] is for locks that Java services hold as well, by Redisson's `RLock`. Their names have no
+    /// prefix, so set that to an empty one. In memory there are no records; such a client refuses the same options.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lock_runtime::{LockClient, Record};
+    ///
+    /// # fn main() -> Result<(), lock_runtime::LockError> {
+    /// let shared_with_java = LockClient::builder()
+    ///     .url("redis://127.0.0.1:6379")
+    ///     .prefix("")
+    ///     .record(Record::Redisson)
+    ///     .build()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn record(mut self, record: Record) -> LockClientBuilder {
+        self.options.record = record;
+        self
+    }
+
     /// The ttl of calls that set none, 20 ms to 24 h. Default: 30 s.
     pub fn ttl(mut self, ttl: Duration) -> LockClientBuilder {
         self.options.ttl = ttl;
@@ -107,7 +130,8 @@ impl LockClientBuilder {
     }
 
     /// The name of this service, as it appears in the busy errors of other processes and in Redis. Default:
-    /// the program and the host. Process id and function are added. At most 64 characters.
+    /// the program and the host. Process id and function are added. At most 64 characters. [Redisson's
+    /// record](Record::Redisson) has no room for it.
     pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
         self.options.label = Some(clean_label(label.as_ref()));
         self
@@ -145,6 +169,7 @@ impl LockClientBuilder {
     /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
     /// own. That happens in the order of arrival, between callers with the same ttl, while two thirds of the
     /// lease are left. While other processes wait, it goes on for no longer than a second.
+    /// In [Redisson's record](Record::Redisson) there are no such turns.
     pub fn local_turns(mut self, turns: u32) -> LockClientBuilder {
         self.options.local_turns = turns;
         self
@@ -157,7 +182,8 @@ impl LockClientBuilder {
     /// Meanwhile the next caller of the same key takes the lease without a command. A waiter in another client
     /// ends it at once; a call there that does not wait finds the lock busy. Call
     /// [`shutdown`](LockClient::shutdown) before the process exits, or retained leases stay for their ttl.
-    /// In memory this has no effect: there are no commands to save.
+    /// In memory this has no effect: there are no commands to save. In [Redisson's record](Record::Redisson) it is
+    /// `InvalidOptions`, since a waiter there cannot ask for the lease.
     pub fn retain(mut self, retain: Duration) -> LockClientBuilder {
         self.options.retain = retain;
         self

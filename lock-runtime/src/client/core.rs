@@ -46,8 +46,12 @@ impl Core {
         }
         let (grace, answer) = (self.options.shutdown_grace, self.options.command_timeout);
         if !self.completes_within(grace, self.admission.empty()).await {
-            for lease in self.backend.live() {
-                lease.lose(LossReason::Shutdown);
+            // Twice: a writer that became a reader meanwhile has another lease, and one that does so after its lease
+            // was ended ends the new one.
+            for _ in 0..2 {
+                for lease in self.backend.live() {
+                    lease.lose(LossReason::Shutdown);
+                }
             }
             self.completes_within(answer, self.admission.empty()).await;
         }

@@ -208,7 +208,8 @@ impl LockGuard {
     ///
     /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, or no answer came before
     /// its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
-    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits, or several locks. `Rejected` if the server refuses.
+    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits or several locks, or its
+    /// lock is in [Redisson's record](crate::Record::Redisson). `Rejected` if the server refuses.
     ///
     /// # Cancel safety
     ///
@@ -267,6 +268,8 @@ impl LockGuard {
             }
             None => {}
         }
+        let native = self.core.options.record.require_native("readers");
+        native.map_err(|error| error.with_key(&key))?;
         drop(self.reference);
         match self.frame.into_last() {
             Some(lease) => Ok(Downgradable::Writer(lease)),

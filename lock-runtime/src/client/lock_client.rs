@@ -97,8 +97,11 @@ impl LockClient {
     /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each other.
     /// Locks that the call tree holds already are entered; the others are acquired while those are held, and so out of
     /// that order, for at most `wait`.
-    /// A key that is given twice is locked once. A call for no key, or for more than 32, fails with `InvalidKey`. The
-    /// locks that come before an awaited one are held meanwhile.
+    /// A key that is given twice is locked once. A call for more than 32 keys fails with `InvalidKey`, and one for no key
+    /// with `InvalidOptions`. The locks that come before an awaited one are held meanwhile. Several locks are held
+    /// exclusively, and never retained: [`read`](Acquire::read), [`permits`](Acquire::permits) and
+    /// [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
+    /// [Redisson's record](crate::Record::Redisson).
     ///
     /// # Examples
     ///

@@ -3,9 +3,11 @@
 pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
+mod record;
 
 use std::time::Duration;
 
+pub use self::record::Record;
 use crate::config::address_map::AddressMap;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
@@ -29,6 +31,9 @@ pub(crate) const TURNS: u32 = FencingToken::STEP;
 /// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
+/// What [`Record::require_native`] is asked for where a lease is to be retained.
+pub(crate) const RETAINED: &str = "retained leases";
+
 /// Longer waits are shortened to this, so that sums of times stay within range.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -36,6 +41,7 @@ const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) prefix: String,
+    pub(crate) record: Record,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
     /// The service's name in holder labels; `None` for no label at all.
@@ -64,6 +70,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             prefix: "lock:".to_owned(),
+            record: Record::Native,
             ttl: DEFAULT_TTL,
             wait: DEFAULT_WAIT,
             label: Some(default_label()),
@@ -87,6 +94,9 @@ impl Options {
     pub(crate) fn check(&self) -> Result<(), LockError> {
         check_ttl(self.ttl)?;
         check_retain(self.retain, self.ttl)?;
+        if !self.retain.is_zero() {
+            self.record.require_native(RETAINED)?;
+        }
         if self.prefix.contains(['{', '}']) {
             return Err(LockError::invalid_options(
                 "a prefix must not contain `{` or `}`: it would decide the slot of every key",
@@ -222,6 +232,11 @@ mod tests {
             assert!(error.to_string().contains(reason), "{error}");
         };
         refuse(|o| o.ttl = Duration::from_millis(19), "20 ms");
+        let in_redisson = |o: &mut Options| {
+            o.record = Record::Redisson;
+            o.retain = Duration::from_secs(1);
+        };
+        refuse(in_redisson, "Redisson's record has no retained leases");
         refuse(|o| o.ttl = MAX_TTL + Duration::from_nanos(1), "24 h");
         refuse(|o| o.prefix = "{a}".to_owned(), "slot");
         refuse(|o| o.prefix = "x".repeat(129), "128 bytes");

@@ -58,6 +58,10 @@ impl LockKey {
         LockKey::new("", Some(KeyProblem::Missing))
     }
 
+    pub(crate) fn is_missing(&self) -> bool {
+        self.problem() == Some(&KeyProblem::Missing)
+    }
+
     /// The key as text, without the client's prefix.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -6,6 +6,7 @@ use super::key_set::KeySet;
 use super::lock_key::LockKey;
 use super::name_set::NameSet;
 use super::record_names::RecordNames;
+use crate::control::is_removed;
 
 /// A lock to be acquired: its key, and the names of its records.
 #[derive(Clone)]
@@ -35,7 +36,9 @@ impl LockSet {
     /// without any lock.
     pub(crate) fn of(mut locks: Vec<Lock>) -> Option<LockSet> {
         let name = |lock: &Lock| lock.names.lock.clone();
-        locks.sort_by(|one, other| one.names.lock.as_bytes().cmp(other.names.lock.as_bytes()));
+        if !is_removed!("order_of_keys") {
+            locks.sort_by(|one, other| one.names.lock.as_bytes().cmp(other.names.lock.as_bytes()));
+        }
         locks.dedup_by_key(|lock| name(lock));
         let mut locks = locks.into_iter();
         Some(LockSet {

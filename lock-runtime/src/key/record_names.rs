@@ -8,7 +8,7 @@ use super::lock_name::LockName;
 
 /// A kind of record. Every lock may have one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum RecordKind {
     /// The holder of the lock.
     Lock,
     /// The last fencing token.
@@ -17,19 +17,25 @@ pub(crate) enum Record {
     Queue,
     /// The owners that share the lock.
     Shares,
+    /// Beside a lock that Redisson keeps: the waiters of a fair lock, which Redisson alone writes.
+    FairQueue,
 }
 
-impl Record {
-    pub(crate) const ALL: [Record; 4] =
-        [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+impl RecordKind {
+    pub(crate) const ALL: [RecordKind; 4] = [
+        RecordKind::Lock,
+        RecordKind::Fence,
+        RecordKind::Queue,
+        RecordKind::Shares,
+    ];
 
     /// The end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {
         match self {
-            Record::Lock => None,
-            Record::Fence => Some(":f"),
-            Record::Queue => Some(":w"),
-            Record::Shares => Some(":r"),
+            RecordKind::Lock | RecordKind::FairQueue => None,
+            RecordKind::Fence => Some(":f"),
+            RecordKind::Queue => Some(":w"),
+            RecordKind::Shares => Some(":r"),
         }
     }
 }
@@ -77,7 +83,7 @@ impl RecordNames {
         })
     }
 
-    pub(crate) fn of(&self, record: Record) -> NameOf<'_> {
+    pub(crate) fn of(&self, record: RecordKind) -> NameOf<'_> {
         NameOf {
             names: self,
             record,
@@ -89,17 +95,22 @@ impl RecordNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameOf<'a> {
     names: &'a RecordNames,
-    record: Record,
+    record: RecordKind,
 }
 
 impl<'a> NameOf<'a> {
     /// The parts of the name in their order, so that a command can be written without allocation.
     pub(crate) fn parts(self) -> [&'a str; 4] {
         let lock = &*self.names.lock;
-        match self.record.suffix() {
-            None => ["", lock, "", ""],
-            Some(suffix) if self.names.is_tagged => ["", lock, "", suffix],
-            Some(suffix) => ["{", lock, "}", suffix],
+        match (self.record, self.record.suffix()) {
+            // Redisson adds no braces to a name that has one.
+            (RecordKind::FairQueue, _) if lock.contains('{') => {
+                ["redisson_lock_queue:", lock, "", ""]
+            }
+            (RecordKind::FairQueue, _) => ["redisson_lock_queue:{", lock, "}", ""],
+            (_, None) => ["", lock, "", ""],
+            (_, Some(suffix)) if self.names.is_tagged => ["", lock, "", suffix],
+            (_, Some(suffix)) => ["{", lock, "}", suffix],
         }
     }
 }
@@ -131,7 +142,7 @@ pub(crate) fn is_reserved(key: &str) -> bool {
 }
 
 fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
-    let mut suffixes = Record::ALL.into_iter().filter_map(Record::suffix);
+    let mut suffixes = RecordKind::ALL.into_iter().filter_map(RecordKind::suffix);
     match suffixes.find(|suffix| name.ends_with(suffix)) {
         Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
         None => Ok(()),

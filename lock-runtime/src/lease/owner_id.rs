@@ -77,6 +77,13 @@ impl OwnerId {
         ascii(&self.0)
     }
 
+    /// The last 63 random bits, as a number that Java has a type for.
+    pub(crate) fn number(&self) -> u64 {
+        let six = |character: &u8| ALPHABET.iter().position(|other| other == character);
+        let bits = self.0[ClientId::LEN..].iter().filter_map(six);
+        bits.fold(0, |number: u64, six| number << 6 | six as u64) >> 1
+    }
+
     /// The client that drew it.
     pub(crate) fn process(&self) -> ClientId {
         let mut process = [0; ClientId::LEN];
@@ -135,6 +142,20 @@ mod tests {
             random[bit / 8] = 0x80 >> (bit % 8);
             assert_ne!(OwnerId::from_random(process, random), zero, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn number_has_63_of_the_random_bits() {
+        let process = ClientId::from_random([0; 6]);
+        let number = |random| OwnerId::from_random(process, random).number();
+        assert_eq!(number([0; 11]), 0);
+        let counts = |bit: &usize| {
+            let mut random = [0; 11];
+            random[bit / 8] = 0x80 >> (bit % 8);
+            number(random) != number([0; 11])
+        };
+        assert_eq!((0..84).filter(counts).count(), 63);
+        assert!(number([0xff; 11]) <= i64::MAX as u64);
     }
 
     #[test]

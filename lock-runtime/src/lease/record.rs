@@ -57,6 +57,8 @@ pub(crate) enum Holder {
     Ours(String),
     /// Several owners together.
     Shared(Shared),
+    /// An owner in Redisson's record, by its field there.
+    Redisson(String),
     /// Another program that locks with `SET NX PX`; the number distinguishes one value from another.
     Foreign(u64),
 }
@@ -91,14 +93,36 @@ impl Holder {
         }
     }
 
+    /// Parses the field of the owner in Redisson's record, which is empty if there are many.
+    pub(crate) fn parse_field(field: &[u8]) -> Holder {
+        let field = &field[..field.len().min(LONGEST_LABEL)];
+        Holder::Redisson(String::from_utf8_lossy(field).into_owned())
+    }
+
     /// The holder in words, for an error.
     pub(crate) fn describe(&self) -> String {
         match self {
             Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
             Holder::Ours(label) => label.escape_debug().to_string(),
             Holder::Shared(shared) => shared.to_string(),
+            Holder::Redisson(field) => describe_field(field),
             Holder::Foreign(_) => "a client that is not lock-runtime".to_owned(),
         }
+    }
+}
+
+/// An owner in Redisson's record: the UUID of its client, and after a colon the number of its thread. An owner of this
+/// crate has a random number there, which nobody may know.
+fn describe_field(field: &str) -> String {
+    /// No process has had so many threads.
+    const DIGITS_OF_A_THREAD: usize = 12;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match field.split_once(':') {
+        _ if field.is_empty() => "a Redisson client".to_owned(),
+        Some((client, number)) if is_number(number) && number.len() > DIGITS_OF_A_THREAD => {
+            format!("a lock-runtime client {}", client.escape_debug())
+        }
+        _ => format!("a Redisson client {}", field.escape_debug()),
     }
 }
 
@@ -257,6 +281,24 @@ mod tests {
         let shown = Holder::parse(forged.as_bytes()).describe();
         assert_eq!(shown.len(), LONGEST_LABEL);
         assert!(shown.starts_with("api-7 (pid 4121) ship"));
+    }
+
+    #[test]
+    fn owner_in_the_record_of_redisson_is_described_by_its_field() {
+        const CLIENT: &str = "3f2504e0-4f89-11d3-9a0c-0305e82c3301";
+        let describe = |field: &str| Holder::parse_field(field.as_bytes()).describe();
+        let java = format!("{CLIENT}:47");
+        assert_eq!(describe(&java), format!("a Redisson client {java}"));
+        let ours = format!("{CLIENT}:4611686018427387904");
+        assert_eq!(describe(&ours), format!("a lock-runtime client {CLIENT}"));
+        let of_a_port = format!("{CLIENT}:{CLIENT}");
+        assert_eq!(
+            describe(&of_a_port),
+            format!("a Redisson client {of_a_port}")
+        );
+        assert_eq!(describe(""), "a Redisson client");
+        assert_eq!(describe("a\nb"), "a Redisson client a\\nb");
+        assert!(describe(&"x".repeat(1 << 20)).len() < 2 * LONGEST_LABEL);
     }
 
     #[test]

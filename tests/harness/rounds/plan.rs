@@ -51,8 +51,9 @@ one. Prints one line a row and every violation; fails if there is one.";
                 "--budget" => plan.budget = time(value()?)?,
                 "--client" => {
                     let name = value()?;
-                    // The rows themselves start older clients, beside ours.
-                    let kind = Kind::parse(name).filter(|&kind| kind != Kind::Older);
+                    // The rows themselves start clients of other kinds, beside ours.
+                    let kind = Kind::parse(name);
+                    let kind = kind.filter(|kind| matches!(kind, Kind::Ours | Kind::Plain));
                     plan.kind = kind.ok_or(format!("no such client: {name}"))?;
                 }
                 name => {

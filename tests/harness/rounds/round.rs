@@ -61,6 +61,16 @@ impl<'a> Round<'a> {
         self.arena.worker(url, None)
     }
 
+    /// A process with a client of this kind.
+    pub fn worker_of(&self, kind: worker::Kind) -> Worker {
+        self.worker_of_at(kind, &self.server.url())
+    }
+
+    /// A process with a client of this kind that uses locks at `url`, maybe behind a proxy.
+    pub fn worker_of_at(&self, kind: worker::Kind, url: &str) -> Worker {
+        self.arena.worker_of(kind, url, None)
+    }
+
     /// A process that uses locks on the server, with this clock.
     pub fn worker_by(&self, clock: &Clock) -> Worker {
         self.arena.worker(&self.server.url(), Some(clock))

@@ -17,8 +17,7 @@ impl Round<'_> {
 
     /// A process whose client knows nothing of shares.
     pub fn older(&self) -> Worker {
-        let url = self.server.url();
-        self.arena.worker_of(worker::Kind::Older, &url, None)
+        self.worker_of(worker::Kind::Older)
     }
 
     /// A process that holds the lock in this mode; if it is a share, it is the first.

@@ -74,9 +74,10 @@ impl<L: Locks> Commands<L> {
             }
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
             ["acquire-all", key, ttl, wait, other] => {
-                let (key, ttl, wait) = lock(key, ttl, wait);
-                let outcome = self.locks().acquire_all([key, other], ttl, wait).await;
-                self.keep(self.visit(key), outcome)
+                self.acquire_all(lock(key, ttl, wait), [key, other]).await
+            }
+            ["acquire-all-reversed", key, ttl, wait, other] => {
+                self.acquire_all(lock(key, ttl, wait), [other, key]).await
             }
             ["retain", key, ttl, wait, time] => {
                 self.retain(lock(key, ttl, wait), millis(time)).await
@@ -197,6 +198,12 @@ impl<L: Locks> Commands<L> {
 
     async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let outcome = self.locks().acquire(key, ttl, wait).await;
+        self.keep(self.visit(key), outcome)
+    }
+
+    /// Acquires the lock `key` and another one, in this order of the call.
+    async fn acquire_all(&mut self, (key, ttl, wait): Lock<'_>, keys: [&str; 2]) -> String {
+        let outcome = self.locks().acquire_all(keys, ttl, wait).await;
         self.keep(self.visit(key), outcome)
     }
 

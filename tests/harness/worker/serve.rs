@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::{io, thread};
 
-use lock_runtime::LockClient;
+use lock_runtime::{LockClient, Record};
 use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
@@ -13,6 +13,7 @@ use super::locks::Locks;
 use super::older::Older;
 use super::ours::Ours;
 use super::plain::Plain;
+use super::redisson::{Redisson, Version};
 use crate::wait::PATIENCE;
 
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
@@ -71,13 +72,18 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
         .expect("the server of the resource accepts connections");
 
     match kind {
-        Kind::Ours => {
-            let client = LockClient::builder().url(locks).build();
+        Kind::Ours | Kind::InRedissonsRecord => {
+            let record = match kind {
+                Kind::Ours => Record::Native,
+                _ => Record::Redisson,
+            };
+            let client = LockClient::builder().url(locks).record(record).build();
             let client = Ours::new(client.expect("the URL is well formed"));
             obey(client, resource).await;
         }
         Kind::Older => obey(Older::new(locks), resource).await,
         Kind::Plain => obey(Plain::new(locks), resource).await,
+        Kind::Redisson(version) => obey(Redisson::new(locks, version), resource).await,
     }
 }
 
@@ -88,16 +94,28 @@ pub enum Kind {
     Ours,
     /// This project's before locks could be shared.
     Older,
+    /// This project's, with its locks in Redisson's record.
+    InRedissonsRecord,
+    /// A stand-in for Redisson.
+    Redisson(Version),
     /// A `SET NX PX` without a fencing token: the negative control.
     Plain,
 }
 
 impl Kind {
+    const ALL: [Self; 7] = [
+        Self::Ours,
+        Self::Older,
+        Self::Plain,
+        Self::InRedissonsRecord,
+        Self::Redisson(Version::V3_5),
+        Self::Redisson(Version::V4_7),
+        Self::Redisson(Version::Fair),
+    ];
+
     /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Ours, Self::Older, Self::Plain]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Its name as an argument.
@@ -106,6 +124,10 @@ impl Kind {
             Self::Ours => "ours",
             Self::Older => "older",
             Self::Plain => "plain",
+            Self::InRedissonsRecord => "in-redissons-record",
+            Self::Redisson(Version::V3_5) => "redisson-3.5",
+            Self::Redisson(Version::V4_7) => "redisson-4.7",
+            Self::Redisson(Version::Fair) => "redisson-fair",
         }
     }
 }

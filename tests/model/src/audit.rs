@@ -42,12 +42,14 @@ pub(crate) enum Breach {
     ShareTaken,
     /// A waiter that fits stays outside, although a share went in or left.
     Unserved,
+    /// The end of a holder freed the lock, or handed it on, before its minimum was over.
+    FreedEarly,
     /// A renewal failed although its owner shares the lock.
     WronglyLost,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 18] = [
+    pub(crate) const ALL: [Breach; 19] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -65,6 +67,7 @@ impl Breach {
         Breach::PhaseToken,
         Breach::ShareTaken,
         Breach::Unserved,
+        Breach::FreedEarly,
         Breach::WronglyLost,
     ];
 }
@@ -147,7 +150,8 @@ impl AuditedRun<'_> {
                 before.map(|lock| lock.value),
                 Some(Value::Ours { share: Some(_), .. })
             );
-        let is_granted = is != was || was_shared && token(before) != token(after);
+        let rests = is == Some(Some(OwnerId::REST));
+        let is_granted = is != was && !rests || was_shared && token(before) != token(after);
         if is.is_some()
             && is_granted
             && !is_confirmed

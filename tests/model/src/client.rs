@@ -57,6 +57,8 @@ pub(crate) enum Phase {
         step: EndStep,
         /// How long anything of the owner can last.
         left: Ticks,
+        /// How long the lock is to stay taken; zero once an answer says that it rests.
+        rests: Ticks,
         unanswered: bool,
         /// The last `end` was sent when no other command of the owner could arrive any more.
         late: bool,
@@ -83,6 +85,8 @@ pub(crate) struct Lease {
     /// The connection broke since the grant; recorded only where leases are retained.
     pub(crate) torn: bool,
     pub(crate) downgrades: Downgrade,
+    /// How long the lock is to stay taken although its holder is done.
+    pub(crate) rests: Ticks,
     /// The server took the lock anew when it should have become a share. Its client cannot see that.
     pub(crate) taken_anew: bool,
 }
@@ -150,6 +154,16 @@ impl Lease {
         !self.lost && self.deadline > 0
     }
 
+    /// How long the lock is to stay taken if it is released now. A lost lease rests no more, and one without a body has
+    /// done nothing.
+    pub(crate) fn rest(&self) -> Ticks {
+        if self.is_valid() && self.body == Body::Inside {
+            self.rests
+        } else {
+            0
+        }
+    }
+
     /// Whether its owner relies on a share that was a lock.
     pub(crate) fn is_downgraded(&self) -> bool {
         self.downgrades == Downgrade::Done && self.is_valid()
@@ -196,12 +210,16 @@ impl Client {
                     lease.deadline = (lease.deadline - 1).max(0);
                     lease.since = (lease.since + 1).min(max_local_time);
                     lease.retained = (lease.retained - 1).max(0);
+                    lease.rests = (lease.rests - 1).max(0);
                 }
                 Phase::Ending {
-                    step: EndStep::Settle,
-                    left,
-                    ..
-                } => *left = (*left - 1).max(0),
+                    step, left, rests, ..
+                } => {
+                    *rests = (*rests - 1).max(0);
+                    if *step == EndStep::Settle {
+                        *left = (*left - 1).max(0);
+                    }
+                }
                 _ => {}
             }
         }

@@ -63,6 +63,8 @@ pub struct Configuration {
     pub local_turns: Option<Ticks>,
     /// How long an uncontended lease is retained after the body; zero is not at all.
     pub retain: Ticks,
+    /// How long a lock stays taken at least, although its body is over.
+    pub at_least: Ticks,
     /// Every other caller's ttl is longer by this. The first caller's is, if the number of callers is even.
     pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
@@ -111,6 +113,7 @@ impl Configuration {
             max_local_time: self.local_turns,
             retain: self.retain,
             claim: self.claim,
+            at_least: self.at_least,
             forgets: self.forgets,
             synchronous: self.synchronous,
             deletes: self.deletes,
@@ -197,6 +200,7 @@ impl Breach {
             }
             Breach::ShareTaken => "a share ends only by its owner's end or by its lapse",
             Breach::Unserved => "a share that goes in or leaves lets in the first waiter that fits",
+            Breach::FreedEarly => "no end frees a lock before its minimum is over",
             Breach::WronglyLost => "a renewal fails only if its owner does not have the lock",
         }
     }

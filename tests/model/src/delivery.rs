@@ -7,6 +7,9 @@ use crate::network::{Incoming, Kind, Reply, Request};
 use crate::server::{Answer, Command, Lock, Member, OwnerId, Records, Refusal, Share, Site, Value};
 use crate::world::World;
 
+/// The bit of a script, beside those of plain locks and of shares.
+const RESTS: u16 = 1 << 8;
+
 impl World {
     /// The server runs a command, and sends the answer and its announcements.
     pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
@@ -15,12 +18,14 @@ impl World {
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
+            Kind::Rest { .. } => RESTS,
             // Not a script, so the server always knows it.
             Kind::Delete { .. } => 0,
         };
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
-        let script = script << if of_shares { 4 } else { 0 };
+        // There is one script for that, since a share has no minimum.
+        let script = script << if of_shares && script != RESTS { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
         }
@@ -48,6 +53,7 @@ impl World {
             Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
             Kind::Renew { ttl } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
+            Kind::Rest { ttl } => Command::Rest { owner, ttl },
             Kind::Delete { token } => Command::Delete { owner, token },
             Kind::End { successor } => Command::End {
                 owner,
@@ -87,6 +93,7 @@ impl World {
         };
         step.audit(&mut self.breaches);
         self.note_taken_anew(&before, command, run.answer);
+        self.note_rest(&before, command, run.answer);
         if request.awaited && run.answer == Answer::Nil && self.records.share(owner).is_some() {
             self.breaches.add(Breach::WronglyLost);
         }
@@ -106,6 +113,28 @@ impl World {
             }
         }
         run.answer
+    }
+
+    /// Notes for how long a lock has to stay taken, and if an end frees it before.
+    fn note_rest(&mut self, before: &Records, command: Command, answer: Answer) {
+        if let (Command::Rest { ttl, .. }, Answer::Code(1)) = (command, answer) {
+            self.minimum = ttl;
+        }
+        let (Command::Release { owner }
+        | Command::Delete { owner, .. }
+        | Command::End { owner, .. }
+        | Command::ShareEnd { owner, .. }) = command
+        else {
+            return;
+        };
+        let is_ended = before.holder() == Some(owner) && self.records.holder() != Some(owner);
+        let client = self.client(owner.client);
+        let index = client.find(owner.number).filter(|_| is_ended);
+        if let Some(index) = index
+            && let Phase::Ending { rests: 1.., .. } = client.owners[index].phase
+        {
+            self.breaches.add(Breach::FreedEarly);
+        }
     }
 
     /// Notes if a lock that should become a share is taken anew, since it was lost.
@@ -153,6 +182,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
         },
         Kind::Renew { ttl } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
+        Kind::Rest { .. } => unreachable!("a share has no minimum"),
         Kind::End { .. } => Command::ShareEnd {
             owner,
             share: Some(share),

@@ -12,7 +12,8 @@
 //!   records.
 //! - `client`, `conduct`, `outstanding`: a client's steps, each from one wait to the next. They cover local
 //!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
-//!   hand-off to a successor, settling, local turns, retained leases, shares, and locks that become shares.
+//!   hand-off to a successor, settling, local turns, retained leases, shares, locks that become shares, and locks that
+//!   stay taken for a minimum.
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
 //!   its replies. Its commands are lost or arrive late, in order.
 //! - `faults`, `fault_steps`: the faults and what each of them does.
@@ -78,6 +79,7 @@
 //! | readers, permits and locks in every order, with scripts that know nothing of shares, or with writers that do | readers and a writer, readers and a writer's end, permits, permits and a lock |
 //! | renewal of shares; the longest share leaves first; lapsed shares, more than a script looks at | readers, renewal; readers of mixed ttls; permits, short walks |
 //! | shares with the faults above | every `shares, …`; permits, doubled |
+//! | a minimum hold: with callers of the same process, local turns, a reader, renewal, and the faults above | every `rest` |
 //! | a lock becomes a share: lost, late with another writer in between, past a teardown, after local turns | every `downgrade` |
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.

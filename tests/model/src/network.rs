@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     End {
         successor: Option<(u8, Ticks)>,
     },
+    /// Keeps the lock taken for so long, although its holder is done.
+    Rest {
+        ttl: Ticks,
+    },
 }
 
 /// A command on its way to the server.

@@ -28,6 +28,8 @@ pub const COUNTED: &str = "the shares of a lock take what their record says";
 pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and no longer";
 /// A lock that becomes a share was not lost before.
 pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
+/// The minimum of a lock whose holder is done.
+pub const MINIMUM: &str = "a lock at rest stays taken until its minimum is over, and no longer";
 /// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
@@ -39,6 +41,8 @@ pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
 pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client has forgotten";
 /// A configuration with several shares contains some at once.
 pub(crate) const SHARED: &str = "two bodies share the lock";
+/// A configuration with a minimum contains a waiter that waits for it.
+pub(crate) const RESTED: &str = "a waiter waits for a lock at rest";
 /// A configuration with downgrades contains one that succeeds.
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
 /// A configuration contains the faults of its budget.
@@ -83,6 +87,14 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
         properties.push(Property::always(UNBROKEN, |_, world, _| is_unbroken(world)));
         properties.push(Property::sometimes(DOWNGRADED, |_, world, _| {
             leases(world).any(|(_, lease)| lease.is_downgraded())
+        }));
+    }
+    if configuration.at_least > 0 && configuration.class == Class::Exclusive {
+        properties.push(Property::always(MINIMUM, |_, world, _| {
+            keeps_minimum(world)
+        }));
+        properties.push(Property::sometimes(RESTED, |_, world, _| {
+            is_awaited_at_rest(world)
         }));
     }
     if configuration.forgets {
@@ -183,6 +195,19 @@ fn is_kept(world: &World, owner: OwnerId, deadline: Ticks) -> bool {
     is_holder && rest.is_none_or(|rest| rest >= deadline)
 }
 
+/// Whether a lock that was put to rest is taken for exactly as long as it has to be.
+fn keeps_minimum(world: &World) -> bool {
+    let rest = match holder(world) {
+        Some((OwnerId::REST, rest)) => rest.unwrap_or(0),
+        _ => 0,
+    };
+    rest == world.minimum
+}
+
+fn is_awaited_at_rest(world: &World) -> bool {
+    world.records.holder() == Some(OwnerId::REST) && !world.records.queue.entries().is_empty()
+}
+
 /// Whether no lock that became a share was taken anew for it.
 fn is_unbroken(world: &World) -> bool {
     leases(world).all(|(_, lease)| !lease.is_downgraded() || !lease.taken_anew)
@@ -238,7 +263,7 @@ fn has_no_phantom(world: &World) -> bool {
     let holder = world
         .records
         .holder()
-        .filter(|&holder| holder != OwnerId::PHASE);
+        .filter(|&holder| holder.is_of_a_client());
     let mut shares = world.records.members().iter();
     holder.is_none_or(is_known)
         && shares.all(|share| !share.is_live() || is_known(share.owner))

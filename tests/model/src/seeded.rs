@@ -94,11 +94,17 @@ pub enum Seeded {
     DowngradeLate,
     /// A lock that becomes a share is renewed as a lock until the answer.
     DowngradeRenewsAlone,
+    /// A lock at rest still names its owner.
+    RestKeepsOwner,
+    /// An owner whose lock should rest is ended again as any other if the first time is not answered.
+    RestEndedAgain,
+    /// A lock whose minimum is not over goes to the next caller of its process.
+    RestHandedOver,
 }
 
 impl Seeded {
     /// Every mistake.
-    pub const ALL: [Seeded; 44] = [
+    pub const ALL: [Seeded; 47] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -143,5 +149,8 @@ impl Seeded {
         Seeded::DowngradeKeepsToken,
         Seeded::DowngradeLate,
         Seeded::DowngradeRenewsAlone,
+        Seeded::RestKeepsOwner,
+        Seeded::RestEndedAgain,
+        Seeded::RestHandedOver,
     ];
 }

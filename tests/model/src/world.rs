@@ -14,7 +14,7 @@ use crate::server::{Mode, OwnerId, Records, Ticks, Token};
 pub struct World {
     pub(crate) records: Records,
     /// One bit for each script that the server knows.
-    pub(crate) scripts: u8,
+    pub(crate) scripts: u16,
     pub(crate) mode: Mode,
     /// The server's clock is behind the last token.
     pub(crate) behind: bool,
@@ -26,6 +26,8 @@ pub struct World {
     pub(crate) highest_alone: Token,
     /// The live head of the queue, and how many bodies of other clients began while it waited.
     pub(crate) waiting_head: Option<(OwnerId, u8)>,
+    /// For how long a lock that was put to rest has to stay taken.
+    pub(crate) minimum: Ticks,
     pub(crate) replica: Option<Records>,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
@@ -94,7 +96,7 @@ impl World {
             scripts: if configuration.budget.allows(Fault::Flush) {
                 0
             } else {
-                u8::MAX
+                u16::MAX
             },
             mode: Mode::Normal,
             behind: false,
@@ -102,6 +104,7 @@ impl World {
             highest: 0,
             highest_alone: 0,
             waiting_head: None,
+            minimum: 0,
             replica: None,
             clients: configuration
                 .calls
@@ -265,6 +268,7 @@ impl World {
             records.advance(1);
             records.forget_since_when();
         }
+        self.minimum = (self.minimum - 1).max(0);
         let oldest = configuration.longest().max(configuration.delay);
         let max_local_time = configuration.max_local_time();
         for client in &mut self.clients {

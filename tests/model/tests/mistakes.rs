@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use lock_model::properties::{
-    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, PHANTOM, RECOVERY, UNBROKEN,
+    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, MINIMUM, PHANTOM, RECOVERY, UNBROKEN,
     UNCONTENDED,
 };
 use lock_model::{Seeded, configurations, explore_for};
@@ -21,6 +21,7 @@ const OVERTAKEN: &str = "waiters queue in order of arrival";
 const OWN_END: &str = "a share ends only by its owner's end or by its lapse";
 const NOT_ENDED: &str = "an ended owner neither holds nor queues";
 const WRONGLY_LOST: &str = "a renewal fails only if its owner does not have the lock";
+const FREED_EARLY: &str = "no end frees a lock before its minimum is over";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, the configuration that shows it, and the rule that it breaks there.
@@ -105,6 +106,11 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
         WRONGLY_LOST,
     ),
     (Seeded::SettleUntilAnswered, "shares, torn", PHANTOM),
+    (Seeded::RestKeepsOwner, "rest", MINIMUM),
+    (Seeded::RestKeepsOwner, "rest", PHANTOM),
+    (Seeded::RestEndedAgain, "rest, lost", FREED_EARLY),
+    (Seeded::RestEndedAgain, "rest, torn", FREED_EARLY),
+    (Seeded::RestHandedOver, "rest, local queue", FREED_EARLY),
 ];
 
 #[test]

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use lock_model::server::KeysMistake;
 use lock_model::several::{
-    ALL_FREED, ALL_RENEWED, CONFIGURATIONS, DEADLINE, EXCLUSION, IN_ORDER, Mistake, PHANTOM,
-    RECOVERY, Several, TOKENS_RISE,
+    ALL_FREED, ALL_RENEWED, CONFIGURATIONS, DEADLINE, EXCLUSION, IN_ORDER, LATER_SEEN, Mistake,
+    PHANTOM, RECOVERY, Several, TOKENS_RISE,
 };
 
 fn named(name: &str) -> Several {
@@ -35,6 +35,7 @@ fn every_mistake_is_found() {
     let shows = [
         (Mistake::Unsorted, "opposite orders", RECOVERY),
         (Mistake::LossUnnoticed, "one lock each", IN_ORDER),
+        (in_script(KeysMistake::LaterUnseen), "torn", LATER_SEEN),
         (in_script(KeysMistake::LeavesLeases), "renewal", DEADLINE),
         (
             in_script(KeysMistake::LeavesLeases),

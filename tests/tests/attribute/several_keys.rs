@@ -242,12 +242,20 @@ async fn text_that_reads_like_a_template_is_refused_and_data_is_not() {
 async fn keys_that_cannot_be_locked_together_fail_in_the_compilers_words() {
     let locks = &LockClient::memory();
     let ids: Vec<_> = (0..33).collect();
-    for (ids, sentence) in [
-        (&[][..], "`keys` needs at least one key"),
-        (&ids, "33 keys are asked for at once, and 32 are allowed"),
+    for (ids, kind, sentence) in [
+        (
+            &[][..],
+            LockErrorKind::InvalidOptions,
+            "`keys` needs at least one key",
+        ),
+        (
+            &ids,
+            LockErrorKind::InvalidKey,
+            "33 keys are asked for at once, and 32 are allowed",
+        ),
     ] {
         let error = lists::mapped(locks, ids).await.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidKey);
+        assert_eq!(error.kind(), kind);
         assert!(error.to_string().contains(sentence), "{error}");
     }
     assert_eq!(lists::mapped(locks, &ids[1..]).await.unwrap().len(), 32);

@@ -6,6 +6,7 @@
 //! | the same behaviour on every backend | `conformance` |
 //! | a caller enters a lock that its call tree holds | `reentrancy` |
 //! | a lease passes from caller to caller of a client | `local_turns` |
+//! | locks in Redisson's record: what it holds, refuses and listens to | `redissons_record` |
 //! | a lease stays with its client for the next caller | `retained` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
 //! | an acquisition that is dropped leaves nothing | `cancellation` |
@@ -16,6 +17,7 @@ mod conformance;
 mod contract;
 mod homemade_locks;
 mod local_turns;
+mod redissons_record;
 mod reentrancy;
 mod retained;
 mod unawaited_releases;

@@ -23,6 +23,9 @@ pub(super) enum Argument<'a> {
     /// The member that stands for an owner in the record of shares: its id, and what it takes if that is more than
     /// one. In a mode without shares it is the id.
     Member(&'a OwnerId, Mode),
+    /// The field that stands for an owner in Redisson's record: the name of its client, and a number where Redisson has
+    /// that of a thread.
+    Field(&'a str, &'a OwnerId),
 }
 
 /// A duration in milliseconds, as commands take it.
@@ -79,6 +82,12 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
         Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
         Argument::Name(name) => write_bulk(output, &name.parts()),
         Argument::Entry(entry) => write_bulk(output, &entry.parts()),
+        Argument::Field(client, owner_id) => {
+            write_bulk(
+                output,
+                &[client, ":", Buffer::new().format(owner_id.number())],
+            );
+        }
         Argument::Member(owner_id, mode) => match mode.share().map_or(1, Share::take) {
             1 => write_bulk(output, &[owner_id.as_str()]),
             take => {
@@ -106,7 +115,7 @@ fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::{Record, RecordNames};
+    use crate::key::{RecordKind, RecordNames};
 
     #[test]
     fn command_is_written_as_by_the_client_library() {
@@ -121,7 +130,8 @@ mod tests {
             owner_id,
             label: "api-7 ship".into(),
         };
-        let keys = [Record::Lock, Record::Fence].map(|record| Argument::Name(names.of(record)));
+        let keys =
+            [RecordKind::Lock, RecordKind::Fence].map(|record| Argument::Name(names.of(record)));
         let arguments = [Argument::Entry(&entry), Argument::Number(i64::MIN)];
         let mut output = b"before".to_vec();
         header.write(&mut output, keys.into_iter(), &arguments);

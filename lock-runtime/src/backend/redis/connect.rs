@@ -19,6 +19,7 @@ use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
+use crate::config::Options;
 use crate::config::address_map::AddressMap;
 use crate::lease::owner_id::ClientId;
 
@@ -40,6 +41,28 @@ pub(super) struct Settings {
     pub(super) wait_replicas: Option<WaitReplicas>,
     /// Where the nodes of a cluster are reached.
     pub(super) address_map: AddressMap,
+}
+
+impl Settings {
+    pub(super) fn new(
+        login: RedisConnectionInfo,
+        expected: ServerMode,
+        options: &Options,
+        background: Background,
+    ) -> Settings {
+        Settings {
+            login: Arc::new(login),
+            expected,
+            background,
+            background_only: options.background_only,
+            address_map: options.address_map.clone(),
+            command_timeout: options.command_timeout,
+            wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
+                replicas: options.wait_replicas,
+                timeout: options.replica_timeout,
+            }),
+        }
+    }
 }
 
 /// The settings of all connections to a node.

@@ -1,6 +1,7 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
-//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock,
+//! Files, from the top: [`redis_wire`] has the protocol's commands, and [`redisson`] those for Redisson's record;
+//! [`topology`] says which [`node`] has a lock,
 //! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
 //! one [`transport`], a socket that all threads write and any waiting thread reads.
 
@@ -27,6 +28,7 @@ mod push;
 mod reconnect_pause;
 mod redirect;
 mod redis_wire;
+mod redisson;
 mod renewals;
 mod replication;
 mod scripts;
@@ -39,5 +41,6 @@ mod url;
 
 pub(crate) use clock::CLOCK;
 pub(crate) use redis_wire::RedisWire;
+pub(crate) use redisson::RedissonWire;
 pub(crate) use transport::block_on;
 pub(crate) use url::Target;

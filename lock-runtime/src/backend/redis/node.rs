@@ -209,7 +209,8 @@ impl Node {
         self.connect(until).await
     }
 
-    async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
+    /// The connection, made if there is none.
+    pub(super) async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
         self.connection.get(until).await.map_err(NodeError::Gone)
     }
 
@@ -274,11 +275,21 @@ impl Node {
     ) -> Result<Value, NodeError> {
         let connection = self.connect(until).await?;
         let write = |output: &mut Vec<u8>| command::write(output, question);
-        let answer = self.connection.send(&connection, write, until).await;
+        self.send_on(&connection, write, until).await
+    }
+
+    /// Sends the command that `write` appends, which is no script, and waits for its answer.
+    pub(super) async fn send_on(
+        &self,
+        connection: &Connection,
+        write: impl FnOnce(&mut Vec<u8>),
+        until: Instant,
+    ) -> Result<Value, NodeError> {
+        let answer = self.connection.send(connection, write, until).await;
         let answer = answer.map_err(|error| self.describe(error))?;
         answer.extract_error().map_err(|error| {
             let no_script = || NodeError::Final(WireError::unavailable("NOSCRIPT"));
-            self.classify(&connection, &error).unwrap_or_else(no_script)
+            self.classify(connection, &error).unwrap_or_else(no_script)
         })
     }
 
@@ -287,14 +298,19 @@ impl Node {
         self.connection.spawn(task)
     }
 
+    /// The connection, if there is one.
+    pub(super) fn connected(&self) -> Option<Arc<Connection>> {
+        self.connection.current()
+    }
+
     /// Whether there is a connection.
     pub(super) fn is_connected(&self) -> bool {
-        self.connection.current().is_some()
+        self.connected().is_some()
     }
 
     /// Closes the connection, if there is one. The next command makes another one.
     pub(super) fn disconnect(&self, reason: &str) {
-        if let Some(connection) = self.connection.current() {
+        if let Some(connection) = self.connected() {
             self.connection.drop_connection(&connection, reason);
         }
     }

@@ -8,8 +8,11 @@ use crate::backend::wire::outstanding::ConnectionId;
 /// An event of a node that is not the answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PushEvent<'a> {
-    /// A message on a channel of this client.
-    Message(&'a [u8]),
+    /// A message on a channel that the connection is subscribed to.
+    Message {
+        channel: &'a [u8],
+        payload: &'a [u8],
+    },
     /// A connection is set up and subscribed.
     Connected(ConnectionId),
     /// A connection has ended. Messages may have been missed, and the next connection may lead to another server.

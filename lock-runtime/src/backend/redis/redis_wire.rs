@@ -1,5 +1,6 @@
 //! The protocol's commands on Redis and Valkey.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use super::command::{Argument, millis};
 use super::connect::Settings;
 use super::hello::ServerMode;
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
-use super::renewals::WaitReplicas;
 use super::scripts::{self, Scripts};
 use super::topology::Topology;
 use super::url::{Servers, Target};
@@ -19,7 +19,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::NameSet;
+use crate::key::{LockName, NameSet};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
@@ -37,21 +37,11 @@ impl RedisWire {
         events: Arc<dyn WireEvents>,
     ) -> RedisWire {
         let Target { servers, login } = target;
-        let settings = Settings {
-            login: Arc::new(login),
-            expected: match servers {
-                Servers::One(_) => ServerMode::Standalone,
-                Servers::Cluster(_) => ServerMode::ClusterNode,
-            },
-            background,
-            background_only: options.background_only,
-            address_map: options.address_map.clone(),
-            command_timeout: options.command_timeout,
-            wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
-                replicas: options.wait_replicas,
-                timeout: options.replica_timeout,
-            }),
+        let expected = match servers {
+            Servers::One(_) => ServerMode::Standalone,
+            Servers::Cluster(_) => ServerMode::ClusterNode,
         };
+        let settings = Settings::new(login, expected, options, background);
         RedisWire {
             topology: Topology::new(servers, settings, events),
         }
@@ -59,6 +49,18 @@ impl RedisWire {
 }
 
 impl Wire for RedisWire {
+    const HAS_QUEUE: bool = true;
+
+    type Subscription = Infallible;
+
+    fn subscription(&self, _: &LockName) -> Option<Infallible> {
+        None
+    }
+
+    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
+        Ok(false)
+    }
+
     async fn acquire(
         &self,
         owner: &mut Owner,

@@ -14,30 +14,46 @@ pub(super) struct WaitReplicas {
     pub(super) timeout: Duration,
 }
 
+impl WaitReplicas {
+    /// Appends the command.
+    pub(super) fn write(self, output: &mut Vec<u8>) {
+        let numbers = [i64::from(self.replicas), millis(self.timeout).max(1)].map(Argument::Number);
+        command::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
+    }
+}
+
 /// Appends renewals. If `by_source`, the first of each script carries it: leases may be of several modes.
-///
-/// With `wait` they are followed by a WAIT. That covers what its own connection has written, so each of them writes.
-pub(super) fn write_renewals(
+pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
+    write_each(output, renewals, by_source, renewal);
+}
+
+/// As [`write_renewals`], but each of them writes, whether or not it needs to: WAIT covers what its own connection has
+/// written.
+pub(super) fn write_rewrites(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
+    write_each(output, renewals, by_source, |one| {
+        let (script, arguments) = renewal(one);
+        match one.mode.share() {
+            // A renewal of a share always writes.
+            Some(_) => (script, arguments),
+            None => (Scripts::rewrite(), arguments),
+        }
+    });
+}
+
+fn write_each(
     output: &mut Vec<u8>,
     renewals: &[&Renewal],
-    wait: Option<WaitReplicas>,
     by_source: bool,
+    call: impl for<'a> Fn(&'a Renewal) -> (&'static Script, [Argument<'a>; 2]),
 ) {
     let mut carried: Vec<&Script> = Vec::new();
-    for one in renewals {
-        let (mut script, arguments) = renewal(one);
-        if wait.is_some() && one.mode.share().is_none() {
-            script = Scripts::rewrite();
-        }
+    for renewal in renewals {
+        let (script, arguments) = call(renewal);
         let carries = by_source && !carried.iter().any(|other| other.is(script));
         if carries {
             carried.push(script);
         }
-        script.write(output, carries, &one.names, &arguments);
-    }
-    if let Some(WaitReplicas { replicas, timeout }) = wait {
-        let numbers = [i64::from(replicas), millis(timeout).max(1)].map(Argument::Number);
-        command::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
+        script.write(output, carries, &renewal.names, &arguments);
     }
 }
 
@@ -79,7 +95,7 @@ mod tests {
         let renewals: Vec<&Renewal> = renewals.iter().collect();
         let commands = |by_source| {
             let mut output = Vec::new();
-            write_renewals(&mut output, &renewals, None, by_source);
+            write_renewals(&mut output, &renewals, by_source);
             let output = String::from_utf8(output).unwrap();
             let arguments = output.split("\r\n");
             let commands = arguments.filter(|argument| ["EVAL", "EVALSHA"].contains(argument));

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::connect::Setup;
 use super::node::{Node, Renewed};
 use super::node_error::NodeError;
-use super::renewals::WaitReplicas;
+use super::renewals::{WaitReplicas, write_rewrites};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::sync::Mutex;
@@ -98,7 +98,10 @@ impl Replication {
             let (renewals, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
             let renewals: Vec<&Renewal> = renewals.iter().collect();
             let until = self.node.until();
-            let outcomes = self.node.renew(&renewals, Some(self.wait), until).await;
+            let outcomes = self
+                .node
+                .renew(&renewals, write_rewrites, Some(self.wait), until)
+                .await;
             for (reply, outcome) in replies.into_iter().zip(outcomes) {
                 // The caller may be gone.
                 let _ = reply.send(outcome);

@@ -9,7 +9,7 @@ use super::command::{Argument, CommandHeader};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
-use crate::key::{NameSet, Record};
+use crate::key::{NameSet, RecordKind};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -22,7 +22,7 @@ macro_rules! lua {
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
     /// The records that are its KEYS, in their order.
-    records: &'static [Record],
+    records: &'static [RecordKind],
     /// Whether the headers lack the number of keys, which differs from call to call.
     is_of_several: bool,
     by_digest: CommandHeader,
@@ -52,14 +52,14 @@ impl Scripts {
     /// The script that keeps locks taken whose holder is done.
     pub(super) fn rest() -> &'static Script {
         static REST: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[Record::Lock], lua!("rest")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
         &REST
     }
 
     /// The script that writes the records of locks once more, so that replicas can be waited for.
     pub(super) fn rewrite() -> &'static Script {
         static REWRITE: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[Record::Lock], lua!("rewrite")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rewrite")));
         &REWRITE
     }
 
@@ -73,26 +73,31 @@ impl Scripts {
 const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
 const SHARE_END: &str = lua!("grant", "share", "share_end");
 
-const OF_QUEUE: &[Record] = &[Record::Lock, Record::Fence, Record::Queue];
-const ALL: &[Record] = &[Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+const OF_QUEUE: &[RecordKind] = &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
+const ALL: &[RecordKind] = &[
+    RecordKind::Lock,
+    RecordKind::Fence,
+    RecordKind::Queue,
+    RecordKind::Shares,
+];
 
 static EXCLUSIVE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::new(OF_QUEUE, ACQUIRE),
-    renew: Script::new(&[Record::Lock], lua!("renew")),
-    release: Script::new(&[Record::Lock], lua!("release")),
+    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+    release: Script::new(&[RecordKind::Lock], lua!("release")),
     end: Script::new(OF_QUEUE, lua!("grant", "choose", "end")),
 });
 
 /// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
 static WRITE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::new(ALL, ACQUIRE),
-    renew: Script::new(&[Record::Lock], lua!("renew")),
-    release: Script::new(&[Record::Lock], lua!("release")),
+    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+    release: Script::new(&[RecordKind::Lock], lua!("release")),
     end: Script::new(ALL, SHARE_END),
 });
 
 static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
-    let of_share = &[Record::Lock, Record::Shares];
+    let of_share = &[RecordKind::Lock, RecordKind::Shares];
     Scripts {
         acquire: Script::new(
             ALL,
@@ -107,13 +112,13 @@ static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
 /// Each names its records of every lock.
 static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::of_several(OF_QUEUE, lua!("grant", "choose", "queue", "keys_acquire")),
-    renew: Script::of_several(&[Record::Lock], lua!("keys_renew")),
-    release: Script::of_several(&[Record::Lock], lua!("keys_release")),
+    renew: Script::of_several(&[RecordKind::Lock], lua!("keys_renew")),
+    release: Script::of_several(&[RecordKind::Lock], lua!("keys_release")),
     end: Script::of_several(OF_QUEUE, lua!("grant", "choose", "keys_end")),
 });
 
 impl Script {
-    fn new(records: &'static [Record], source: &str) -> Script {
+    pub(super) fn new(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let keys = Argument::Number(count(records.len()));
         let header = |command, script| {
@@ -128,7 +133,7 @@ impl Script {
     }
 
     /// A script for any number of locks.
-    fn of_several(records: &'static [Record], source: &str) -> Script {
+    fn of_several(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let header = |command, script| {
             CommandHeader::new(&[Argument::Text(command), Argument::Text(script)])
@@ -196,9 +201,15 @@ pub(super) fn parse_acquire_reply(
         }
         Value::Array(parts) => match parts.split_first() {
             // The script counts from 1.
-            Some((Value::Int(lock @ 1..), parts)) => {
-                let lock = usize::try_from(lock - 1).unwrap_or(usize::MAX);
-                parse_waiting(parts, lock, mode).map(AcquireReply::Waiting)
+            Some((&Value::Int(number), parts)) if number != 0 => {
+                let lock = usize::try_from(number.unsigned_abs() - 1).unwrap_or(usize::MAX);
+                let waiting = parse_waiting(parts, lock, mode);
+                waiting.map(|waiting| {
+                    AcquireReply::Waiting(Waiting {
+                        holds_later: number < 0,
+                        ..waiting
+                    })
+                })
             }
             _ => None,
         },
@@ -239,6 +250,7 @@ fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<Waiting> {
         position: u32::try_from(*position).unwrap_or(u32::MAX),
         holder,
         lock,
+        holds_later: false,
     })
 }
 
@@ -280,7 +292,7 @@ pub(super) fn parse_end_reply(value: &Value) -> Result<EndReply, WireError> {
     }
 }
 
-fn parse_grant(value: &Value) -> Option<Grant> {
+pub(super) fn parse_grant(value: &Value) -> Option<Grant> {
     match value {
         Value::BulkString(text) => Grant::parse(text),
         _ => None,
@@ -288,107 +300,11 @@ fn parse_grant(value: &Value) -> Option<Grant> {
 }
 
 /// The error does not contain the answer, which may contain an owner id.
-fn unknown_answer(script: &str) -> WireError {
+pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::RecordNames;
-
-    fn one() -> NameSet {
-        RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
-    }
-
-    fn text(text: &str) -> Value {
-        Value::BulkString(text.into())
-    }
-
-    #[test]
-    fn acquire_reply_is_a_grant_or_a_position() {
-        let parse = |value| parse_acquire_reply(value, Mode::Exclusive, &one());
-        let Ok(AcquireReply::Granted(grant)) = parse(text("+0000000000000016")) else {
-            panic!()
-        };
-        assert!(grant.contended);
-        let waiting = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
-        let Ok(AcquireReply::Waiting(waiting)) = parse(waiting) else {
-            panic!()
-        };
-        assert_eq!(
-            (waiting.remaining, waiting.position),
-            (Some(Duration::from_millis(250)), 3)
-        );
-        let without_ttl = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
-        let Ok(AcquireReply::Waiting(waiting)) = parse(without_ttl) else {
-            panic!()
-        };
-        assert_eq!(waiting.remaining, None);
-    }
-
-    #[test]
-    fn acquire_reply_counts_the_shares_beside_the_limit_of_the_caller() {
-        const SHARED: &str = "shared0001234567890123 0001234567890123 shared: api-7 ship";
-        let counted = |value: &str, mode| {
-            let counted = [3, 4, 2_500].map(Value::Int);
-            let parts = [Value::Int(250), Value::Int(1), text(value)].into_iter();
-            let answer = Value::Array(parts.chain(counted).collect());
-            match parse_acquire_reply(answer, mode, &one()).unwrap() {
-                AcquireReply::Waiting(waiting) => match waiting.holder {
-                    Holder::Shared(shared) => shared.counted,
-                    _ => None,
-                },
-                AcquireReply::Granted(_) => panic!("it is held"),
-            }
-        };
-        let of_five = Mode::Share(Share::permits(5, 2).unwrap());
-        for (mode, limit) in [(of_five, Some(5)), (Mode::Write, None)] {
-            let expected = Counted {
-                owners: 3,
-                taken: 4,
-                limit,
-                since: Duration::from_millis(2_500),
-            };
-            assert_eq!(counted(SHARED, mode), Some(expected));
-        }
-        assert_eq!(counted("foreign", Mode::Write), None);
-    }
-
-    #[test]
-    fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
-        let of = |mode| Scripts::of(mode, &one());
-        let (write, plain) = (of(Mode::Write), of(Mode::Exclusive));
-        let share = of(Mode::Share(Share::READ));
-        assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
-        assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
-        assert!(Scripts::end_with_successor().is(&plain.end));
-    }
-
-    #[test]
-    fn unknown_answer_is_refused_and_not_shown() {
-        for value in [
-            Value::Nil,
-            Value::Int(7),
-            text("secret"),
-            Value::Array(vec![text("secret")]),
-            Value::Array(vec![
-                Value::Int(1),
-                Value::Int(1),
-                text("secret"),
-                Value::Int(1),
-            ]),
-        ] {
-            for error in [
-                parse_acquire_reply(value.clone(), Mode::Share(Share::READ), &one()).err(),
-                parse_release_reply(&value).err(),
-                parse_end_reply(&value).err(),
-            ] {
-                let error = error.expect("an error").to_string();
-                assert!(!error.contains("secret"), "{error}");
-            }
-        }
-    }
-}
+mod tests;

@@ -366,7 +366,9 @@ impl Shared {
         // Weak, since a connection must not keep the state alive that owns it.
         let shared = Arc::downgrade(self);
         Box::new(move |event| match event {
-            TransportEvent::Message(payload) => on_push(node, PushEvent::Message(payload)),
+            TransportEvent::Message { channel, payload } => {
+                on_push(node, PushEvent::Message { channel, payload });
+            }
             TransportEvent::Broken => {
                 if let Some(shared) = shared.upgrade()
                     && shared.forget(id)

@@ -11,6 +11,7 @@ use super::connect::{Settings, Setup};
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::node_error::NodeError;
 use super::push::PushEvent;
+use super::renewals::write_renewals;
 use super::replication::Replication;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
@@ -43,21 +44,9 @@ impl Topology {
     }
 
     fn single(setup: Setup, events: Arc<dyn WireEvents>) -> Topology {
-        let on_push = {
-            let events = events.clone();
-            // The only node is the node of every lock, so all of its messages count.
-            move |node: NodeId, event: PushEvent<'_>| match event {
-                PushEvent::Connected(connection) => events.connected(node, connection),
-                PushEvent::Disconnected(connection) => {
-                    events.disconnected(node, connection, &|_: &LockName| true);
-                }
-                PushEvent::Message(payload) => events.message(payload),
-            }
-        };
-        let replication = Replication::new(NodeId(1), setup.clone(), &events);
         Topology::Single {
-            node: Node::new(NodeId(0), setup, events, Arc::new(on_push)),
-            replication,
+            replication: Replication::new(NodeId(1), setup.clone(), &events),
+            node: only_node(setup, events),
         }
     }
 
@@ -86,7 +75,7 @@ impl Topology {
         match self {
             Topology::Single { node, .. } => {
                 let all: Vec<&Renewal> = renewals.iter().collect();
-                let renewed = node.renew(&all, None, node.until()).await;
+                let renewed = node.renew(&all, write_renewals, None, node.until()).await;
                 let renewed = renewed.into_iter();
                 renewed
                     .map(|renewed| renewed.map_err(NodeError::into_wire))
@@ -131,4 +120,19 @@ impl Topology {
             Topology::Cluster(_) => Cluster::are_together(names),
         }
     }
+}
+
+/// The node of every lock, whose messages and connections are reported to `events`.
+pub(super) fn only_node(setup: Setup, events: Arc<dyn WireEvents>) -> Node {
+    let on_push = {
+        let events = events.clone();
+        move |node: NodeId, event: PushEvent<'_>| match event {
+            PushEvent::Connected(connection) => events.connected(node, connection),
+            PushEvent::Disconnected(connection) => {
+                events.disconnected(node, connection, &|_: &LockName| true);
+            }
+            PushEvent::Message { channel, payload } => events.message(channel, payload),
+        }
+    };
+    Node::new(NodeId(0), setup, events, Arc::new(on_push))
 }

@@ -1,5 +1,6 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod listening;
 mod new_head;
 
 use std::future::pending;
@@ -60,6 +61,8 @@ pub(crate) struct Acquisition<W: Wire> {
     /// before it.
     in_the_way: usize,
     polls: PollInterval,
+    /// While it waits, the client listens for releases.
+    subscription: Option<W::Subscription>,
     /// Attempts in a row that failed.
     failures: u32,
 }
@@ -80,6 +83,7 @@ impl<W: Wire> Acquisition<W> {
             last_known: None,
             in_the_way: 0,
             polls: PollInterval::default(),
+            subscription: None,
             failures: 0,
         }
     }
@@ -263,10 +267,11 @@ impl<W: Wire> Acquisition<W> {
                 ..
             }) => {
                 self.failures = 0;
-                if !has_part || waiting.lock == 0 && self.in_the_way == 0 {
+                let has_lost = waiting.lock < self.in_the_way || waiting.holds_later;
+                if !has_part || waiting.lock == 0 && !has_lost {
                     owner.outstanding.note_not_held();
                 }
-                if queue {
+                if queue && W::HAS_QUEUE {
                     owner.outstanding.note_queued();
                 }
                 let callers = self.context.unsettled.number();
@@ -275,13 +280,15 @@ impl<W: Wire> Acquisition<W> {
                     // A poll extends the leases of the locks that the owner has.
                     pause = pause.min(ttl / 3);
                 }
-                let has_lost = waiting.lock < self.in_the_way;
                 self.in_the_way = waiting.lock;
                 self.learn(LastKnown::HeldElsewhere(Box::new(waiting.holder)));
                 if has_lost {
                     return self.begin_anew();
                 }
-                NextStep::Wait(pause)
+                match queue && !W::HAS_QUEUE {
+                    true => self.listen(pause).await,
+                    false => NextStep::Wait(pause),
+                }
             }
             Err(WireError::Refused(reason)) => {
                 if !has_part {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
+use crate::backend::remote::downgrading::Downgrading;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queue::LocalQueues;
@@ -32,8 +33,8 @@ const MAX_WAITING_SHARES: u32 = 64;
 
 /// The shared state of one client's locks on the servers behind `W`.
 ///
-/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier. They are never held across an
-/// await, and are free when wakers, replies and subscribers run.
+/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier; that of `downgrading` is taken
+/// alone. They are never held across an await, and are free when wakers, replies and subscribers run.
 pub(crate) struct Context<W: Wire> {
     pub(crate) wire: W,
     pub(crate) clock: Clock,
@@ -50,6 +51,7 @@ pub(crate) struct Context<W: Wire> {
     /// Of callers for shares, which wait in Redis beside each other.
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
+    pub(crate) downgrading: Arc<Downgrading>,
     /// Wakes the watchdog before the time it has planned.
     pub(crate) watchdog: Arc<Notify>,
     /// Acquisitions under way, and owners that are being ended.
@@ -70,12 +72,14 @@ impl<W: Wire> Context<W> {
             background,
             command_timeout: options.command_timeout,
             waits_for_replicas: options.wait_replicas > 0,
-            local_turns: options.local_turns,
+            // Without a queue, turns would keep others out who may have come before.
+            local_turns: if W::HAS_QUEUE { options.local_turns } else { 1 },
             await_release: options.await_release,
             notifier,
             queues: Mutex::new(LocalQueues::with_heads(1)),
             share_queues: Mutex::new(LocalQueues::with_heads(MAX_WAITING_SHARES)),
             registry: Mutex::default(),
+            downgrading: Arc::default(),
             watchdog: Arc::default(),
             unsettled: InFlight::default(),
         }

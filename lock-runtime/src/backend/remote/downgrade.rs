@@ -1,5 +1,6 @@
 //! From holding a lock alone to reading under it, without letting it go.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,6 +111,8 @@ async fn attempt<W: Wire>(
         }
         failures += 1;
         let pause = backoff(failures, random::jitter()).min(lease.remaining());
-        context.timers().sleep_until(Instant::now() + pause).await;
+        // A shutdown ends the lease meanwhile, and waits.
+        let until = Instant::now() + pause;
+        let _ = context.timers().timeout_at(until, pin!(lease.lost())).await;
     }
 }

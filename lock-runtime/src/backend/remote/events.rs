@@ -75,7 +75,7 @@ impl<W: Wire> WireEvents for Events<W> {
         confirm_anew(&context, concerns);
     }
 
-    fn message(&self, payload: &[u8]) {
+    fn message(&self, _channel: &[u8], payload: &[u8]) {
         let Some(context) = self.context() else {
             return;
         };
@@ -97,6 +97,10 @@ impl<W: Wire> WireEvents for Events<W> {
         if let Some(entry) = retained {
             release::release_retained(&context, entry);
         }
+    }
+
+    fn released(&self, listener: OwnerId) {
+        self.notifier.notify(listener);
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct QueuePosition<W: Wire> {
     until: Instant,
     outcome: oneshot::Receiver<Outcome>,
     runner: InlineRunner,
+    /// The client listens for releases as long as a caller waits.
+    _subscription: Option<W::Subscription>,
 }
 
 /// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: the queue could
@@ -125,6 +127,7 @@ fn enter_or_wait<W: Wire>(
     let (reply, outcome) = oneshot::channel();
     let runner = context.inline_runner();
     let (mode, lock) = (request.mode, request.lock().names.lock.clone());
+    let subscription = context.wire.subscription(&lock);
     let waiter = tail.join(LocalWaiter {
         request,
         until,
@@ -140,6 +143,7 @@ fn enter_or_wait<W: Wire>(
         until,
         outcome,
         runner,
+        _subscription: subscription,
     })
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod client_ids;
 pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod downgrade;
+pub(crate) mod downgrading;
 pub(crate) mod events;
 pub(crate) mod grant_notifier;
 pub(crate) mod handoff;
@@ -67,12 +68,12 @@ pub(crate) type Remote<W> = Context<W>;
 pub(crate) fn open<W: Wire>(
     options: &Options,
     clock: Clock,
-    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> W,
+    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> Result<W, LockError>,
 ) -> Result<Arc<Remote<W>>, LockError> {
     let background = Background::get()?;
     let notifier = GrantNotifier::default();
     let events = Arc::new(Events::new(notifier.clone()));
-    let wire = connect(background.clone(), events.clone());
+    let wire = connect(background.clone(), events.clone())?;
     let context = Arc::new(Context::new(
         wire,
         clock,
@@ -152,12 +153,16 @@ impl<W: Wire> Backend for Remote<W> {
 
     async fn downgrade(self: Arc<Self>, lease: Arc<Lease>) -> Outcome {
         self.check_process()?;
-        let entry = self.registry().remove(&lease);
-        let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
         if let Some(loss) = lease.loss() {
-            release::release_unawaited(&self, entry);
+            let entry = self.registry().remove(&lease);
+            if let Some(entry) = entry {
+                release::release_unawaited(&self, entry);
+            }
             return Err(lease.lost_error(loss));
         }
+        let downgrading = self.downgrading.begin(&lease);
+        let entry = self.registry().remove(&lease);
+        let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = self.unsettled.one();
         let (reply, mut outcome) = oneshot::channel();
@@ -165,6 +170,7 @@ impl<W: Wire> Backend for Remote<W> {
         let mut runner = self.inline_runner();
         let task = Box::pin(async move {
             let outcome = downgrade::downgrade(&context, entry).await;
+            drop(downgrading);
             // If the caller is gone by now, the lease comes back and is released as it is dropped.
             catch_panics(|| drop(reply.send(outcome)));
             drop(counted);
@@ -187,7 +193,9 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     fn live(&self) -> Vec<Arc<Lease>> {
-        self.registry().leases().cloned().collect()
+        // In this order: a lease that is in neither has a reader's lease by the next look.
+        let registered: Vec<_> = self.registry().leases().cloned().collect();
+        [registered, self.downgrading.leases()].concat()
     }
 
     async fn settled(&self) {

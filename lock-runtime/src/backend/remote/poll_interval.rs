@@ -48,7 +48,9 @@ impl PollInterval {
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
-            Holder::Ours(_) | Holder::Shared(_) => {
+            // Outside of a queue, messages come from others, or from no client.
+            _ if waiting.position == 0 => FOREIGN.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 4.0),
+            Holder::Ours(_) | Holder::Shared(_) | Holder::Redisson(_) => {
                 self.foreign = None;
                 LONGEST
             }
@@ -81,6 +83,7 @@ mod tests {
             position,
             holder,
             lock: 0,
+            holds_later: false,
         }
     }
 
@@ -124,6 +127,20 @@ mod tests {
             assert!((ms(150)..=ms(250)).contains(&last), "{last:?}");
         }
         assert_eq!(first_poll(Some(0), 1, Holder::Foreign(7)), ms(1));
+    }
+
+    #[test]
+    fn lock_without_a_queue_is_polled_when_its_lease_can_be_over_and_each_200_ms() {
+        for jitter in [0.0, 0.3, 1.0] {
+            let poll = |remaining, holder| {
+                PollInterval::default().after(&waiting(remaining, 0, holder), 1, jitter)
+            };
+            let holder = || Holder::Redisson("a:1".to_owned());
+            assert_eq!(poll(Some(90), holder()), ms(91));
+            for poll in [poll(Some(30_000), holder()), poll(None, ours())] {
+                assert!((ms(150)..=ms(200)).contains(&poll), "{poll:?}");
+            }
+        }
     }
 
     #[test]

@@ -203,7 +203,8 @@ async fn first_end<W: Wire>(
     } = entry;
     let mut failures = 0;
     let rests = owner.rests_until.is_some();
-    if *heads_queue
+    if W::HAS_QUEUE
+        && *heads_queue
         && !rests
         && let Some(handing_on) = hand_on(context, owner)
     {

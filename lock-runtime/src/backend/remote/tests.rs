@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::{Mutex, mpsc};
@@ -11,7 +12,7 @@ use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest};
-use crate::key::{Lock, LockKey, LockSet, NameSet, RecordNames};
+use crate::key::{Lock, LockKey, LockName, LockSet, NameSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -21,6 +22,18 @@ use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 struct SilentWire;
 
 impl Wire for SilentWire {
+    const HAS_QUEUE: bool = true;
+
+    type Subscription = Infallible;
+
+    fn subscription(&self, _: &LockName) -> Option<Infallible> {
+        None
+    }
+
+    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
+        Ok(false)
+    }
+
     async fn acquire(
         &self,
         _: &mut Owner,
@@ -87,7 +100,7 @@ fn request(wait: Duration) -> Request {
 /// made the head, so it cannot leave the queue any more, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
-    let client = open(&Options::default(), Clock::Boot, |_, _| SilentWire).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
     let request = request(Duration::from_secs(9));
     let Lock { key, names } = request.lock().clone();
     let granted_at = client.now();
@@ -142,7 +155,7 @@ impl Wake for LocksQueues {
 
 #[test]
 fn caller_whose_time_is_up_is_woken_without_a_mutex() {
-    let client = open(&Options::default(), Clock::Boot, |_, _| SilentWire).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
     let request = request(Duration::from_millis(1));
     let lock = request.lock().names.lock.clone();
     assert!(client.queues().enter(&lock).is_none());

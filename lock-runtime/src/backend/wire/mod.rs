@@ -69,6 +69,21 @@ pub(crate) struct Successor<'a> {
 
 /// The commands of the protocol. Each is bounded by the command timeout, connecting included.
 pub(crate) trait Wire: Send + Sync + 'static {
+    /// Whether the servers keep a queue of owners, and hand a lock to the first of them. Without one, owners listen for
+    /// releases and compete.
+    const HAS_QUEUE: bool;
+
+    /// Keeps the client subscribed to the releases of a lock, for one caller that waits. The last one unsubscribes as it
+    /// is dropped.
+    type Subscription: Send + Sync + 'static;
+
+    /// For a caller that begins to wait for a lock; `None` if the servers have a queue. Sends nothing.
+    fn subscription(&self, lock: &LockName) -> Option<Self::Subscription>;
+
+    /// Has an owner, whose caller has a subscription, notified of each release of its lock. `true` if a release before
+    /// this may have been missed, so that the owner is to ask once more.
+    fn listen(&self, owner: &Owner) -> impl Future<Output = Result<bool, WireError>> + Send;
+
     /// Takes or confirms the lock, or takes or keeps a place in its queue. Repeating it does no harm.
     fn acquire(
         &self,
@@ -144,6 +159,9 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
     /// The locks of which `concerns` is true are on another node now.
     fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
 
-    /// A grant was announced to this client.
-    fn message(&self, payload: &[u8]);
+    /// A message has come: a grant was announced to this client.
+    fn message(&self, channel: &[u8], payload: &[u8]);
+
+    /// A lock may be free that this owner listens for.
+    fn released(&self, listener: OwnerId);
 }

@@ -29,6 +29,8 @@ pub(crate) struct Waiting {
     pub(crate) holder: Holder,
     /// Which of the locks that the owner asked for is in the way, counted from 0. It has those before it.
     pub(crate) lock: usize,
+    /// The owner has a lock behind that one, too: an earlier answer was lost, and then a lock.
+    pub(crate) holds_later: bool,
 }
 
 /// The answer to `release` and to `end`.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
-use crate::config::{bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl};
+use crate::config::{
+    RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
+};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
@@ -82,6 +84,9 @@ impl Acquire {
 
     /// All locks of the call, in their order.
     pub(super) fn lock_set(&self) -> Result<LockSet, LockError> {
+        if let Some(problem) = self.key.problem().filter(|_| self.key.is_missing()) {
+            return Err(LockError::invalid_options(problem.to_string()));
+        }
         let named = |key: &LockKey| {
             let names = RecordNames::new(&self.core.options.prefix, key);
             names.map_err(|problem| {
@@ -121,17 +126,47 @@ impl Acquire {
 
     /// How the call asks to hold the lock.
     pub(super) fn mode(&self) -> Result<Mode, LockError> {
-        let mode = self.mode.mode();
-        let checked = mode.and_then(|mode| match (mode.share(), self.retain) {
+        let checked = match self.mode.mode() {
+            Ok(Mode::Exclusive) if self.others.is_none() => return Ok(Mode::Exclusive),
+            Ok(mode) => self.check_mode(mode).map(|()| mode),
+            Err(error) => Err(error),
+        };
+        checked.map_err(|error| self.about_the_key(error))
+    }
+
+    fn check_mode(&self, mode: Mode) -> Result<(), LockError> {
+        if mode != Mode::Exclusive {
+            let record = self.core.options.record;
+            record.require_native("readers, writers and permits")?;
+        }
+        match (mode.share(), self.retain) {
             (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
                 "a share of a lock is never retained",
             )),
             (Some(_), _) if !self.hold_at_least.is_zero() => {
                 Err(LockError::invalid_options("a share has no minimum hold"))
             }
-            _ => Ok(mode),
-        });
-        checked.map_err(|error| error.with_key(&self.key))
+            (None, Some(retain)) if self.others.is_some() && !retain.is_zero() => Err(
+                LockError::invalid_options("a lease of several locks is never retained"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_retain(&self, retain: Duration, ttl: Duration) -> Result<(), LockError> {
+        if retain.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native(RETAINED)?;
+        check_retain(retain, ttl)
+    }
+
+    fn check_hold_at_least(&self) -> Result<(), LockError> {
+        if self.hold_at_least.is_zero() {
+            return Ok(());
+        }
+        self.core.options.record.require_native("minimum hold")?;
+        check_hold_at_least(self.hold_at_least, self.max_hold)
     }
 
     pub(super) fn bounded_wait(&self) -> Duration {
@@ -144,10 +179,10 @@ impl Acquire {
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
                 self.retain
-                    .map_or(Ok(()), |retain| check_retain(retain, ttl))
+                    .map_or(Ok(()), |retain| self.check_retain(retain, ttl))
             })
-            .and_then(|()| check_hold_at_least(self.hold_at_least, self.max_hold))
-            .map_err(|error| error.with_key(&self.key))?;
+            .and_then(|()| self.check_hold_at_least())
+            .map_err(|error| self.about_the_key(error))?;
         Ok(LeaseTerms {
             ttl,
             renew: self.renew,
@@ -162,11 +197,19 @@ impl Acquire {
         })
     }
 
+    /// Adds the key, if the call has one.
+    fn about_the_key(&self, error: LockError) -> LockError {
+        match self.key.is_missing() {
+            true => error,
+            false => error.with_key(&self.key),
+        }
+    }
+
     /// Adds the key and the time waited to an error of the backend.
     pub(super) fn complete(&self, error: LockError, waited: Duration) -> LockError {
         // An error of several locks names the one in the way.
         let error = match error.key() {
-            None => error.with_key(&self.key),
+            None => self.about_the_key(error),
             Some(_) => error,
         };
         match error.kind() {

@@ -6,7 +6,7 @@ fn names(key: &str) -> Result<RecordNames, KeyProblem> {
 }
 
 fn written(names: &RecordNames) -> [String; 4] {
-    Record::ALL.map(|record| names.of(record).to_string())
+    RecordKind::ALL.map(|record| names.of(record).to_string())
 }
 
 /// The slot of a key as the cluster specification defines it: CRC16/XMODEM of the hash tag, or
@@ -116,7 +116,7 @@ fn random_names_share_a_slot_or_are_refused() {
 #[test]
 fn tag_may_be_in_the_prefix() {
     let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
-    assert_eq!(names.of(Record::Fence).to_string(), "{shop}:order:42:f");
+    assert_eq!(names.of(RecordKind::Fence).to_string(), "{shop}:order:42:f");
     assert_eq!(slot(&names.lock), slot("shop"));
 }
 

@@ -1,5 +1,6 @@
 //! The parts of the measurement: a file for each group of figures that need the same setup.
 
+mod admitted;
 mod attribute;
 mod callers;
 mod cluster;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use harness::RedisServer;
 use lock_runtime::{Acquire, LockClient, LockGuard};
 
-use super::Setting;
+use super::{Setting, admitted};
 use crate::contestants::Ours;
 use crate::findings::{Findings, Goal, Value};
 use crate::meter::Meter;
@@ -33,6 +33,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
         .max(COUNTED);
     let bench = Bench { url, cycles, meter };
     Flavour::CurrentThread.run(bench.measure()).report(findings);
+    admitted::measure(findings, setting);
 }
 
 /// What a cycle costs.

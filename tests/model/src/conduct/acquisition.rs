@@ -68,7 +68,7 @@ impl Client {
                 let age = count_from(age, rules);
                 let ttl = self.owners[index].ttl;
                 if age < ttl {
-                    let lease = self.new_lease(token, ttl - age, flagged || contended);
+                    let lease = self.new_lease(token, ttl - age, flagged || contended, rules);
                     self.owners[index].phase = Phase::Held(lease);
                 }
                 Ok(())
@@ -147,7 +147,7 @@ impl Client {
             }
             Handoff::Queued(owner) => (owner, competing),
             Handoff::Granted(owner, token, flagged, age) if owner.ttl == ttl && age < ttl => {
-                let lease = self.new_lease(token, ttl - age, flagged);
+                let lease = self.new_lease(token, ttl - age, flagged, rules);
                 (owner, Phase::Held(lease))
             }
             Handoff::Granted(owner, ..) => (owner, competing),

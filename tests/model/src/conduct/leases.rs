@@ -7,7 +7,13 @@ use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
 
 impl Client {
-    pub(super) fn new_lease(&self, token: Token, deadline: Ticks, contended: bool) -> Lease {
+    pub(super) fn new_lease(
+        &self,
+        token: Token,
+        deadline: Ticks,
+        contended: bool,
+        rules: &ClientRules,
+    ) -> Lease {
         Lease {
             token,
             deadline,
@@ -20,6 +26,7 @@ impl Client {
             retained: 0,
             torn: false,
             downgrades: Downgrade::No,
+            rests: rules.at_least,
             taken_anew: false,
         }
     }

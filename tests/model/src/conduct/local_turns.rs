@@ -118,6 +118,7 @@ impl Client {
             lease.token += 1;
         }
         (lease.body, lease.retained) = (Body::Outside, 0);
+        lease.rests = rules.at_least;
         if rules.seeded == Some(Seeded::LeaseFromTurn) {
             lease.deadline = ttl;
         }
@@ -141,7 +142,7 @@ impl Client {
         let is_last =
             lease.body == Body::Inside && owner.heads_queue && self.local_queue.is_empty();
         let is_torn = lease.torn && !is_seeded(rules, Seeded::RetainedTorn);
-        let is_sure = lease.is_valid() && !lease.renewing && !is_torn;
+        let is_sure = lease.is_valid() && !lease.renewing && !is_torn && lease.rest() == 0;
         let has_token =
             Token::from(lease.turn) + 1 < rules.turns || is_seeded(rules, Seeded::RangeUnbounded);
         // The time above two thirds of the ttl, rounded down.
@@ -190,7 +191,7 @@ fn may_hand_over(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) ->
         return false;
     };
     let is = |mistake| is_seeded(rules, mistake);
-    let is_held = lease.is_valid();
+    let is_held = lease.is_valid() && (lease.rest() == 0 || is(Seeded::RestHandedOver));
     let fits = next == ttl && 3 * lease.deadline >= 2 * ttl;
     let is_held = is_held && (fits || is(Seeded::TurnUnfit)) || is(Seeded::TurnUnchecked);
     let has_token = Token::from(lease.turn) + 1 < rules.turns || is(Seeded::RangeUnbounded);

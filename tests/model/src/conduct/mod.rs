@@ -27,6 +27,8 @@ pub(crate) struct ClientRules {
     pub(crate) max_local_time: Option<Ticks>,
     /// How long an uncontended lease is retained; zero is not at all.
     pub(crate) retain: Ticks,
+    /// How long a lock stays taken at least.
+    pub(crate) at_least: Ticks,
     /// Announcements of owners that ended are ignored.
     pub(crate) forgets: bool,
     /// Bodies cannot be stopped.
@@ -62,7 +64,7 @@ impl Client {
                 owner.awaits_reply = true;
             }
             Kind::Renew { .. } => {}
-            Kind::Release | Kind::Delete { .. } | Kind::End { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
                 owner.outstanding.ending();
                 owner.awaits_reply = true;
                 if let Kind::End {
@@ -111,7 +113,7 @@ impl Client {
         {
             self.connection.stop_awaiting(number);
             self.owners[index].awaits_reply = false;
-            let lease = self.new_lease(0, rules.claim, true);
+            let lease = self.new_lease(0, rules.claim, true, rules);
             self.owners[index].phase = Phase::Held(lease);
         }
         if let Phase::Held(lease) = &mut self.owners[index].phase {

@@ -21,8 +21,16 @@ impl Client {
         }
         let next_ttl = self.local_queue.first().copied();
         let owner = &self.owners[index];
-        // The end of a share names no successor.
-        let may_name = owner.heads_queue && owner.share.is_none() && !rules.writes;
+        let rests = if owner.share.is_none() {
+            lease.rest()
+        } else {
+            0
+        };
+        // The end of a share names no successor, and a lock at rest has none.
+        let may_name = owner.heads_queue
+            && owner.share.is_none()
+            && !rules.writes
+            && (rests == 0 || rules.seeded == Some(Seeded::RestHandedOver));
         let next_ttl = next_ttl.filter(|_| may_name);
         let deletes = rules.deletes && owner.share.is_none();
         let (step, kind) = if let Some(ttl) = next_ttl {
@@ -33,6 +41,8 @@ impl Client {
                 successor: Some((successor, ttl)),
             };
             (EndStep::HandOff(successor), kind)
+        } else if rests > 0 {
+            (EndStep::End, Kind::Rest { ttl: rests })
         } else if lease.contended {
             (EndStep::End, Kind::End { successor: None })
         } else {
@@ -50,6 +60,7 @@ impl Client {
         self.owners[index].phase = Phase::Ending {
             step,
             left: rules.window + rules.longest(),
+            rests,
             unanswered: false,
             late: false,
         };
@@ -65,6 +76,7 @@ impl Client {
         owner.phase = Phase::Ending {
             step: EndStep::End,
             left: rules.window + rules.longest(),
+            rests: 0,
             unanswered: false,
             late: false,
         };
@@ -73,10 +85,18 @@ impl Client {
     }
 
     pub(crate) fn end_again(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        if let Phase::Ending { left, late, .. } = &mut self.owners[index].phase {
+        let mut kind = Kind::End { successor: None };
+        if let Phase::Ending {
+            left, late, rests, ..
+        } = &mut self.owners[index].phase
+        {
             *late = *left <= rules.longest();
+            // An end would free the lock before its minimum is over.
+            if *rests > 0 && rules.seeded != Some(Seeded::RestEndedAgain) {
+                kind = Kind::Rest { ttl: *rests };
+            }
         }
-        self.send(index, Kind::End { successor: None }, false)
+        self.send(index, kind, false)
     }
 
     /// A command of this owner, other than a renewal, will not be answered.
@@ -147,6 +167,7 @@ impl Client {
         let silent = matches!(answer, None | Some(Answer::Unavailable));
         let Phase::Ending {
             left,
+            rests,
             unanswered,
             late,
             ..
@@ -167,6 +188,8 @@ impl Client {
             owner.phase = Phase::Ending {
                 step: EndStep::Settle,
                 left,
+                // What may follow an answer ends an owner that holds nothing any more.
+                rests: if silent { rests } else { 0 },
                 unanswered,
                 late,
             };

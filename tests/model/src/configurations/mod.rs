@@ -6,6 +6,7 @@ mod network;
 mod outsiders;
 mod processes;
 mod releases;
+mod rest;
 mod retained;
 mod server;
 mod shares;
@@ -26,6 +27,7 @@ pub fn all() -> Vec<Configuration> {
         releases::all(),
         retained::all(),
         shares::all(),
+        rest::all(),
     ]
     .concat()
 }
@@ -65,6 +67,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         turns: 2,
         local_turns: None,
         retain: 0,
+        at_least: 0,
         mixed: 0,
         short_renewal: None,
         publish_counts: true,

@@ -63,6 +63,10 @@ branches! {
     EndOfASpoiledLock
     EndWithASpoiledRecord
     EndInASpoiledQueue
+    RestKeeps
+    RestOfNothing
+    RestOfAnothers
+    RestOfASpoiledLock
     WalkDropsTheDead
     WalkDropsWithoutHeartbeat
     WalkDropsTheEnded
@@ -135,6 +139,7 @@ branches! {
     KeysJoin
     KeysPoll
     KeysServeTheHead
+    KeysHoldALaterOne
     KeysRenew
     KeysRenewOfALost
     KeysRenewOfASpoiledLock
@@ -150,6 +155,10 @@ branches! {
     KeysEndOfASpoiledLock
     KeysEndWithASpoiledRecord
     KeysEndInASpoiledQueue
+    KeysRest
+    KeysRestOfAPart
+    KeysRestOfNone
+    KeysRestOfASpoiledLock
 }
 
 /// The branches that one run took.

@@ -35,6 +35,13 @@ pub enum KeysCommand {
         /// The owner to end.
         owner: OwnerId,
     },
+    /// Keeps the locks taken by no owner any more.
+    Rest {
+        /// The holder.
+        owner: OwnerId,
+        /// For how long.
+        ttl: Ticks,
+    },
 }
 
 /// A mistake in one of these scripts.
@@ -46,6 +53,8 @@ pub enum KeysMistake {
     EarlierUnchecked,
     /// `acquire` mints a token for the last lock that it takes, whatever those of the others.
     TokenOfTheLast,
+    /// `acquire` looks at no lock behind the one in the way.
+    LaterUnseen,
     /// `renew` compares no owners.
     NoOwnerCompare,
     /// `renew` looks at the first lock alone.
@@ -63,6 +72,8 @@ pub struct KeysRun {
     pub answer: Answer,
     /// Which lock is in the way, from 0.
     pub in_the_way: usize,
+    /// The owner has a lock behind that one, too.
+    pub holds_later: bool,
     /// The owners that were announced, each with the lock, in order.
     pub announced: Vec<(usize, OwnerId)>,
     /// The branches that the run took.
@@ -90,13 +101,17 @@ pub fn run_keys(
         KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
         KeysCommand::Release { owner } => (0, run.release(owner)),
         KeysCommand::End { owner } => (0, run.end(owner)),
+        KeysCommand::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
     };
+    let is_waiting = matches!(answer, Answer::Waiting { .. });
+    let holds_later = is_waiting && run.holds_later(in_the_way, command);
     let Keys {
         announced, taken, ..
     } = run;
     KeysRun {
         answer,
         in_the_way,
+        holds_later,
         announced,
         taken,
     }
@@ -136,6 +151,19 @@ impl Keys<'_> {
 
     fn holds(&self, number: usize, me: OwnerId) -> bool {
         self.locks[number].holder() == Some(me)
+    }
+
+    /// Whether an acquire finds that its owner has a lock behind the one in the way: an answer was lost, and then a lock.
+    fn holds_later(&mut self, number: usize, command: KeysCommand) -> bool {
+        let KeysCommand::Acquire { owner, .. } = command else {
+            return false;
+        };
+        let mut later = number + 1..self.locks.len();
+        let holds = later.any(|number| self.holds(number, owner));
+        if holds {
+            self.taken.insert(Branch::KeysHoldALaterOne);
+        }
+        holds && self.mistake != Some(KeysMistake::LaterUnseen)
     }
 
     fn is_flagged(&self, number: usize) -> bool {
@@ -350,6 +378,26 @@ impl Keys<'_> {
             (false, _, true, _) => (Branch::KeysEndOfAPart, 3),
             (false, _, false, true) => (Branch::KeysEndLeaves, 3),
             (false, _, false, false) => (Branch::KeysEndOfNothing, 0),
+        };
+        self.answer(branch, Answer::Code(code))
+    }
+
+    fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let (mut rested, mut refused) = (0, None);
+        for number in 0..self.locks.len() {
+            match self.on(number, |script| script.rest(me, ttl)) {
+                Answer::Code(1) => rested += 1,
+                Answer::Refused(refusal) => refused = Some(refusal),
+                _ => {}
+            }
+        }
+        if let Some(refusal) = refused {
+            return self.answer(Branch::KeysRestOfASpoiledLock, Answer::Refused(refusal));
+        }
+        let (branch, code) = match rested {
+            0 => (Branch::KeysRestOfNone, -1),
+            rested if rested < self.locks.len() => (Branch::KeysRestOfAPart, -1),
+            _ => (Branch::KeysRest, 1),
         };
         self.answer(branch, Answer::Code(code))
     }

@@ -42,6 +42,17 @@ impl OwnerId {
         client: u8::MAX,
         number: 0,
     };
+
+    /// The owner that the record of a lock at rest names.
+    pub const REST: OwnerId = OwnerId {
+        client: u8::MAX,
+        number: 1,
+    };
+
+    /// Whether a client has it.
+    pub fn is_of_a_client(self) -> bool {
+        self.client != u8::MAX
+    }
 }
 
 /// The constants that the scripts carry.
@@ -222,6 +233,13 @@ pub enum Command {
         /// The next owner of its process, and the ttl that it asks for.
         successor: Option<(OwnerId, Ticks)>,
     },
+    /// Keeps the lock taken by no owner any more.
+    Rest {
+        /// The holder.
+        owner: OwnerId,
+        /// For how long.
+        ttl: Ticks,
+    },
     /// Takes a share, confirms one, polls, or makes a share of the sender's lock.
     ShareAcquire {
         /// The owner that asks.
@@ -341,7 +359,7 @@ pub struct Site {
 impl Site {
     /// Whether an announcement for `owner` has a receiver.
     fn has_receiver(&self, owner: OwnerId) -> bool {
-        // No client has the owner of a phase.
+        // No client has the owner of a phase, or of a lock at rest.
         let client = 1_u8.checked_shl(owner.client.into());
         client.is_some_and(|client| self.receivers & client != 0)
     }
@@ -384,6 +402,7 @@ impl Records {
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, successor }, _) => script.end(owner, successor),
+            (Command::Rest { owner, ttl }, _) => script.rest(owner, ttl),
             (
                 Command::ShareAcquire {
                     owner,
@@ -458,7 +477,8 @@ impl Records {
         }
     }
 
-    /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared.
+    /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared, and
+    /// [`OwnerId::REST`] if it rests.
     pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),

@@ -236,6 +236,34 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// Keeps the lock taken for so long, although its holder is done.
+    pub(super) fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let (branch, code) = match self.records.lock.map(|lock| lock.value) {
+            Some(Value::WrongType) => {
+                return self.refuse(Branch::RestOfASpoiledLock, Refusal::WrongType);
+            }
+            None => (Branch::RestOfNothing, -1),
+            Some(Value::Ours { owner, .. }) if owner == me => {
+                self.keep_at_rest(ttl);
+                (Branch::RestKeeps, 1)
+            }
+            Some(_) => (Branch::RestOfAnothers, -1),
+        };
+        self.answer(branch, Answer::Code(code))
+    }
+
+    fn keep_at_rest(&mut self, ttl: Ticks) {
+        let keeps_owner = self.is_seeded(Seeded::RestKeepsOwner);
+        if let Some(lock) = &mut self.records.lock {
+            lock.rest = Some(ttl);
+            if let Value::Ours { owner, .. } = &mut lock.value
+                && !keeps_owner
+            {
+                *owner = OwnerId::REST;
+            }
+        }
+    }
+
     /// The end of an owner that does not hold the lock.
     fn end_waiter(&mut self, me: OwnerId, successor: Option<(OwnerId, Ticks)>) -> Answer {
         if self.records.queue == Queue::WrongType {

@@ -84,6 +84,7 @@ pub(super) struct Answered {
     pub(super) kind: Kind,
     pub(super) answer: Answer,
     pub(super) in_the_way: u8,
+    pub(super) holds_later: bool,
     /// The time since the command was sent.
     pub(super) age: Ticks,
 }

@@ -46,6 +46,9 @@ pub const PHANTOM: &str = "nothing is left of a forgotten owner";
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 /// Locks are held in their order.
 pub const IN_ORDER: &str = "a caller that waits for a lock holds none after it";
+/// A loss that a lost answer hid is noticed by the next poll.
+pub const LATER_SEEN: &str =
+    "an answer to a poll says if its owner has a lock behind the one in the way";
 /// A partial loss is a loss.
 pub const ALL_RENEWED: &str = "a renewal is confirmed only if its owner has all locks";
 /// A release of a part is none.
@@ -251,7 +254,7 @@ impl Model for Several {
                 },
             ),
         ];
-        properties.extend([IN_ORDER, ALL_RENEWED, ALL_FREED, TOKENS_RISE].map(breach));
+        properties.extend([IN_ORDER, LATER_SEEN, ALL_RENEWED, ALL_FREED, TOKENS_RISE].map(breach));
         properties
     }
 }

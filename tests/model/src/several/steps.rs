@@ -2,7 +2,8 @@
 
 use super::caller::{Answered, Caller, EndStep, Kind, Lease, Phase, Sent};
 use super::{
-    ALL_FREED, ALL_RENEWED, IN_ORDER, LOCKS, Mistake, RULES, Several, Step, TOKENS_RISE, TTL, World,
+    ALL_FREED, ALL_RENEWED, IN_ORDER, LATER_SEEN, LOCKS, Mistake, RULES, Several, Step,
+    TOKENS_RISE, TTL, World,
 };
 use crate::server::{
     Answer, Fence, KeysCommand, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
@@ -211,6 +212,8 @@ impl World {
         let held_before = locks.iter().all(|lock| lock.holder() == Some(owner));
         let run = run_keys(&mut locks, command, &RULES, &site, model.in_script());
         let any_after = locks.iter().any(|lock| lock.holder() == Some(owner));
+        let later = locks.get(run.in_the_way + 1..).unwrap_or_default();
+        let any_later = later.iter().any(|lock| lock.holder() == Some(owner));
         let bodies = order.iter().map(|&lock| self.highest[lock]).max();
         for (lock, records) in order.into_iter().zip(locks) {
             self.locks[lock] = records;
@@ -222,6 +225,9 @@ impl World {
                 self.breach = Some(TOKENS_RISE);
             }
             (Kind::Renew, Answer::Held { .. }) if !held_before => self.breach = Some(ALL_RENEWED),
+            (Kind::Acquire, Answer::Waiting { .. }) if any_later && !run.holds_later => {
+                self.breach = Some(LATER_SEEN);
+            }
             (Kind::Release, Answer::Code(1)) if any_after => self.breach = Some(ALL_FREED),
             _ => {}
         }
@@ -230,6 +236,7 @@ impl World {
             kind,
             answer: plain(run.answer),
             in_the_way: run.in_the_way as u8,
+            holds_later: run.holds_later,
             // A lease counts from it.
             age: if matches!(run.answer, Answer::Held { .. }) {
                 age
@@ -247,6 +254,7 @@ impl World {
             kind,
             answer,
             in_the_way: named,
+            holds_later,
             age,
         } = caller.down.remove(0);
         let Some(index) = caller.find(number) else {
@@ -273,7 +281,7 @@ impl World {
                     }
                     return;
                 }
-                let has_lost = named < std::mem::replace(in_the_way, named);
+                let has_lost = named < std::mem::replace(in_the_way, named) || holds_later;
                 if has_lost && model.mistake != Some(Mistake::LossUnnoticed) {
                     caller.end(index, EndStep::End);
                     caller.begin();
@@ -299,8 +307,8 @@ impl World {
         }
     }
 
-    /// A caller that goes on waiting for a lock holds none after it. An answer that is lost hides a loss until its
-    /// leases end.
+    /// A caller that goes on waiting for a lock holds none after it. A command that arrives late may take one after
+    /// the answer; the next poll says so.
     fn check_order(&mut self, id: u8, number: u8, named: u8, model: &Several) {
         let me = OwnerId { client: id, number };
         let order = model.order(usize::from(id));

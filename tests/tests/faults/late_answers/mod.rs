@@ -7,8 +7,10 @@
 //! | the answer to a command that was given up | `replies` |
 //! | the grant of a lease that is over by then | `grants` |
 //! | the caller of a lease that is over, or another caller's | `leases` |
+//! | the answer that a caller has several locks | `several` |
 
 mod acquires;
 mod grants;
 mod leases;
 mod replies;
+mod several;

@@ -1,11 +1,12 @@
 //! When `shutdown` returns, nothing is left behind.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use harness::{RedisServer, cycle, eventually};
 use lock_runtime::{LockClient, LockErrorKind};
 
-use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms, soon};
 
 /// Enough rounds to hit a race that is rarely lost.
 const ROUNDS: usize = 40;
@@ -63,6 +64,41 @@ async fn a_hold_that_a_shutdown_ended_is_not_renewed() {
     })
     .await;
     drop(guard);
+}
+
+/// A shutdown did not see a writer that became a reader. The downgrade went on, and its guard was valid after the
+/// shutdown.
+#[tokio::test]
+async fn a_downgrade_under_way_is_ended_by_a_shutdown() {
+    let server = RedisServer::start();
+    for blocking in [false, true] {
+        let builder = LockClient::builder().url(server.url());
+        let builder = builder.shutdown_grace(Duration::ZERO);
+        let client = builder.command_timeout(ms(500)).build().unwrap();
+        // However many attempts the server needs.
+        let lock = client.lock(KEY).ttl(LONG * 3).wait(LONG);
+        let writing = lock.acquire().await.unwrap();
+        server.pause();
+        let downgrading = async move {
+            match blocking {
+                true => {
+                    let thread = tokio::task::spawn_blocking(|| writing.downgrade_blocking());
+                    thread.await.unwrap()
+                }
+                false => writing.downgrade().await,
+            }
+        };
+        let mut downgrading = pin!(downgrading);
+        let early = tokio::time::timeout(ms(50), &mut downgrading).await;
+        assert!(early.is_err(), "the server does not answer");
+        client.shutdown().await;
+        server.resume();
+        let error = soon(downgrading).await.unwrap_err();
+        assert!(error.is_lost(), "{error}");
+        assert!(error.to_string().contains("shut down"), "{error}");
+        let mut connection = server.connection();
+        eventually("free lock", LONG, async || !exists(&mut connection, LOCK)).await;
+    }
 }
 
 /// A time was computed from a timeout that no clock can represent. The panic came back as `Shutdown`,

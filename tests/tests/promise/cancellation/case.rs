@@ -1,12 +1,14 @@
 //! The situations in which an acquisition is dropped.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harness::{LONG, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
+use super::asking::Asking;
 use super::moment::Moment;
 use super::world::World;
 
@@ -19,6 +21,8 @@ pub(crate) enum Case {
     Held,
     /// It waits in Redis's queue, and the lock is just handed to it.
     Granted,
+    /// The same with another waiter behind it.
+    GrantedBefore,
     /// Another call of its own client holds the lock.
     InLine,
     /// It waits in its client's local queue, and the lease was just passed to it.
@@ -35,6 +39,10 @@ pub(crate) enum Case {
     Cut,
     /// Another client holds the lock, it queues, and the connection was just cut.
     QueuedAndCut,
+    /// No acquisition: a writer becomes a reader, and another client waits to read.
+    Downgrade,
+    /// The same, and the connection was just cut.
+    DowngradeAndCut,
 }
 
 /// Whether an acquisition was dropped, or ended before that after a time.
@@ -45,16 +53,32 @@ pub(crate) enum Outcome {
 }
 
 impl Case {
-    pub(crate) const ALL: [Case; 11] = [
+    pub(crate) const ALL: [Case; 14] = [
         Case::Free,
         Case::Held,
         Case::Granted,
+        Case::GrantedBefore,
         Case::InLine,
         Case::NextInLine,
         Case::Named,
         Case::Nested,
         Case::BehindSibling,
         Case::AfterSibling,
+        Case::Cut,
+        Case::QueuedAndCut,
+        Case::Downgrade,
+        Case::DowngradeAndCut,
+    ];
+
+    /// Those in which callers of every mode wait as callers of plain locks do, or otherwise.
+    pub(crate) const OF_EVERY_MODE: [Case; 9] = [
+        Case::Free,
+        Case::Held,
+        Case::Granted,
+        Case::GrantedBefore,
+        Case::InLine,
+        Case::NextInLine,
+        Case::Nested,
         Case::Cut,
         Case::QueuedAndCut,
     ];
@@ -82,7 +106,7 @@ impl Case {
         match self {
             // A cut concerns all callers that share the connection, and many cases run at once: a
             // storm.
-            Case::Cut | Case::QueuedAndCut => &world.far,
+            Case::Cut | Case::QueuedAndCut | Case::DowngradeAndCut => &world.far,
             Case::Named => &world.strict,
             _ => &world.one,
         }
@@ -92,6 +116,7 @@ impl Case {
     /// outcomes in the order of the moments.
     pub(crate) async fn play_all(
         self,
+        asking: Asking,
         world: &Arc<World>,
         moments: impl Iterator<Item = Moment>,
     ) -> Vec<(String, Outcome)> {
@@ -99,7 +124,7 @@ impl Case {
             .map(|moment| {
                 let (world, key) = (world.clone(), world.key());
                 tokio::spawn(async move {
-                    let outcome = self.play(&world, &key, moment).await;
+                    let outcome = self.play(asking, &world, &key, moment).await;
                     (key, outcome)
                 })
             })
@@ -112,31 +137,40 @@ impl Case {
     }
 
     /// Begins an acquisition of `key` in this situation and drops it at `moment`.
-    async fn play(self, world: &World, key: &str, moment: Moment) -> Outcome {
+    async fn play(self, asking: Asking, world: &World, key: &str, moment: Moment) -> Outcome {
         let client = self.client(world);
-        match self {
-            Case::Free => cut(moment, acquire(client, key)).await,
+        let contended = asking.contended(key);
+        let outcome = match self {
+            Case::Free => cut(moment, asking.acquire(client, key)).await,
             Case::Held => {
-                let _held = hold(&world.other, key).await;
-                cut(moment, acquire(client, key)).await
+                let _held = hold(&world.other, &contended).await;
+                cut(moment, asking.acquire(client, key)).await
             }
-            Case::Granted => {
-                let held = hold(&world.other, key).await;
-                let mut waiting = Box::pin(acquire(client, key));
-                tokio::select! {
-                    _ = &mut waiting => panic!("the lock is held"),
-                    () = world.queued(key) => {}
+            Case::Granted | Case::GrantedBefore => {
+                let held = hold(&world.other, &contended).await;
+                let waiting = self.queued(asking, world, key).await;
+                let mut behind = None;
+                if self == Case::GrantedBefore {
+                    let waiter = world.strict.lock(&contended[..]).wait(LONG).acquire();
+                    behind = Some(tokio::spawn(waiter));
+                    world.queued(&contended, 2).await;
                 }
                 drop(held);
-                cut(moment, waiting).await
+                let outcome = cut(moment, waiting).await;
+                asking.finish(world, key, outcome).await;
+                if let Some(behind) = behind {
+                    let served = soon(behind).await.expect("it does not panic");
+                    drop(served.expect("the lock is free"));
+                }
+                return outcome;
             }
             Case::InLine => {
-                let _held = hold(client, key).await;
-                cut(moment, acquire(client, key)).await
+                let _held = hold(client, &contended).await;
+                cut(moment, asking.acquire(client, key)).await
             }
             Case::NextInLine | Case::Named => {
-                let held = hold(client, key).await;
-                let mut waiting = Box::pin(acquire(client, key));
+                let held = hold(client, &contended).await;
+                let mut waiting = Box::pin(asking.acquire(client, key));
                 let first = Moment::Polls(1).cut(&mut waiting).await;
                 assert!(first.is_none(), "the lock is held");
                 drop(held);
@@ -145,41 +179,75 @@ impl Case {
             Case::Nested | Case::BehindSibling | Case::AfterSibling => {
                 let guard = hold(client, key).await;
                 let body = async {
-                    let outcome = self.play_nested(client, key, moment).await;
-                    let again = soon(acquire(client, key)).await;
+                    let outcome = self.play_nested(asking, client, key, moment).await;
+                    let again = soon(asking.acquire(client, key)).await;
                     drop(again.expect("the sibling's place is free"));
                     outcome
                 };
                 let outcome = guard.run(body).await;
                 guard.release().await.expect("the outer hold is untouched");
-                outcome.expect("the outer hold is untouched")
+                return outcome.expect("the outer hold is untouched");
             }
             Case::Cut => {
                 world.proxy.kill_connections();
-                cut(moment, acquire(client, key)).await
+                cut(moment, asking.acquire(client, key)).await
             }
             Case::QueuedAndCut => {
-                let _held = hold(&world.other, key).await;
-                let mut waiting = Box::pin(acquire(client, key));
-                tokio::select! {
-                    _ = &mut waiting => panic!("the lock is held"),
-                    () = world.queued(key) => {}
-                }
+                let _held = hold(&world.other, &contended).await;
+                let waiting = self.queued(asking, world, key).await;
                 world.proxy.kill_connections();
                 cut(moment, waiting).await
             }
-        }
+            Case::Downgrade | Case::DowngradeAndCut => {
+                let held = hold(client, key).await;
+                let reader = world.other.lock(key).read().wait(LONG).acquire();
+                let reader = tokio::spawn(reader);
+                world.queued(key, 1).await;
+                if self == Case::DowngradeAndCut {
+                    world.proxy.kill_connections();
+                }
+                let outcome = cut(moment, held.downgrade()).await;
+                let served = soon(reader).await.expect("it does not panic");
+                drop(served.expect("no writer is left"));
+                outcome
+            }
+        };
+        asking.finish(world, key, outcome).await;
+        outcome
     }
 
-    async fn play_nested(self, client: &LockClient, key: &str, moment: Moment) -> Outcome {
+    /// An acquisition that waits in Redis's queue.
+    async fn queued(
+        self,
+        asking: Asking,
+        world: &World,
+        key: &str,
+    ) -> Pin<Box<dyn Future<Output = Acquired> + Send>> {
+        let mut waiting: Pin<Box<dyn Future<Output = Acquired> + Send>> =
+            Box::pin(asking.acquire(self.client(world), key));
+        let contended = asking.contended(key);
+        tokio::select! {
+            _ = &mut waiting => panic!("the lock is held"),
+            () = world.queued(&contended, 1) => {}
+        }
+        waiting
+    }
+
+    async fn play_nested(
+        self,
+        asking: Asking,
+        client: &LockClient,
+        key: &str,
+        moment: Moment,
+    ) -> Outcome {
         if self == Case::Nested {
-            return cut(moment, acquire(client, key)).await;
+            return cut(moment, asking.acquire(client, key)).await;
         }
-        let sibling = acquire(client, key).await.expect("the call tree holds it");
+        let sibling = hold(client, key).await;
         if self == Case::BehindSibling {
-            return cut(moment, acquire(client, key)).await;
+            return cut(moment, asking.acquire(client, key)).await;
         }
-        let mut waiting = Box::pin(acquire(client, key));
+        let mut waiting = Box::pin(asking.acquire(client, key));
         let first = Moment::Polls(1).cut(&mut waiting).await;
         assert!(first.is_none(), "the sibling is inside");
         drop(sibling);
@@ -203,22 +271,15 @@ impl fmt::Display for Case {
     }
 }
 
-/// Acquires the lock for the caller that stands in the way, on a free key.
+/// Acquires the lock for the caller that stands in the way: the lock is free, or its call tree holds it.
 async fn hold(client: &LockClient, key: &str) -> LockGuard {
-    acquire(client, key).await.expect("the lock is free")
+    let acquired = Asking::Plain.acquire(client, key).await;
+    acquired.expect("the lock is free")
 }
 
-fn acquire(
-    client: &LockClient,
-    key: &str,
-) -> impl Future<Output = Result<LockGuard, LockError>> + use<> {
-    client.lock(key).wait(LONG).acquire()
-}
+type Acquired = Result<LockGuard, LockError>;
 
-async fn cut(
-    moment: Moment,
-    acquire: impl Future<Output = Result<LockGuard, LockError>>,
-) -> Outcome {
+async fn cut(moment: Moment, acquire: impl Future<Output = Acquired>) -> Outcome {
     let start = Instant::now();
     match moment.cut(acquire).await {
         None => Outcome::Dropped,

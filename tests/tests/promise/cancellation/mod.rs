@@ -4,6 +4,7 @@
 //! Each drop has a key of its own. The server's clock stands still, so that no lease, claim or queue
 //! entry expires: a record that is gone was removed by the client.
 
+mod asking;
 mod case;
 mod moment;
 mod polls;

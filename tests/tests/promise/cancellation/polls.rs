@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::asking::Asking;
 use super::case::{Case, Outcome};
 use super::moment::Moment;
 use super::world::World;
@@ -22,51 +23,78 @@ const ENDLESS: usize = 4_000;
 async fn dropped_at_every_poll() {
     let world = Arc::new(World::new().await);
     for case in Case::ALL {
-        let (mut keys, mut drops, mut polls) = (Vec::new(), 0, 0);
-        let mut note = |outcomes: &[(String, Outcome)]| {
-            keys.extend(outcomes.iter().map(|(key, _)| key.clone()));
-            drops += outcomes
-                .iter()
-                .filter(|(_, outcome)| outcome.time().is_none())
-                .count();
-        };
-        loop {
-            let moments = (polls..polls + TOGETHER).flat_map(|polls| times(Moment::Polls(polls)));
-            let outcomes = case.play_all(&world, moments).await;
-            note(&outcomes);
-            polls += TOGETHER;
-            let mut last = outcomes[outcomes.len() - TIMES..].iter();
-            if case.ends() {
-                assert!(polls < ENDLESS, "{case}: it does not end");
-                if last.all(|(_, outcome)| outcome.time().is_some()) {
-                    break;
-                }
-            } else {
-                assert!(
-                    last.all(|(_, outcome)| outcome.time().is_none()),
-                    "{case}: the lock is held"
-                );
-                if polls >= ENOUGH {
-                    break;
-                }
-            }
-        }
-        if case.is_woken() {
-            // A task that was not run for long may end at its first poll.
-            let (mut woken, mut played) = (0, 0);
-            while woken < TIMES {
-                assert!(played < ENDLESS, "{case}: none is dropped when it is woken");
-                let outcomes = case.play_all(&world, times(Moment::Woken(1))).await;
-                let dropped = outcomes.iter().filter(|(_, it)| it.time().is_none());
-                woken += dropped.count();
-                played += TIMES;
-                note(&outcomes);
+        let keys = drop_at_every_poll(case, Asking::Plain, &world).await;
+        let settled = world.settles().await;
+        world.is_settled(case.client(&world), &keys).await;
+        println!("{case} settled after {settled:.0?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_at_every_poll_in_every_mode() {
+    let world = Arc::new(World::new().await);
+    for asking in Asking::MODES {
+        // Each client's own local queues have to work afterwards.
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        for case in Case::OF_EVERY_MODE {
+            let keys = drop_at_every_poll(case, asking, &world).await;
+            match case {
+                Case::Cut | Case::QueuedAndCut => far.extend(keys),
+                _ => near.extend(keys),
             }
         }
         let settled = world.settles().await;
-        world.is_settled(case.client(&world), &keys).await;
-        println!("{case} {polls:>4} polls, {drops:>5} drops, settled after {settled:.0?}");
+        world.is_settled(&world.one, &near).await;
+        world.is_settled(&world.far, &far).await;
+        println!("{asking:?} settled after {settled:.0?}");
     }
+}
+
+/// Drops acquisitions after each number of polls, until they end before. Returns their keys.
+async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> Vec<String> {
+    let (mut keys, mut drops, mut polls) = (Vec::new(), 0, 0);
+    let mut note = |outcomes: &[(String, Outcome)]| {
+        keys.extend(outcomes.iter().flat_map(|(key, _)| asking.keys(key)));
+        drops += outcomes
+            .iter()
+            .filter(|(_, outcome)| outcome.time().is_none())
+            .count();
+    };
+    loop {
+        let moments = (polls..polls + TOGETHER).flat_map(|polls| times(Moment::Polls(polls)));
+        let outcomes = case.play_all(asking, world, moments).await;
+        note(&outcomes);
+        polls += TOGETHER;
+        let mut last = outcomes[outcomes.len() - TIMES..].iter();
+        if case.ends() {
+            assert!(polls < ENDLESS, "{case}: it does not end");
+            if last.all(|(_, outcome)| outcome.time().is_some()) {
+                break;
+            }
+        } else {
+            assert!(
+                last.all(|(_, outcome)| outcome.time().is_none()),
+                "{case}: the lock is held"
+            );
+            if polls >= ENOUGH {
+                break;
+            }
+        }
+    }
+    if case.is_woken() {
+        // A task that was not run for long may end at its first poll.
+        let (mut woken, mut played) = (0, 0);
+        while woken < TIMES {
+            assert!(played < ENDLESS, "{case}: none is dropped when it is woken");
+            let outcomes = case.play_all(asking, world, times(Moment::Woken(1))).await;
+            let dropped = outcomes.iter().filter(|(_, it)| it.time().is_none());
+            woken += dropped.count();
+            played += TIMES;
+            note(&outcomes);
+        }
+    }
+    println!("{case} {asking:?} {polls:>4} polls, {drops:>5} drops");
+    keys
 }
 
 fn times(moment: Moment) -> impl Iterator<Item = Moment> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use harness::ms;
 
+use super::asking::Asking;
 use super::case::Case;
 use super::moment::{Alarm, Moment};
 use super::world::World;
@@ -48,7 +49,7 @@ async fn dropped_at_random_moments() {
         while dropped.len() < DROPS / CASES.len() || (case.ends() && ended == 0) {
             let moments = (0..TOGETHER).map(|_| Moment::After(dice.below(span), alarm.clone()));
             let before = ended;
-            for (key, outcome) in case.play_all(&world, moments).await {
+            for (key, outcome) in case.play_all(Asking::Plain, &world, moments).await {
                 keys.push(key.clone());
                 match outcome.time() {
                     None => dropped.push(key),
@@ -81,7 +82,7 @@ async fn span(case: Case, world: &Arc<World>) -> Duration {
         return WHILE;
     }
     let undisturbed = std::iter::repeat_n(Moment::Never, TOGETHER);
-    let outcomes = case.play_all(world, undisturbed).await;
+    let outcomes = case.play_all(Asking::Plain, world, undisturbed).await;
     let mut times: Vec<_> = outcomes
         .iter()
         .filter_map(|(_, outcome)| outcome.time())

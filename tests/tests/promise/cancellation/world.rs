@@ -57,19 +57,31 @@ impl World {
         format!("key:{}", self.keys.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Waits until a waiter queues for `key`.
-    pub(crate) async fn queued(&self, key: &str) {
+    /// Waits until so many waiters queue for `key`.
+    pub(crate) async fn queued(&self, key: &str, waiters: i64) {
+        let mut count = redis::cmd("ZCOUNT");
+        count.arg(format!("{{lock:{key}}}:w")).arg(&[0, i64::MAX]);
+        soon(self.becomes(&count, |queued: i64| queued == waiters)).await;
+    }
+
+    /// Waits until the lock of `key` is at rest, and deletes it.
+    pub(crate) async fn delete_at_rest(&self, key: &str) {
+        let lock = format!("lock:{key}");
+        let rests = |value: Option<String>| value.is_some_and(|value| value.starts_with("rested"));
+        self.becomes(redis::cmd("GET").arg(&lock), rests).await;
         let mut connection = self.connection.clone();
-        let exists = redis::cmd("EXISTS")
-            .arg(format!("{{lock:{key}}}:w"))
-            .to_owned();
-        soon(async {
-            // Hundreds of tasks ask at once, so each pauses between two queries.
-            while exists.query_async(&mut connection).await != Ok(1) {
-                tokio::time::sleep(ms(20)).await;
-            }
-        })
-        .await;
+        let mut delete = redis::cmd("DEL");
+        let deleted = delete.arg(&lock).query_async(&mut connection).await;
+        assert_eq!(deleted, Ok(1));
+    }
+
+    /// Waits for an answer to a query.
+    async fn becomes<T: redis::FromRedisValue>(&self, query: &redis::Cmd, is: impl Fn(T) -> bool) {
+        let mut connection = self.connection.clone();
+        // Hundreds of tasks ask at once, so each pauses between two queries.
+        while !query.query_async(&mut connection).await.is_ok_and(&is) {
+            tokio::time::sleep(ms(20)).await;
+        }
     }
 
     /// How many of `keys` the server has ever granted.

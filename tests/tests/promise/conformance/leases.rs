@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::store::Store;
-use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, is_held, ms, until};
+use super::tools::{Flag, KEY, LONG, SLACK, STEADY, becomes_free, hold, is_held, ms, until};
 
 /// The margin by which a holder gives up before the ttl: 1 % and 2 ms.
 fn margin(ttl: Duration) -> Duration {
@@ -15,8 +15,8 @@ fn margin(ttl: Duration) -> Duration {
 
 pub(crate) async fn renewal_carries_a_hold_past_its_ttl(store: impl Store) {
     let (one, other) = (store.client(), store.client());
-    let guard = one.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
-    let lost = timeout(ms(2_500), guard.lost()).await;
+    let guard = one.lock(KEY).ttl(STEADY).acquire().await.unwrap();
+    let lost = timeout(STEADY + ms(500), guard.lost()).await;
     assert!(lost.is_err(), "the lease was not renewed");
     assert!(guard.is_valid());
     assert!(is_held(&other).await);
@@ -45,7 +45,7 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Stor
 }
 
 pub(crate) async fn max_hold_ends_a_hold_that_is_renewed(store: impl Store) {
-    let (ttl, max_hold) = (ms(1_500), ms(2_500));
+    let (ttl, max_hold) = (STEADY, STEADY + ms(1_000));
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
     let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);
@@ -80,7 +80,7 @@ pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
 }
 
 pub(crate) async fn a_renewal_by_hand_extends_the_lease(store: impl Store) {
-    let ttl = ms(1_600);
+    let ttl = STEADY;
     let client = store.client();
     let started = Instant::now();
     let lease = client.lock(KEY).ttl(ttl).renew(false);

@@ -27,7 +27,85 @@ mod waiting;
 
 macro_rules! suite {
     ($backend:ident, $store:ty) => {
+        suite! { @with $backend, $store;
+            readers {
+                readers_hold_the_lock_together,
+                reader_and_writer_exclude_each_other,
+                reader_and_writer_are_never_inside_at_once,
+                tokens_rise_from_phase_to_phase,
+                busy_writer_is_told_how_many_readers_hold_the_lock,
+            }
+            permits {
+                permits_are_granted_up_to_their_limit,
+                permits_count_as_many_as_they_take,
+                caller_goes_by_its_own_limit,
+                permit_and_plain_lock_exclude_each_other,
+                more_than_the_limit_is_never_taken,
+                busy_caller_is_told_how_many_permits_are_taken,
+                impossible_modes_are_refused,
+            }
+            share_order {
+                writer_goes_in_before_readers_that_came_later,
+                one_permit_does_not_overtake_three,
+                readers_behind_a_writer_go_in_together,
+                readers_behind_a_plain_lock_go_in_together,
+                permits_that_fit_go_in_together,
+                waiter_that_gives_up_admits_those_behind_it,
+                waiting_share_ends_in_time,
+            }
+            share_leases {
+                lapsed_share_frees_its_part_alone,
+                lost_share_drops_its_body_alone,
+                writer_waits_for_the_last_reader_to_lapse,
+                renewal_carries_shares_past_their_ttl,
+                dropped_guard_gives_its_share_back,
+                panic_gives_its_share_back,
+            }
+            share_callers {
+                share_dropped_at_any_poll_leaves_nothing_behind,
+                writer_dropped_behind_readers_admits_more_of_them,
+                share_dropped_while_it_is_served_is_given_back,
+                share_dropped_beside_others_is_given_back,
+                blocking_calls_share_a_lock,
+                thread_waits_for_its_share,
+                waiting_shares_are_told_of_a_shutdown,
+                shared_bodies_are_ended_by_a_shutdown,
+            }
+            rest {
+                lock_stays_taken_until_its_minimum_is_over,
+                longer_body_frees_the_lock_at_once,
+                waiters_of_every_client_wait_for_the_minimum,
+                failed_body_does_not_shorten_the_minimum,
+                guard_that_is_dropped_leaves_the_lock_at_rest,
+                blocking_call_leaves_the_lock_at_rest,
+                lock_that_was_lost_does_not_rest,
+                several_locks_rest_together,
+                impossible_minimum_is_refused,
+                downgraded_writer_has_no_minimum,
+            }
+            several {
+                one_guard_holds_all_and_frees_all,
+                lock_that_is_named_twice_is_held_once,
+                one_token_is_above_all_before_and_below_all_after,
+                lock_in_the_way_is_named_and_the_others_are_given_back,
+                locks_before_the_awaited_one_are_held_meanwhile,
+                callers_of_every_order_never_wait_for_each_other,
+                single_callers_and_callers_of_several_are_served,
+                lock_that_the_call_tree_holds_is_entered,
+                caller_that_is_dropped_leaves_nothing_behind,
+                thread_acquires_several_locks,
+                keys_that_cannot_be_locked_together_are_refused,
+                renewal_carries_all_past_their_ttl,
+            }
+        }
+    };
+    // Of a record that has room for one holder alone.
+    (exclusive $backend:ident, $store:ty) => {
+        suite! { @with $backend, $store; }
+    };
+    (@with $backend:ident, $store:ty; $($more:tt)*) => {
         suite! { @cases $backend, $store;
+            $($more)*
             exclusion {
                 two_are_never_inside_at_once,
                 a_busy_error_names_the_holder,
@@ -77,81 +155,12 @@ macro_rules! suite {
                 a_thread_that_waits_in_vain_is_busy,
                 a_blocking_body_runs_to_its_end_and_then_fails,
             }
-            readers {
-                readers_hold_the_lock_together,
-                reader_and_writer_exclude_each_other,
-                reader_and_writer_are_never_inside_at_once,
-                tokens_rise_from_phase_to_phase,
-                busy_writer_is_told_how_many_readers_hold_the_lock,
-            }
-            permits {
-                permits_are_granted_up_to_their_limit,
-                permits_count_as_many_as_they_take,
-                caller_goes_by_its_own_limit,
-                permit_and_plain_lock_exclude_each_other,
-                more_than_the_limit_is_never_taken,
-                busy_caller_is_told_how_many_permits_are_taken,
-                impossible_modes_are_refused,
-            }
-            share_order {
-                writer_goes_in_before_readers_that_came_later,
-                one_permit_does_not_overtake_three,
-                readers_behind_a_writer_go_in_together,
-                readers_behind_a_plain_lock_go_in_together,
-                permits_that_fit_go_in_together,
-                waiter_that_gives_up_admits_those_behind_it,
-                waiting_share_ends_in_time,
-            }
-            share_leases {
-                lapsed_share_frees_its_part_alone,
-                lost_share_drops_its_body_alone,
-                writer_waits_for_the_last_reader_to_lapse,
-                renewal_carries_shares_past_their_ttl,
-                dropped_guard_gives_its_share_back,
-                panic_gives_its_share_back,
-            }
-            share_callers {
-                share_dropped_at_any_poll_leaves_nothing_behind,
-                writer_dropped_behind_readers_admits_more_of_them,
-                share_dropped_while_it_is_served_is_given_back,
-                share_dropped_beside_others_is_given_back,
-                blocking_calls_share_a_lock,
-                thread_waits_for_its_share,
-                waiting_shares_are_told_of_a_shutdown,
-                shared_bodies_are_ended_by_a_shutdown,
-            }
             options {
                 a_ttl_must_be_in_range,
                 a_max_hold_must_leave_room_for_a_lease,
                 a_key_must_be_usable,
                 a_builder_checks_its_settings,
                 defaults_come_from_the_client,
-            }
-            rest {
-                lock_stays_taken_until_its_minimum_is_over,
-                longer_body_frees_the_lock_at_once,
-                waiters_of_every_client_wait_for_the_minimum,
-                failed_body_does_not_shorten_the_minimum,
-                guard_that_is_dropped_leaves_the_lock_at_rest,
-                blocking_call_leaves_the_lock_at_rest,
-                lock_that_was_lost_does_not_rest,
-                several_locks_rest_together,
-                impossible_minimum_is_refused,
-                downgraded_writer_has_no_minimum,
-            }
-            several {
-                one_guard_holds_all_and_frees_all,
-                lock_that_is_named_twice_is_held_once,
-                one_token_is_above_all_before_and_below_all_after,
-                lock_in_the_way_is_named_and_the_others_are_given_back,
-                locks_before_the_awaited_one_are_held_meanwhile,
-                callers_of_every_order_never_wait_for_each_other,
-                single_callers_and_callers_of_several_are_served,
-                lock_that_the_call_tree_holds_is_entered,
-                caller_that_is_dropped_leaves_nothing_behind,
-                thread_acquires_several_locks,
-                keys_that_cannot_be_locked_together_are_refused,
-                renewal_carries_all_past_their_ttl,
             }
             shutdown {
                 nothing_begins_after_a_shutdown,
@@ -180,6 +189,7 @@ suite!(
     redis_least_privileged,
     crate::conformance::store::LeastPrivileged
 );
+suite!(exclusive redissons_record, crate::conformance::store::RedissonsRecord);
 suite!(redis_over_tls, crate::conformance::store::OverTls);
 #[cfg(unix)]
 suite!(

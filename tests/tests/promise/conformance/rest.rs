@@ -8,10 +8,11 @@ use lock_runtime::{Acquire, LockClient, LockErrorKind};
 use super::store::Store;
 use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms};
 
-const MINIMUM: Duration = ms(600);
+/// Longer than a machine stalls, and than the lease: the lock is at rest for a while.
+const MINIMUM: Duration = ms(2_500);
 
 fn job(client: &LockClient) -> Acquire {
-    client.lock(KEY).ttl(ms(300)).hold_at_least(MINIMUM)
+    client.lock(KEY).ttl(ms(2_000)).hold_at_least(MINIMUM)
 }
 
 pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: impl Store) {

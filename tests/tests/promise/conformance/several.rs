@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use harness::eventually;
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
@@ -9,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::store::Store;
-use super::tools::{LONG, ms, on_a_thread, poll_and_drop};
+use super::tools::{LONG, STEADY, ms, on_a_thread, poll_and_drop};
 
 /// In one slot of a cluster.
 const ACCOUNTS: [&str; 3] = ["{account}:1", "{account}:2", "{account}:3"];
@@ -97,8 +98,7 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
 pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("{account}:2").acquire().await.unwrap();
-    // A lease that a stalled machine does not lose.
-    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000)).wait(LONG);
+    let all = client.lock_all(ACCOUNTS).ttl(STEADY).wait(LONG);
     let all = all.acquire();
     let all = tokio::spawn(all);
     eventually("first lock", LONG, async || {
@@ -106,7 +106,7 @@ pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl 
     })
     .await;
     // Longer than the ttl: it is renewed.
-    tokio::time::sleep(ms(2_500)).await;
+    tokio::time::sleep(STEADY + ms(500)).await;
     assert!(is_held(&other, "{account}:1").await);
     assert!(!is_held(&other, "{account}:3").await);
     held.release().await.unwrap();
@@ -227,8 +227,13 @@ pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
 pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl Store) {
     let client = store.client();
     let none: [&str; 0] = [];
-    let error = client.lock_all(none).acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
+    let calls = [client.lock_all(none), client.lock_all(none).ttl(ms(1))];
+    for (call, words) in calls.into_iter().zip(["at least one key", "20 ms"]) {
+        let error = call.acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.key(), None, "{error}");
+    }
     let many = (0..33).map(|number| format!("{{account}}:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
@@ -236,6 +241,15 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
     let error = error.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+    for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {
+        let retained = client.lock_all(keys.iter().copied()).retain(ms(1));
+        let error = retained.acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains("never retained"), "{error}");
+    }
+    let unretained = client.lock_all(ACCOUNTS).retain(Duration::ZERO);
+    drop(unretained.acquire().await.unwrap());
+    are_free(&client, &ACCOUNTS).await;
     let most = (0..32).map(|number| format!("{{account}}:{number}"));
     let guard = client.lock_all(most).acquire().await.unwrap();
     assert_eq!(guard.keys().count(), 32);
@@ -244,10 +258,9 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
 
 pub(crate) async fn renewal_carries_all_past_their_ttl(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    // A lease that a stalled machine does not lose.
-    let all = client.lock_all(ACCOUNTS).ttl(ms(2_000));
+    let all = client.lock_all(ACCOUNTS).ttl(STEADY);
     let guard = all.acquire().await.unwrap();
-    tokio::time::sleep(ms(2_500)).await;
+    tokio::time::sleep(STEADY + ms(500)).await;
     assert!(guard.is_valid());
     for key in ACCOUNTS {
         assert!(is_held(&other, key).await, "{key}");

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::store::Store;
 use super::tools::{
-    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
+    Flag, KEY, LONG, SLACK, STEADY, at_once, becomes_free, becomes_granted, is_refused, ms, until,
 };
 
 pub(crate) async fn lapsed_share_frees_its_part_alone(store: impl Store) {
@@ -69,14 +69,14 @@ pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: impl Store)
 pub(crate) async fn renewal_carries_shares_past_their_ttl(store: impl Store) {
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
-    let reader = at_once(one.lock(KEY).read().ttl(ms(2_000))).await;
-    let permits = other.lock(KEY).permits(5).take(3).ttl(ms(2_000));
+    let reader = at_once(one.lock(KEY).read().ttl(STEADY)).await;
+    let permits = other.lock(KEY).permits(5).take(3).ttl(STEADY);
     let permits = at_once(permits).await;
-    let by_hand = one.lock(KEY).read().ttl(ms(2_000)).renew(false);
+    let by_hand = one.lock(KEY).read().ttl(STEADY).renew(false);
     let by_hand = at_once(by_hand).await;
-    until(started + ms(1_000)).await;
+    until(started + STEADY / 2).await;
     by_hand.renew().await.unwrap();
-    until(started + ms(2_500)).await;
+    until(started + STEADY + ms(500)).await;
     assert!(reader.is_valid() && permits.is_valid());
     assert!(by_hand.is_valid(), "it lasts from the renewal on");
     assert!(is_refused(other.lock(KEY).permits(5)).await);

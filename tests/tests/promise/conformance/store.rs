@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use harness::{Authority, LONG, RIGHTS, RedisCluster, RedisServer, TlsServer};
-use lock_runtime::{LockClient, LockClientBuilder};
+use harness::{Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisServer, TlsServer};
+use lock_runtime::{LockClient, LockClientBuilder, Record};
 
 /// Where locks are kept during one test.
 pub(crate) trait Store: Send + Sync + 'static {
@@ -16,6 +16,11 @@ pub(crate) trait Store: Send + Sync + 'static {
 
     /// A builder of clients for this kind of store; each client may have a store of its own.
     fn builder(&self) -> LockClientBuilder;
+
+    /// A part of how errors of other clients name a holder in this process.
+    fn holder(&self) -> String {
+        format!("(pid {})", std::process::id())
+    }
 
     /// Whether nothing but fences is left of the locks.
     async fn is_empty(&self) -> bool;
@@ -69,14 +74,7 @@ pub(crate) struct LeastPrivileged(RedisServer);
 
 impl Store for LeastPrivileged {
     fn open() -> LeastPrivileged {
-        let server = RedisServer::start();
-        redis::cmd("ACL")
-            .arg("SETUSER")
-            .arg(&["service", "reset", "on", ">s3cret"])
-            .arg(RIGHTS)
-            .exec(&mut server.connection())
-            .expect("the server knows these rights");
-        LeastPrivileged(server)
+        LeastPrivileged(with_service(RIGHTS))
     }
 
     fn client(&self) -> LockClient {
@@ -84,13 +82,54 @@ impl Store for LeastPrivileged {
     }
 
     fn builder(&self) -> LockClientBuilder {
-        let url = self.0.url().replace("://", "://service:s3cret@");
-        patient(url)
+        of_service(&self.0)
     }
 
     async fn is_empty(&self) -> bool {
         has_fences_alone(&self.0).await
     }
+}
+
+/// On one server in Redisson's record, as a user with minimal permissions.
+pub(crate) struct RedissonsRecord(RedisServer);
+
+impl Store for RedissonsRecord {
+    fn open() -> RedissonsRecord {
+        RedissonsRecord(with_service(REDISSON_RIGHTS))
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        of_service(&self.0).record(Record::Redisson)
+    }
+
+    fn holder(&self) -> String {
+        "a lock-runtime client ".to_owned()
+    }
+
+    async fn is_empty(&self) -> bool {
+        has_fences_alone(&self.0).await
+    }
+}
+
+/// A server with a user who has these rights.
+fn with_service(rights: &[&str]) -> RedisServer {
+    let server = RedisServer::start();
+    redis::cmd("ACL")
+        .arg("SETUSER")
+        .arg(&["service", "reset", "on", ">s3cret"])
+        .arg(rights)
+        .exec(&mut server.connection())
+        .expect("the server knows these rights");
+    server
+}
+
+/// A client of that user.
+fn of_service(server: &RedisServer) -> LockClientBuilder {
+    patient(server.url().replace("://", "://service:s3cret@"))
 }
 
 /// On one server, over TLS.

@@ -19,7 +19,7 @@ impl Account {
         Account { locks }
     }
 
-    #[distributed_lock(key = "account:<id>", ttl = "1500ms", wait = wait, client = self.locks)]
+    #[distributed_lock(key = "account:<id>", ttl = "5s", wait = wait, client = self.locks)]
     async fn book<R>(
         &self,
         id: u64,
@@ -48,7 +48,7 @@ async fn a_body_that_takes_longer_than_its_expiry_keeps_its_lock() {
     let server = RedisServer::start();
     let (account, thief) = (Account::new(&server), Account::new(&server));
     let work = account.book(1, ms(0), async || {
-        tokio::time::sleep(ms(2_000)).await;
+        tokio::time::sleep(ms(5_500)).await;
         thief.book(1, ms(0), async || ()).await
     });
     let theft = work.await.expect("it was held throughout");

@@ -14,8 +14,10 @@ mod moving_slot;
 mod next;
 mod queue;
 mod random;
+mod redisson;
 mod release;
 mod renew;
+mod rest;
 mod shares;
 mod wrong_type;
 

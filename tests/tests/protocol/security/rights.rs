@@ -4,19 +4,29 @@
 use std::collections::BTreeSet;
 
 use harness::{
-    CLUSTER_RIGHTS, KEY, LONG, QUEUE, REPLICA_RIGHTS, RIGHTS, RedisServer, ask, client, deletion,
-    eventually, hold, ms, soon,
+    CLUSTER_RIGHTS, KEY, LOCK, LONG, QUEUE, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer,
+    ask, client, deletion, eventually, hold, ms, soon,
 };
-use lock_runtime::LockClient;
+use lock_runtime::{LockClient, Record};
 use redis::Connection;
 
 use super::{PAGE, README};
 
 /// The words of the page's ACL rule.
 fn printed() -> Vec<&'static str> {
-    let (_, rule) = PAGE.split_once("ACL SETUSER").expect("the page has a rule");
-    let (rule, _) = rule.split_once("```").expect("it stands in a block");
-    rule.split_whitespace().collect()
+    rules().next().expect("the page has a rule")
+}
+
+/// Those of its rule for Redisson's record.
+fn printed_for_redisson() -> Vec<&'static str> {
+    rules().nth(1).expect("the page has a second rule")
+}
+
+fn rules() -> impl Iterator<Item = Vec<&'static str>> {
+    PAGE.split("ACL SETUSER").skip(1).map(|rule| {
+        let (rule, _) = rule.split_once("```").expect("it stands in a block");
+        rule.split_whitespace().collect()
+    })
 }
 
 /// A server whose new users may use every channel, like those of Redis 6.2.
@@ -39,6 +49,12 @@ fn those_of_other_topologies_are_named() {
         assert!(page.contains(right), "{right} is not on the page");
         assert!(README.contains(right), "{right} is not in the README");
     }
+}
+
+#[test]
+fn page_prints_those_for_redissons_record() {
+    let expected = [&["service", "reset", "on", ">password"], REDISSON_RIGHTS].concat();
+    assert_eq!(printed_for_redisson(), expected);
 }
 
 #[test]
@@ -80,6 +96,47 @@ async fn they_are_enough_and_each_of_them_is_used() {
     let deletion = deletion(&mut admin).map(|words| words[0].to_lowercase());
     let expected = deletion.into_iter().chain(["info".to_owned()]).collect();
     assert_eq!(refused, expected);
+}
+
+#[tokio::test]
+async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
+    let server = generous();
+    let mut admin = server.connection();
+    let rule = [&["ACL", "SETUSER"][..], &printed_for_redisson()].concat();
+    let _: () = ask(&mut admin, &rule);
+    let _: () = ask(&mut admin, &["ACL", "LOG", "RESET"]);
+    let _: () = ask(&mut admin, &["CONFIG", "RESETSTAT"]);
+
+    let url = server.url().replace("://", "://service:password@");
+    let builder = LockClient::builder().url(url).record(Record::Redisson);
+    let (one, other) = (builder.clone().connect().await, builder.build());
+    let (one, other) = (one.unwrap(), other.unwrap());
+    let guard = soon(hold(&one)).await;
+    guard.renew().await.unwrap();
+    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+    eventually("subscription", LONG, async || {
+        let channels: Vec<String> = ask(&mut admin, &["PUBSUB", "CHANNELS", "*"]);
+        !channels.is_empty()
+    })
+    .await;
+    guard.release().await.unwrap();
+    let guard = soon(waiting).await.unwrap().unwrap();
+    guard.release().await.unwrap();
+    let _: () = ask(&mut admin, &["SET", LOCK, "foreign"]);
+    let error = one.lock(KEY).wait(ms(0)).await.unwrap_err();
+    assert!(error.is_busy(), "{error}");
+
+    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
+    let commands = REDISSON_RIGHTS
+        .iter()
+        .filter_map(|right| right.strip_prefix('+'));
+    for command in commands {
+        let used = stats.contains(&format!("cmdstat_{command}:calls"));
+        assert!(used, "{command} is never called:\n{stats}");
+    }
+    let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
+    let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
+    assert_eq!(refused, BTreeSet::from(["info".to_owned()]));
 }
 
 /// All situations in which a client sends a command or a script calls one. This function

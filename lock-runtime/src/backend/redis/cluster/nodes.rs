@@ -204,10 +204,10 @@ impl Nodes {
                 };
                 self.events.disconnected(id, connection, &concerns);
             }
-            PushEvent::Message(payload) if self.is_first_copy(id, payload) => {
-                self.events.message(payload);
+            PushEvent::Message { channel, payload } if self.is_first_copy(id, payload) => {
+                self.events.message(channel, payload);
             }
-            PushEvent::Message(_) => {}
+            PushEvent::Message { .. } => {}
         }
     }
 

@@ -11,7 +11,7 @@ use super::slot::slot_of;
 use crate::backend::redis::node::ScriptCall;
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
-use crate::backend::redis::renewals;
+use crate::backend::redis::renewals::{self, write_renewals};
 use crate::backend::redis::scripts;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::error::WireError;
@@ -50,7 +50,7 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
         }
         let sent = by_node.into_iter().map(|(node, batch)| async move {
             let all: Vec<&Renewal> = batch.iter().map(|&index| &renewals[index]).collect();
-            let renewed = node.renew(&all, None, until).await;
+            let renewed = node.renew(&all, write_renewals, None, until).await;
             (node, batch, renewed)
         });
         let (mut again, mut longest) = (Vec::new(), Duration::ZERO);

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn records_of_a_lock_are_in_one_slot() {
-        use crate::key::{LockKey, Record, RecordNames};
+        use crate::key::{LockKey, RecordKind, RecordNames};
         for (prefix, key) in [
             ("lock:", "order:42"),
             ("lock:", "a{b}c"),
@@ -95,7 +95,7 @@ mod tests {
             ("lock:", "é{é}"),
         ] {
             let names = RecordNames::new(prefix, &LockKey::from(key)).unwrap();
-            for record in Record::ALL {
+            for record in RecordKind::ALL {
                 let name = names.of(record).to_string();
                 assert_eq!(slot_of(&name), slot_of(&names.lock), "{name}");
             }

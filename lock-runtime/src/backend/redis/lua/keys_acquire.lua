@@ -5,7 +5,7 @@
 -- Also the poll of a waiter, which extends the leases of the locks that it has. Sent twice, it has the effect of one.
 -- Answers flag+token if the owner holds all; the flag is '+' if waiters queue for one of them. They have one token,
 -- above all earlier ones of each. Else { number of the lock in the way, remaining ms, position, the first bytes of its
--- K's value }.
+-- K's value }. The number is negative if the owner has a lock behind it: an earlier answer was lost, and then a lock.
 local entry = ARGV[1]
 local owner = owner_of(entry)
 local ttl = ARGV[2]:match('%d+')
@@ -98,4 +98,12 @@ end
 if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
-return { in_the_way.number, unpack(waiting(ticket, members, value)) }
+local number = in_the_way.number
+for later = number + 1, #KEYS / 3 do
+  -- By pcall: a record of another type is not the owner's.
+  local held = redis.pcall('GET', KEYS[3 * later - 2])
+  if type(held) == 'string' and owner_of(held) == owner then
+    number = -in_the_way.number
+  end
+end
+return { number, unpack(waiting(ticket, members, value)) }

@@ -9,7 +9,7 @@ use super::{Node, Renewed, script_lost};
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::node_error::NodeError;
-use crate::backend::redis::renewals::{WaitReplicas, write_renewals};
+use crate::backend::redis::renewals::WaitReplicas;
 use crate::backend::redis::scripts;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::error::WireError;
@@ -17,22 +17,24 @@ use crate::backend::wire::reply::Answered;
 use crate::control::is_removed;
 
 impl Node {
-    /// Extends leases in one pipeline. If the server lacks a script, a second pipeline carries it.
-    ///
-    /// With `wait`, each lease is written whether or not it needs to be, and is not extended unless so many replicas
-    /// have it.
+    /// Extends leases in one pipeline, which `write` appends, with or without the scripts. If the server lacks a script,
+    /// a second pipeline carries it. With `wait`, no lease counts as extended unless so many replicas have it.
     pub(in crate::backend::redis) async fn renew(
         &self,
         renewals: &[&Renewal],
+        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Renewed> {
+        let by_digest =
+            |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, false);
+        let by_source = |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, true);
         let mut connection = match self.connect(until).await {
             Ok(connection) => connection,
             Err(error) => return renewals.iter().map(|_| Err(error.clone())).collect(),
         };
         let mut results = self
-            .renew_all(&mut connection, renewals, wait, false, until)
+            .renew_all(&mut connection, renewals, by_digest, wait, until)
             .await;
         let lacks_script = |result: &Option<Renewed>| result.is_none();
         let missed: Vec<&Renewal> = renewals
@@ -43,7 +45,7 @@ impl Node {
             .collect();
         if !missed.is_empty() {
             let repeated = self
-                .renew_all(&mut connection, &missed, wait, true, until)
+                .renew_all(&mut connection, &missed, by_source, wait, until)
                 .await;
             results
                 .iter_mut()
@@ -57,17 +59,19 @@ impl Node {
             .collect()
     }
 
-    /// Sends renewals in one pipeline. If `by_source`, the first of each script carries it. A result is `None` if the
-    /// server lacks the script.
+    /// Sends renewals in the pipeline that `write` appends. A result is `None` if the server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
+        write: impl Fn(&mut Vec<u8>, &[&Renewal]),
         wait: Option<WaitReplicas>,
-        by_source: bool,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
-        let write = |output: &mut Vec<u8>| write_renewals(output, renewals, wait, by_source);
+        let write = |output: &mut Vec<u8>| {
+            write(output, renewals);
+            wait.inspect(|wait| wait.write(output));
+        };
         let count = renewals.len() + usize::from(wait.is_some());
         let mut unsent = 0;
         let (at, answered) = loop {

@@ -2,8 +2,11 @@
 
 /// An event of a connection that is not the answer to a command.
 pub(in crate::backend::redis) enum TransportEvent<'a> {
-    /// A message was published on a channel of this client.
-    Message(&'a [u8]),
+    /// A message was published on a channel that the connection is subscribed to.
+    Message {
+        channel: &'a [u8],
+        payload: &'a [u8],
+    },
     /// The connection broke. Not reported if it was closed here.
     Broken,
 }

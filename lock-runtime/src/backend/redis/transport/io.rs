@@ -233,8 +233,9 @@ impl Io {
                     kind: PushKind::Message,
                     data,
                 } => notifications.messages.push(data),
-                // A SUBSCRIBE is answered by a push.
-                Value::Push { kind, .. } if kind != PushKind::Subscribe => {}
+                // A SUBSCRIBE or an UNSUBSCRIBE of one channel is answered by a push.
+                Value::Push { kind, .. }
+                    if kind != PushKind::Subscribe && kind != PushKind::Unsubscribe => {}
                 value => notifications.answered.extend(self.pending.complete(value)?),
             }
         }

@@ -41,8 +41,8 @@ impl Notifications {
             catch_panics(|| answer.fail(lost));
         }
         for data in self.messages {
-            if let [_channel, Value::BulkString(payload)] = &data[..] {
-                catch_panics(|| on_event(TransportEvent::Message(payload)));
+            if let [Value::BulkString(channel), Value::BulkString(payload)] = &data[..] {
+                catch_panics(|| on_event(TransportEvent::Message { channel, payload }));
             }
         }
         wake_all(self.wakers);

@@ -36,7 +36,10 @@ fn ignore_events() -> OnTransportEvent {
 fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
     let (sender, handled_by) = mpsc::channel();
     let on_event = move |event: TransportEvent<'_>| {
-        if let TransportEvent::Message(b"text") = event {
+        if let TransportEvent::Message {
+            payload: b"text", ..
+        } = event
+        {
             sender.send(thread::current().id()).unwrap();
         }
     };
@@ -225,7 +228,7 @@ fn connection_with_an_answer_to_no_command_ends() {
 #[test]
 fn panicking_event_handler_loses_no_answer() {
     let panics = |event: TransportEvent<'_>| {
-        if let TransportEvent::Message(_) = event {
+        if let TransportEvent::Message { .. } = event {
             std::panic::resume_unwind(Box::new("on purpose"));
         }
     };
@@ -269,7 +272,10 @@ fn blocked_thread_handles_messages() {
     let (handled, is_handled) = oneshot::channel();
     let handled = Mutex::new(Some(handled));
     let on_event = move |event: TransportEvent<'_>| {
-        if let TransportEvent::Message(b"text") = event {
+        if let TransportEvent::Message {
+            payload: b"text", ..
+        } = event
+        {
             sender.send(thread::current().id()).unwrap();
             let handled = handled.lock().unwrap().take().unwrap();
             handled.send(()).unwrap();

@@ -6,6 +6,23 @@ use super::{
     CLAIM, TTL, assert_runs_down, expire, holders, in_the_way, listen, snapshot, start, token,
 };
 
+/// The answer that all were held is lost, and then one of them.
+#[test]
+fn poll_says_that_the_caller_has_a_lock_behind_the_one_in_the_way() {
+    for number in 0..3 {
+        let (_server, mut all) = start();
+        all.acquire('A', TTL).unwrap();
+        expire(&mut all.locks[number]);
+        all.locks[number].acquire('B', TTL).unwrap();
+        let place = in_the_way(&all.acquire('A', TTL).unwrap());
+        assert_eq!(place, (number + 1, 1));
+        assert_eq!(all.holds_later, number < 2);
+        all.end('A').unwrap();
+        assert_eq!(in_the_way(&all.acquire('A', TTL).unwrap()).0, number + 1);
+        assert!(!all.holds_later, "{number}");
+    }
+}
+
 #[test]
 fn locks_before_the_one_in_the_way_are_taken() {
     let (server, mut all) = start();

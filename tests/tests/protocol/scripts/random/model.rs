@@ -80,9 +80,7 @@ impl Model {
     /// The holder of the lock, if it holds the lock alone.
     pub(super) fn holder(&self) -> Option<char> {
         let holder = self.records.holder();
-        holder
-            .filter(|&owner| owner != OwnerId::PHASE)
-            .map(letter_of)
+        holder.filter(|owner| owner.is_of_a_client()).map(letter_of)
     }
 
     /// What a letter asks for now: a holder that became a reader shares the lock.

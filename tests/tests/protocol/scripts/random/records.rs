@@ -73,6 +73,7 @@ impl Records {
             ("list", _) => Value::WrongType,
             ("string", "stranger") => Value::Foreign,
             ("string", shared) if shared.starts_with("shared") => self::shared(shared, expected)?,
+            ("string", rested) if rested.starts_with("rested") => self::rested(rested, expected)?,
             ("string", ours) => self::ours(ours, expected)?,
             other => return Err(format!("an unknown lock: {other:?}")),
         };
@@ -193,6 +194,31 @@ fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
         token: token_near(number, expected),
         count: 0,
         share: None,
+    })
+}
+
+/// A value that a script wrote for an owner, whose lock was put to rest.
+fn rested(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+    let token = text.get(23..39).ok_or("no token")?;
+    agree("name", &text[6..22], token)?;
+    let who = text.chars().last().expect("a label ends in the letter");
+    let value = ours(&format!("{}{}", owner(who), &text[22..]), expected)?;
+    let Value::Ours {
+        flagged,
+        token,
+        count,
+        share,
+        ..
+    } = value
+    else {
+        unreachable!("an owner wrote it");
+    };
+    Ok(Value::Ours {
+        owner: OwnerId::REST,
+        flagged,
+        token,
+        count,
+        share,
     })
 }
 

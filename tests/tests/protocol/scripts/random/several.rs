@@ -25,6 +25,7 @@ enum OfSeveral {
     Try(Chosen, i64),
     Renew(Chosen, i64),
     Release(Chosen),
+    Rest(Chosen, i64),
     End(Chosen),
     /// A step with one of the locks.
     One(usize, Step),
@@ -61,6 +62,7 @@ impl OfSeveral {
             2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Try(who, ttl)),
             5 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Renew(who, ttl)),
             3 => chosen().prop_map(OfSeveral::Release),
+            2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Rest(who, ttl)),
             4 => chosen().prop_map(OfSeveral::End),
             12 => (0..LOCKS, Step::any(false)).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
             2 => (0..LOCKS, outside()).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
@@ -148,6 +150,13 @@ impl Scene<'_> {
                 let run = self.run(KeysCommand::Release { owner: owner(who) });
                 compare(answer, run.answer, code)
             }
+            OfSeveral::Rest(who, ttl) => {
+                let who = self.is(who);
+                let answer = self.all.rest(who, ttl);
+                let (owner, ttl) = (owner(who), ticks(ttl));
+                let run = self.run(KeysCommand::Rest { owner, ttl });
+                compare(answer, run.answer, code)
+            }
             OfSeveral::End(who) => {
                 let who = self.is(who);
                 let answer = self.all.end(who);
@@ -181,6 +190,9 @@ impl Scene<'_> {
             Err(_) => 0,
         };
         agree("lock in the way", number, run.in_the_way)?;
+        if matches!(answer, Ok((1.., _))) {
+            agree("a later lock", self.all.holds_later, run.holds_later)?;
+        }
         compare(answer.map(|(_, answer)| answer), run.answer, any)
     }
 

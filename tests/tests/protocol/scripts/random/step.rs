@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use harness::{RawLock, RedisServer};
-use lock_model::server::{
-    Command, Fence, Lock, Mode, OwnerId, Queue, QueueEntry, Share, Shares, Value,
-};
+use lock_model::server::{Command, Fence, Lock, Mode, Queue, QueueEntry, Share, Shares, Value};
 use proptest::bool::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
 use proptest::sample::select;
@@ -20,6 +18,8 @@ pub(super) enum Step {
     Try(Who, i64),
     Renew(Who, i64),
     Release(Who),
+    /// Keeps the lock taken by no owner any more.
+    Rest(Who, i64),
     /// With the token of the record, or with another.
     Delete(Who, bool),
     End(Who),
@@ -76,6 +76,7 @@ impl Step {
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => release(deletes),
+            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
             3 => who().prop_map(Step::End),
             4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),
             2 => (letter(), waiter(), ttl())
@@ -155,6 +156,12 @@ impl Step {
                 }
                 let command = Command::Release { owner: owner(who) };
                 compare(lock.release(who), model.run(command), code)
+            }
+            Step::Rest(who, ttl) => {
+                let who = who.is(model);
+                let (owner, lease) = (owner(who), ticks(ttl));
+                let command = Command::Rest { owner, ttl: lease };
+                compare(lock.rest(who, ttl), model.run(command), code)
             }
             Step::Delete(who, with_its_token) => {
                 let who = who.is(model);
@@ -271,7 +278,7 @@ impl Step {
             }
             // As after a failover that restores an old queue.
             Step::HolderIsBackInTheQueue => {
-                let holder = records.holder().filter(|&owner| owner != OwnerId::PHASE);
+                let holder = records.holder().filter(|owner| owner.is_of_a_client());
                 let (Some(owner), Queue::Waiters { entries, .. }) = (holder, &mut records.queue)
                 else {
                     return;

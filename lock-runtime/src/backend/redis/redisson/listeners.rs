@@ -1,0 +1,231 @@
+//! The locks whose releases a client listens for.
+//!
+//! Redisson's record has no queue. Each release is announced on a channel of the lock, to which a client is subscribed
+//! while a caller waits for that lock.
+
+use std::collections::HashMap;
+use std::process;
+
+use crate::backend::redis::command::{self, Argument};
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::sync::Mutex;
+use crate::lease::owner_id::OwnerId;
+
+/// The listeners of a client, by the channel of their lock.
+///
+/// The mutex may be taken under that of a connection, and never the other way round.
+pub(super) struct Listeners {
+    by_channel: Mutex<HashMap<String, Listener>>,
+    process: u32,
+}
+
+#[derive(Debug, Default)]
+struct Listener {
+    /// How many callers wait for the lock.
+    callers: usize,
+    /// The owner that asks for the lock: the one of the caller at the head of the local queue.
+    owner: Option<OwnerId>,
+    /// The connection that is subscribed, as far as a command for that was sent.
+    sent: Option<ConnectionId>,
+    /// Whether that was answered.
+    is_confirmed: bool,
+}
+
+/// What an owner that begins to listen has missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missed {
+    /// Nothing: it listened before.
+    Nothing,
+    /// Maybe a release, which another owner was notified of.
+    MaybeRelease,
+    /// The connection is not subscribed.
+    All,
+}
+
+impl Listeners {
+    pub(super) fn new() -> Listeners {
+        Listeners {
+            by_channel: Mutex::default(),
+            process: process::id(),
+        }
+    }
+
+    /// Counts a caller that waits.
+    pub(super) fn enter(&self, channel: &str) {
+        let mut listeners = self.by_channel.lock();
+        match listeners.get_mut(channel) {
+            Some(listener) => listener.callers += 1,
+            None => {
+                let listener = Listener {
+                    callers: 1,
+                    ..Listener::default()
+                };
+                listeners.insert(channel.to_owned(), listener);
+            }
+        }
+    }
+
+    /// Counts one caller less. After the last one, the connection that may be subscribed is to be unsubscribed.
+    pub(super) fn leave(&self, channel: &str) -> Option<ConnectionId> {
+        // In a forked child another thread may have held the mutex when the process was forked.
+        let mut listeners = self.by_channel.lock_unless_forked(self.process)?;
+        let listener = listeners.get_mut(channel)?;
+        listener.callers -= 1;
+        if listener.callers > 0 {
+            return None;
+        }
+        if listener.sent.is_none() {
+            listeners.remove(channel);
+            return None;
+        }
+        listener.sent
+    }
+
+    /// Has `owner` notified of releases from now on, instead of the owner before.
+    pub(super) fn listen(&self, channel: &str, owner: OwnerId, on: ConnectionId) -> Missed {
+        let mut listeners = self.by_channel.lock();
+        let Some(listener) = listeners.get_mut(channel) else {
+            return Missed::Nothing;
+        };
+        let before = listener.owner.replace(owner);
+        if listener.sent != Some(on) || !listener.is_confirmed {
+            Missed::All
+        } else if before == Some(owner) {
+            Missed::Nothing
+        } else {
+            Missed::MaybeRelease
+        }
+    }
+
+    /// Appends the command by which the subscription of a connection becomes what the callers need now.
+    ///
+    /// Runs while the connection takes the command. So the last command that it takes is right, in whatever order
+    /// callers come and go.
+    pub(super) fn write_subscription(&self, output: &mut Vec<u8>, channel: &str, on: ConnectionId) {
+        let mut listeners = self.by_channel.lock();
+        let listener = listeners.get_mut(channel);
+        let command = match listener.filter(|listener| listener.callers > 0) {
+            Some(listener) => {
+                (listener.sent, listener.is_confirmed) = (Some(on), false);
+                "SUBSCRIBE"
+            }
+            None => {
+                listeners.remove(channel);
+                "UNSUBSCRIBE"
+            }
+        };
+        command::write(output, &[Argument::Text(command), Argument::Text(channel)]);
+    }
+
+    /// The command was answered: the connection is subscribed, or was refused that.
+    pub(super) fn answered(&self, channel: &str, on: ConnectionId, is_subscribed: bool) {
+        let mut listeners = self.by_channel.lock();
+        if let Some(listener) = listeners.get_mut(channel)
+            && listener.sent == Some(on)
+        {
+            listener.is_confirmed = is_subscribed;
+        }
+    }
+
+    /// Forgets a lock that no caller waits for, since its connection is gone.
+    pub(super) fn forget(&self, channel: &str) {
+        let mut listeners = self.by_channel.lock();
+        if listeners
+            .get(channel)
+            .is_some_and(|listener| listener.callers == 0)
+        {
+            listeners.remove(channel);
+        }
+    }
+
+    /// The owner to notify of a message on this channel.
+    pub(super) fn owner(&self, channel: &[u8]) -> Option<OwnerId> {
+        let channel = str::from_utf8(channel).ok()?;
+        self.by_channel.lock().get(channel)?.owner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: ConnectionId = ConnectionId(1);
+    const SECOND: ConnectionId = ConnectionId(2);
+
+    fn owner(letter: &str) -> OwnerId {
+        OwnerId::parse_prefix(letter.repeat(22).as_bytes()).unwrap()
+    }
+
+    /// The name of the command that is written for the channel `c`.
+    fn written(listeners: &Listeners, on: ConnectionId) -> String {
+        let mut output = Vec::new();
+        listeners.write_subscription(&mut output, "c", on);
+        let output = String::from_utf8(output).unwrap();
+        output.split("\r\n").nth(2).unwrap().to_owned()
+    }
+
+    #[test]
+    fn first_caller_subscribes_and_the_last_one_unsubscribes() {
+        let listeners = Listeners::new();
+        listeners.enter("c");
+        assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::All);
+        assert_eq!(written(&listeners, FIRST), "SUBSCRIBE");
+        listeners.answered("c", FIRST, true);
+        listeners.enter("c");
+        assert_eq!(listeners.leave("c"), None, "one caller is left");
+        assert_eq!(listeners.leave("c"), Some(FIRST));
+        assert_eq!(written(&listeners, FIRST), "UNSUBSCRIBE");
+        assert!(listeners.by_channel.lock().is_empty());
+    }
+
+    #[test]
+    fn caller_that_comes_before_the_unsubscription_is_sent_stays_subscribed() {
+        let listeners = Listeners::new();
+        listeners.enter("c");
+        written(&listeners, FIRST);
+        assert_eq!(listeners.leave("c"), Some(FIRST));
+        listeners.enter("c");
+        assert_eq!(written(&listeners, FIRST), "SUBSCRIBE");
+        listeners.forget("c");
+        assert_eq!(listeners.by_channel.lock().len(), 1);
+    }
+
+    #[test]
+    fn owner_asks_again_after_the_subscription_and_after_another_owner() {
+        let listeners = Listeners::new();
+        listeners.enter("c");
+        written(&listeners, FIRST);
+        assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::All);
+        listeners.answered("c", FIRST, true);
+        assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::Nothing);
+        assert_eq!(
+            listeners.listen("c", owner("b"), FIRST),
+            Missed::MaybeRelease
+        );
+        assert_eq!(listeners.owner(b"c"), Some(owner("b")));
+        assert_eq!(listeners.owner(b"d"), None);
+        assert_eq!(listeners.listen("c", owner("b"), SECOND), Missed::All);
+    }
+
+    #[test]
+    fn refused_subscription_is_tried_again() {
+        let listeners = Listeners::new();
+        listeners.enter("c");
+        written(&listeners, FIRST);
+        listeners.answered("c", FIRST, false);
+        assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::All);
+    }
+
+    #[test]
+    fn caller_that_never_subscribed_leaves_nothing() {
+        let listeners = Listeners::new();
+        listeners.enter("c");
+        assert_eq!(listeners.leave("c"), None);
+        assert!(listeners.by_channel.lock().is_empty());
+        listeners.enter("c");
+        written(&listeners, FIRST);
+        listeners.leave("c");
+        listeners.forget("c");
+        assert!(listeners.by_channel.lock().is_empty());
+    }
+}

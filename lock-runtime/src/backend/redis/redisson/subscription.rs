@@ -1,0 +1,96 @@
+//! A caller's part in the subscription to the releases of a lock.
+
+use std::sync::Arc;
+
+use super::listeners::{Listeners, Missed};
+use crate::backend::redis::node::Node;
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::owner::Owner;
+use crate::key::LockName;
+
+/// The server of a client, and the locks whose releases it listens for.
+pub(super) struct Channels {
+    pub(super) node: Node,
+    pub(super) listeners: Arc<Listeners>,
+}
+
+/// Keeps a client subscribed to the releases of a lock, while one of its callers waits for it.
+pub(crate) struct Subscription {
+    channels: Arc<Channels>,
+    channel: String,
+}
+
+impl Subscription {
+    pub(super) fn new(channels: &Arc<Channels>, lock: &LockName) -> Subscription {
+        let channel = channel(lock);
+        channels.listeners.enter(&channel);
+        Subscription {
+            channels: channels.clone(),
+            channel,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let Channels { node, listeners } = &*self.channels;
+        let Some(id) = listeners.leave(&self.channel) else {
+            return;
+        };
+        let connection = node.connected();
+        if let Some(connection) = connection.filter(|connection| connection.id == id) {
+            let answer = connection.transport.send(|output| {
+                listeners.write_subscription(output, &self.channel, id);
+            });
+            drop(answer);
+        }
+        listeners.forget(&self.channel);
+    }
+}
+
+impl Channels {
+    /// Has an owner notified of releases of its lock. `true` if one may have been missed before.
+    pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
+        let lock = &owner.names.first().lock;
+        let channel = channel(lock);
+        let until = self.node.until();
+        let connection = self
+            .node
+            .connect(until)
+            .await
+            .map_err(NodeError::into_wire)?;
+        let id = connection.id;
+        match self.listeners.listen(&channel, owner.id(), id) {
+            Missed::Nothing => return Ok(false),
+            Missed::MaybeRelease => return Ok(true),
+            Missed::All => {}
+        }
+        let write = |output: &mut Vec<u8>| self.listeners.write_subscription(output, &channel, id);
+        let subscribed = self.node.send_on(&connection, write, until).await;
+        self.listeners.answered(&channel, id, subscribed.is_ok());
+        subscribed.map(|_| true).map_err(NodeError::into_wire)
+    }
+}
+
+/// The channel on which Redisson announces releases of a lock. It adds no braces to a name that has one.
+///
+/// In a cluster, Redisson from 3.22.0 on publishes by SPUBLISH, and its clients listen by SSUBSCRIBE. There, both commands
+/// are to be used here and in `redisson_release.lua`.
+fn channel(lock: &str) -> String {
+    match lock.contains('{') {
+        true => format!("redisson_lock__channel:{lock}"),
+        false => format!("redisson_lock__channel:{{{lock}}}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channel_has_the_braces_of_the_name_or_its_own() {
+        assert_eq!(channel("order:42"), "redisson_lock__channel:{order:42}");
+        assert_eq!(channel("{order}:42"), "redisson_lock__channel:{order}:42");
+    }
+}

@@ -1,0 +1,35 @@
+//! In which record a client keeps its locks.
+
+use crate::error::LockError;
+
+/// In which record a client keeps its locks on a server, for
+/// [`LockClientBuilder::record`](crate::LockClientBuilder::record).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Record {
+    /// This crate's own: a string, as `SET NX PX` sets it, with a queue of waiters beside it.
+    #[default]
+    Native,
+    /// That of `RLock` in Redisson, 3.5 to 4.7, so that Java services and this client exclude each other.
+    ///
+    /// The lock is a hash at the key with its prefix, and its release is announced on Redisson's channel. Callers
+    /// that wait listen to that channel, and ask each 200 ms besides. They compete with those of other processes, without
+    /// an order.
+    ///
+    /// `read`, `write`, `permits`, `lock_all`, `hold_at_least`, `retain` and `downgrade` fail with
+    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions): that record has no room for them.
+    /// [What each side sees](crate::docs::coming_from::redisson#both-at-the-same-time) is on a page of its own.
+    Redisson,
+}
+
+impl Record {
+    /// Refuses what Redisson's record cannot do.
+    pub(crate) fn require_native(self, feature: &str) -> Result<(), LockError> {
+        match self {
+            Record::Native => Ok(()),
+            Record::Redisson => Err(LockError::invalid_options(format!(
+                "Redisson's record has no {feature}: use a client with `Record::Native` and keys of its own"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+-- KEYS lock, ARGV lease in ms, field. As Redisson 3.5 locks: nil, or the remaining ms of another owner.
+local K, lease, field = KEYS[1], ARGV[1], ARGV[2]
+if redis.call('EXISTS', K) == 0 then
+  redis.call('HSET', K, field, 1)
+  redis.call('PEXPIRE', K, lease)
+  return nil
+end
+if redis.call('HEXISTS', K, field) == 1 then
+  redis.call('HINCRBY', K, field, 1)
+  redis.call('PEXPIRE', K, lease)
+  return nil
+end
+return redis.call('PTTL', K)

@@ -1,0 +1,138 @@
+//! Locks in Redisson's record, which a stand-in for Redisson holds as well.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, TTL};
+use crate::proxy::Proxy;
+use crate::rounds::{Class, Round, Row};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::{Kind, Version, Worker};
+
+/// The longest time between two polls.
+const POLL: Duration = Duration::from_millis(200);
+
+const JAVA: Kind = Kind::Redisson(Version::V4_7);
+
+/// A server where all clients have the permissions that Redisson needs.
+fn open() -> RedisServer {
+    let server = RedisServer::start();
+    server.allow(&["~*", "&*", "+@all"]);
+    server
+}
+
+/// kill -9 of a holder, once Redisson's and once of this crate: the other one waits for the end of its lease.
+pub(super) const HOLDER_KILLED: Row =
+    Row::new("redisson_holder_killed", Class::E, holder_killed).on(open);
+
+fn holder_killed(round: &mut Round<'_>) {
+    let mut java = round.worker_of(JAVA);
+    round.ask(&mut java, TTL, PATIENCE);
+    is_held(&java);
+    let mut ours = listener(round, TTL);
+    let lease = killed(round, java);
+    round.granted_next(&ours, Instant::now(), TTL);
+    assert!(Instant::now() >= lease, "the lease was not respected");
+    round.visit(&mut ours);
+
+    let mut java = round.worker_of(JAVA);
+    round.ask(&mut java, LONG, PATIENCE);
+    wait_for_listeners(round, 1);
+    let lease = killed(round, ours);
+    is_held(&java);
+    assert!(Instant::now() >= lease, "the lease was not respected");
+    assert_eq!(java.ask("release", PATIENCE), "ok");
+}
+
+/// A lock that becomes free without a message: it was deleted, or the connection broke. The next poll has it.
+pub(super) const MESSAGE_LOST: Row =
+    Row::new("redisson_message_lost", Class::E, message_lost).on(open);
+
+fn message_lost(round: &mut Round<'_>) {
+    let mut java = round.worker_of(JAVA);
+    round.ask(&mut java, LONG, PATIENCE);
+    is_held(&java);
+    let mut ours = listener(round, LONG);
+    java.kill9();
+    java.ended(PATIENCE);
+    let name = round.lock.k.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &name]), 1);
+    round.granted_next(&ours, Instant::now(), POLL);
+    round.visit(&mut ours);
+
+    let proxy = Proxy::start(round.server.port());
+    let mut next = round.worker_of_at(Kind::InRedissonsRecord, &proxy.url());
+    round.ask(&mut next, LONG, PATIENCE);
+    wait_for_listeners(round, 1);
+    proxy.refuse(true);
+    proxy.kill_connections();
+    wait_for_listeners(round, 0);
+    round.release(&mut ours);
+    let released = Instant::now();
+    proxy.refuse(false);
+    round.granted_next(&next, released, Duration::from_secs(1));
+    round.visit(&mut next);
+    round.release(&mut next);
+    round.retire(ours);
+    round.retire(next);
+}
+
+/// `forceUnlock` of an operator, while a holder is inside.
+pub(super) const FORCED_UNLOCK: Row =
+    Row::new("redisson_forced_unlock", Class::F, forced_unlock).on(open);
+
+fn forced_unlock(round: &mut Round<'_>) {
+    let mut holder = round.worker_of(Kind::InRedissonsRecord);
+    round.ask(&mut holder, LONG, PATIENCE);
+    round.granted(&holder);
+    let mut next = listener(round, LONG);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let end = round.lock.lease_end();
+    let name = round.lock.k.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &name]), 1);
+    let channel = format!("redisson_lock__channel:{{{name}}}");
+    round.lock.command::<i64>(&["PUBLISH", &channel, "0"]);
+    round.granted_next(&next, Instant::now(), POLL);
+    round.visit(&mut next);
+
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    let owner = fields(round);
+    round.told(&mut holder, end);
+    round.retire(holder);
+    assert!(fields(round) == owner, "the new holder was touched");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// A process of this crate that waits for the lock, and listens.
+fn listener(round: &mut Round<'_>, ttl: Duration) -> Worker {
+    let mut worker = round.worker_of(Kind::InRedissonsRecord);
+    round.ask(&mut worker, ttl, PATIENCE);
+    wait_for_listeners(round, 1);
+    worker
+}
+
+#[track_caller]
+fn wait_for_listeners(round: &mut Round<'_>, count: usize) {
+    wait_until("listeners", PATIENCE, || round.channels() == count);
+}
+
+/// Kills a holder, and returns the end of its lease.
+fn killed(round: &mut Round<'_>, mut holder: Worker) -> Instant {
+    holder.kill9();
+    holder.ended(PATIENCE);
+    round.lock.lease_end()
+}
+
+/// Asserts that a worker without tokens is granted the lock.
+#[track_caller]
+fn is_held(worker: &Worker) {
+    let answer = worker.line(PATIENCE);
+    assert_eq!(answer.as_deref(), Some("held 0"));
+}
+
+/// The owner of the lock.
+fn fields(round: &mut Round<'_>) -> Vec<String> {
+    let name = round.lock.k.clone();
+    round.lock.command(&["HKEYS", &name])
+}

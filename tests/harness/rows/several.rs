@@ -1,0 +1,46 @@
+//! Several locks that are held together.
+
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::raw::RawLock;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+
+/// Two processes acquire two locks together, in opposite orders. Others hold the locks until both wait, and release
+/// the first one first: a caller that has one of the locks by then waits for the other.
+pub(super) const KEYS_IN_OPPOSITE_ORDERS: Row =
+    Row::new("keys_in_opposite_orders", Class::E, opposite_orders);
+
+fn opposite_orders(round: &mut Round<'_>) {
+    let name = format!("{}:other", round.key);
+    let mut other = RawLock::new(&round.server, &name);
+    let mut of_first = round.holder(LONG);
+    let mut of_other = round.worker();
+    let (ttl, wait) = (LONG.as_millis(), PATIENCE.as_millis());
+    of_other.send(&format!("acquire {name} {ttl} {wait}"));
+    round.granted(&of_other);
+
+    let [mut first, mut second] = [(); 2].map(|()| round.worker());
+    first.send(&round.command("acquire-all", LONG, PATIENCE, &name));
+    round.wait_for_queue(1);
+    second.send(&round.command("acquire-all-reversed", LONG, PATIENCE, &name));
+    wait_until("second caller in a queue", PATIENCE, || {
+        round.lock.queue().len() + other.queue().len() == 2
+    });
+    round.visit(&mut of_first);
+    round.release(&mut of_first);
+    wait_until("first caller with the first lock", PATIENCE, || {
+        round.lock.is_held_by(&first)
+    });
+    round.release(&mut of_other);
+    for worker in [&mut first, &mut second] {
+        let released = Instant::now();
+        round.granted_next(worker, released, Duration::ZERO);
+        round.visit(worker);
+        round.release(worker);
+    }
+    for worker in [of_first, of_other, first, second] {
+        round.retire(worker);
+    }
+}

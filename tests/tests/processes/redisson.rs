@@ -1,0 +1,235 @@
+//! Processes with their locks in Redisson's record beside a stand-in for Redisson: no two are inside at once, and each
+//! side wakes the other.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use harness::{Entry, History, KEY, Kind, PATIENCE, Proxy, Version, Worker, ask, wait_until};
+use redis::Connection;
+
+use crate::scene::{Scene, acquire, acquire_within, is_held};
+
+/// A lease that ends in no test.
+const LONG: Duration = Duration::from_secs(600);
+
+/// A lease that lapses if its holder is killed. A busy machine keeps no process from running for so long.
+const TTL: Duration = Duration::from_secs(5);
+
+const CHANNELS: &str = "redisson_lock__channel:{lock:order:42}*";
+
+/// Each version of Redisson's lock.
+const VERSIONS: [Version; 3] = [Version::V3_5, Version::V4_7, Version::Fair];
+
+impl Scene {
+    /// A process with a client of this kind, as a user with all rights.
+    fn worker_of(&self, kind: Kind) -> Worker {
+        self.worker_of_at(kind, &self.server.admin_url())
+    }
+
+    fn worker_of_at(&self, kind: Kind, locks: &str) -> Worker {
+        let resource = self.server.admin_url();
+        let arguments = [locks, &resource, kind.name()];
+        Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &arguments)
+    }
+
+    fn ours(&self) -> Worker {
+        self.worker_of(Kind::InRedissonsRecord)
+    }
+
+    fn redisson(&self, version: Version) -> Worker {
+        self.worker_of(Kind::Redisson(version))
+    }
+
+    /// Waits until a process listens for releases of the lock.
+    fn wait_for_a_listener(&mut self) {
+        wait_until("listener", PATIENCE, || {
+            let channels: Vec<String> = self.lock.command(&["PUBSUB", "CHANNELS", CHANNELS]);
+            !channels.is_empty()
+        });
+    }
+
+    fn is_free(&mut self) -> bool {
+        let key = self.lock.k.clone();
+        self.lock.command::<i64>(&["EXISTS", &key]) == 0
+    }
+}
+
+#[track_caller]
+fn release(worker: &mut Worker) {
+    assert_eq!(worker.ask("release", PATIENCE), "ok");
+}
+
+#[test]
+fn each_side_excludes_the_other_and_is_named() {
+    for version in VERSIONS {
+        let mut scene = Scene::new();
+        let (mut ours, mut java) = (scene.ours(), scene.redisson(version));
+        is_held(&java.ask(&acquire(LONG), PATIENCE));
+        let busy = ours.ask(&acquire_within(LONG, Duration::ZERO), PATIENCE);
+        let holder = format!(
+            "a Redisson client 00000000-0000-0000-0000-{:012}:",
+            java.pid()
+        );
+        assert!(
+            busy.starts_with("failed Busy ") && busy.contains(&holder),
+            "{busy}"
+        );
+        release(&mut java);
+        is_held(&ours.ask(&acquire(LONG), PATIENCE));
+        let busy = java.ask(&acquire_within(LONG, Duration::ZERO), PATIENCE);
+        assert!(busy.starts_with("failed Busy "), "{busy}");
+        release(&mut ours);
+        assert!(scene.is_free());
+    }
+}
+
+/// Redisson does not poll: without the message it would wait for the end of a lease of ten minutes.
+#[test]
+fn redisson_goes_in_at_the_message_of_our_release() {
+    for version in VERSIONS {
+        let mut scene = Scene::new();
+        let (mut ours, mut java) = (scene.ours(), scene.redisson(version));
+        for _ in 0..5 {
+            is_held(&ours.ask(&acquire(LONG), PATIENCE));
+            java.send(&acquire(LONG));
+            scene.wait_for_a_listener();
+            release(&mut ours);
+            is_held(&java.line(PATIENCE).expect("an answer"));
+            release(&mut java);
+        }
+    }
+}
+
+#[test]
+fn our_waiter_goes_in_when_redisson_unlocks() {
+    for version in VERSIONS {
+        let mut scene = Scene::new();
+        let (mut ours, mut java) = (scene.ours(), scene.redisson(version));
+        for _ in 0..5 {
+            is_held(&java.ask(&acquire(LONG), PATIENCE));
+            ours.send(&acquire(LONG));
+            scene.wait_for_a_listener();
+            release(&mut java);
+            is_held(&ours.line(PATIENCE).expect("an answer"));
+            release(&mut ours);
+        }
+    }
+}
+
+/// One message wakes one waiter of each process, and the next release the next one.
+#[test]
+fn waiters_of_both_sides_are_all_served() {
+    let mut scene = Scene::new();
+    let mut holder = scene.ours();
+    is_held(&holder.ask(&acquire(LONG), PATIENCE));
+    let mut waiters: Vec<_> = [Version::V3_5, Version::V4_7]
+        .into_iter()
+        .flat_map(|version| [scene.redisson(version), scene.ours()])
+        .collect();
+    for waiter in &mut waiters {
+        waiter.send(&format!("hammer {KEY} {} 60000 3 300", LONG.as_millis()));
+    }
+    scene.wait_for_a_listener();
+    release(&mut holder);
+    for waiter in &waiters {
+        let tally = waiter.line(PATIENCE * 2).expect("a tally");
+        let visits = tally.strip_prefix("hammered ").map(str::parse::<u32>);
+        assert!(matches!(visits, Some(Ok(3..))), "{tally}");
+    }
+    let entries = History::of(KEY).read(&mut scene.server.connection());
+    assert_no_double_entries(&entries);
+    assert!(scene.is_free());
+}
+
+/// Processes of both sides visit one resource. Holders and waiters are killed, and commands of some processes of ours
+/// are sent twice, since their answers are cut off.
+#[test]
+fn crashes_and_repeated_commands_let_no_two_in() {
+    const KILLS: usize = 4;
+    const END: &str = "end";
+    let scene = Scene::new();
+    let proxy = Proxy::start(scene.server.port());
+    let through = proxy.url().replace("redis://", &admin_of(&scene));
+    let kinds = [
+        Kind::InRedissonsRecord,
+        Kind::Redisson(Version::V3_5),
+        Kind::InRedissonsRecord,
+        Kind::Redisson(Version::V4_7),
+    ];
+    let hammer = format!("hammer-until {KEY} {} 60000 2 {END}", TTL.as_millis());
+    let start = |kind| {
+        let mut worker = match kind {
+            Kind::InRedissonsRecord => scene.worker_of_at(kind, &through),
+            kind => scene.worker_of(kind),
+        };
+        worker.send(&hammer);
+        worker
+    };
+    let mut workers = kinds.map(start);
+    let (mut resource, history) = (scene.server.connection(), History::of(KEY));
+    for kill in 0..KILLS {
+        // A request that is carried out and not answered, and one that never arrives.
+        proxy.cut_next_reply(KEY);
+        every_worker_visits(&history, &mut resource, &workers);
+        proxy.cut_next_request(KEY);
+        every_worker_visits(&history, &mut resource, &workers);
+        let victim = kill % workers.len();
+        workers[victim].kill9();
+        workers[victim] = start(kinds[victim]);
+    }
+    every_worker_visits(&history, &mut resource, &workers);
+    ask::<()>(&mut resource, &["SET", END, "1"]);
+    for worker in &workers {
+        let tally = worker.line(PATIENCE * 2).expect("a tally");
+        assert!(tally.starts_with("hammered "), "{tally}");
+        assert!(
+            !tally.contains("Lost") && !tally.contains("Rejected"),
+            "{tally}"
+        );
+    }
+    assert!(proxy.cuts() >= KILLS, "{} cuts", proxy.cuts());
+    let entries = history.read(&mut resource);
+    assert_no_double_entries(&entries);
+    // Redisson's grants have no token.
+    let tokens: Vec<_> = entries
+        .iter()
+        .map(|entry| entry.token)
+        .filter(|&token| token > 0)
+        .collect();
+    assert!(tokens.is_sorted_by(|one, next| one < next), "tokens fall");
+}
+
+/// What precedes the address in a URL of the harness's user.
+fn admin_of(scene: &Scene) -> String {
+    let url = scene.server.admin_url();
+    let (user, _) = url.split_once('@').expect("it names a user");
+    format!("{user}@")
+}
+
+/// Waits until each of the workers has visited from now on.
+fn every_worker_visits(history: &History, resource: &mut Connection, workers: &[Worker]) {
+    let seen = history.read(resource).len();
+    let workers: BTreeSet<_> = workers
+        .iter()
+        .map(|worker| worker.pid().to_string())
+        .collect();
+    wait_until("visit of each process", PATIENCE * 3, || {
+        visitors_from(history, resource, seen).is_superset(&workers)
+    });
+}
+
+fn visitors_from(history: &History, resource: &mut Connection, seen: usize) -> BTreeSet<String> {
+    let entries = history.read(resource).into_iter().skip(seen);
+    entries.map(|entry| entry.writer).collect()
+}
+
+#[track_caller]
+fn assert_no_double_entries(entries: &[Entry]) {
+    let double = History::double_entries(entries);
+    assert!(
+        double.is_empty(),
+        "{} double entries, first {}",
+        double.len(),
+        double[0]
+    );
+}

@@ -1,0 +1,71 @@
+//! What a caller asks for.
+
+use std::future::Future;
+
+use harness::{LONG, soon};
+use lock_runtime::{LockClient, LockError, LockGuard};
+
+use super::case::Outcome;
+use super::world::World;
+
+/// What a caller asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    Plain,
+    Read,
+    Write,
+    Permit,
+    /// Two locks, of which the second is the contended one.
+    Keys,
+    /// A minimum hold.
+    AtLeast,
+}
+
+impl Asking {
+    /// Each but the plain lock.
+    pub(crate) const MODES: [Asking; 5] = [
+        Asking::Read,
+        Asking::Write,
+        Asking::Permit,
+        Asking::Keys,
+        Asking::AtLeast,
+    ];
+
+    pub(crate) fn acquire(
+        self,
+        client: &LockClient,
+        key: &str,
+    ) -> impl Future<Output = Result<LockGuard, LockError>> + Send + use<> {
+        let lock = client.lock(key).wait(LONG);
+        match self {
+            Asking::Plain => lock,
+            Asking::Read => lock.read(),
+            Asking::Write => lock.write(),
+            Asking::Permit => lock.permits(3).take(2),
+            Asking::Keys => client.lock_all(self.keys(key)).wait(LONG),
+            Asking::AtLeast => lock.hold_at_least(LONG),
+        }
+        .acquire()
+    }
+
+    /// The keys that it asks for, given the first.
+    pub(crate) fn keys(self, key: &str) -> Vec<String> {
+        let mut keys = vec![key.to_owned()];
+        if self == Asking::Keys {
+            keys.push(format!("{key}:second"));
+        }
+        keys
+    }
+
+    /// The last key: another caller holds its lock.
+    pub(crate) fn contended(self, key: &str) -> String {
+        self.keys(key).pop().expect("there is a key")
+    }
+
+    /// Removes what an acquisition may leave if it was not dropped: a lock at rest.
+    pub(crate) async fn finish(self, world: &World, key: &str, outcome: Outcome) {
+        if self == Asking::AtLeast && outcome.time().is_some() {
+            soon(world.delete_at_rest(key)).await;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The commands of a call, and their bytes.
+
+use harness::{LONG, RedisServer, ask, soon};
+use redis::Connection;
+
+use super::{KEY, client, start};
+
+const CALLS: usize = 100;
+
+/// Bytes to the server, for a key of eight bytes.
+const BYTES: usize = 350;
+
+fn bytes_read(connection: &mut Connection) -> usize {
+    let stats: String = ask(connection, &["INFO", "stats"]);
+    let mut lines = stats.lines();
+    let read = lines.find_map(|line| line.strip_prefix("total_net_input_bytes:"));
+    read.expect("a server counts them").parse().unwrap()
+}
+
+async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, usize) {
+    let client = client(server);
+    let call = async || {
+        let guard = client.lock(KEY).acquire().await.unwrap();
+        guard.release().await.unwrap();
+    };
+    call().await;
+    let mut monitor = server.monitor();
+    monitor.take();
+    let before = bytes_read(admin);
+    for _ in 0..CALLS {
+        call().await;
+    }
+    let bytes = bytes_read(admin) - before;
+    let ours = monitor.take().into_iter();
+    let names = ours
+        .map(|command| command.name)
+        .filter(|name| name != "INFO");
+    (names.collect(), bytes)
+}
+
+#[tokio::test]
+async fn call_without_contention_is_two_commands() {
+    let (server, mut admin) = start();
+    let (commands, bytes) = calls(&server, &mut admin).await;
+    assert_eq!(commands, vec!["EVALSHA"; 2 * CALLS]);
+    let each = bytes / CALLS;
+    println!("{each} bytes a call");
+    assert!(each <= BYTES, "{each}");
+}
+
+/// A turn inside the client would keep out waiters of other processes, which may have come before.
+#[tokio::test]
+async fn lease_does_not_pass_from_caller_to_caller() {
+    let (server, mut admin) = start();
+    let client = client(&server);
+    let mut owner = || ask::<Vec<String>>(&mut admin, &["HKEYS", KEY]);
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    let first = owner();
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::task::yield_now().await;
+    guard.release().await.unwrap();
+    let guard = soon(waiting).await.unwrap().unwrap();
+    assert_ne!(owner(), first);
+    guard.release().await.unwrap();
+}

@@ -1,0 +1,38 @@
+//! Locks in Redisson's record: what differs from the native one. The rest is in `conformance`.
+
+mod commands;
+mod holders;
+mod node_redisson;
+mod options;
+mod subscriptions;
+
+use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask};
+use lock_runtime::{LockClient, Record};
+use redis::Connection;
+
+/// The lock, which has no prefix.
+const KEY: &str = "order:42";
+const CHANNEL: &str = "redisson_lock__channel:{order:42}";
+
+/// An owner as Redisson names it.
+const JAVA: &str = "3f2504e0-4f89-11d3-9a0c-0305e82c3301:47";
+
+/// A server whose clients have the minimal permissions, and a connection with all.
+fn start() -> (RedisServer, Connection) {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    let rule = ["ACL", "SETUSER", "default", "reset", "on", "nopass"];
+    let keys = ["~order:*", "~{order}:*"];
+    let _: () = ask(&mut connection, &[&rule, REDISSON_RIGHTS, &keys].concat());
+    (server, connection)
+}
+
+fn client(server: &RedisServer) -> LockClient {
+    client_at(server.url())
+}
+
+fn client_at(url: String) -> LockClient {
+    let builder = LockClient::builder().url(url).prefix("");
+    let builder = builder.record(Record::Redisson).command_timeout(LONG);
+    builder.build().expect("the settings are valid")
+}

@@ -1,0 +1,67 @@
+//! What Redisson's record has no room for is refused before a command is sent.
+
+use harness::ms;
+use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, Record};
+
+use super::{KEY, client, start};
+
+#[track_caller]
+fn assert_refused(error: &LockError, words: &str) {
+    assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+    let expected = format!("Redisson's record has no {words}: use a client");
+    assert!(error.to_string().contains(&expected), "{error}");
+}
+
+type SetOption = fn(Acquire) -> Acquire;
+
+/// Each option, and how its error calls it.
+const REFUSED: &[(SetOption, &str)] = &[
+    (Acquire::read, "readers, writers and permits"),
+    (Acquire::write, "readers, writers and permits"),
+    (|call| call.permits(3), "readers, writers and permits"),
+    (|call| call.hold_at_least(ms(50)), "minimum hold"),
+    (|call| call.retain(ms(50)), "retained leases"),
+];
+
+async fn refuses(client: &LockClient) {
+    for (option, words) in REFUSED {
+        let error = option(client.lock(KEY)).acquire().await.unwrap_err();
+        assert_refused(&error, words);
+        assert_eq!(error.key(), Some(KEY));
+        let call = option(client.lock(KEY));
+        let blocking = tokio::task::spawn_blocking(|| call.acquire_blocking());
+        assert_refused(&blocking.await.unwrap().unwrap_err(), words);
+    }
+    let error = client.lock_all(["a", "b"]).acquire().await.unwrap_err();
+    assert_refused(&error, "locks of several keys");
+    // A value that asks for nothing is no option.
+    let call = client.lock(KEY).retain(ms(0)).hold_at_least(ms(0));
+    let guard = call.acquire().await.unwrap();
+    assert_refused(&guard.downgrade().await.unwrap_err(), "readers");
+}
+
+#[tokio::test]
+async fn option_that_the_record_has_no_room_for_is_refused() {
+    let (server, _admin) = start();
+    let mut monitor = server.monitor();
+    let client = client(&server);
+    refuses(&client).await;
+    let commands = monitor.take();
+    let scripts = commands.iter().filter(|c| c.name.starts_with("EVAL"));
+    let sent: Vec<_> = scripts.map(|c| &c.text).collect();
+    // One lock was acquired, by source since the server had no script, and released.
+    assert!(sent.len() <= 4, "{sent:?}");
+}
+
+#[tokio::test]
+async fn client_in_memory_refuses_the_same_options() {
+    let builder = LockClient::builder().url("memory://");
+    refuses(&builder.record(Record::Redisson).build().unwrap()).await;
+}
+
+#[test]
+fn client_that_retains_leases_is_refused() {
+    let builder = LockClient::builder().url("redis://127.0.0.1:1");
+    let builder = builder.record(Record::Redisson).retain(ms(50));
+    assert_refused(&builder.build().unwrap_err(), "retained leases");
+}
