@@ -327,7 +327,7 @@ fn outage(findings: &mut Findings) {
         of(1) + of(2)
     };
     let before = received();
-    runtime.block_on(tokio::time::sleep(DOWN));
+    runtime.block_on(async { tokio::time::sleep(DOWN).await });
     let sent = received() - before;
     cluster.nodes[0].resume();
     runtime.block_on(waiters.join_all());
