@@ -129,8 +129,7 @@ impl Setup {
         if login.db() != 0 {
             commands.push([Argument::Text("SELECT"), Argument::Number(login.db())]);
         }
-        let channel = |id: &ClientId| format!("{CHANNEL}{}", id.as_str());
-        let channels: Vec<_> = client_ids.iter().map(channel).collect();
+        let channels: Vec<_> = client_ids.iter().copied().map(channel_of).collect();
         for channel in &channels {
             // One command for each channel, since one command with several channels has several answers.
             commands.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
@@ -164,7 +163,7 @@ impl Setup {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
-        Ok(Connection::new(id, transport, deletion, began))
+        Ok(Connection::new(id, transport, deletion, client_ids, began))
     }
 
     /// Describes the loss of a connection during its setup.
@@ -189,6 +188,11 @@ impl Setup {
             "{address} did not let us connect within {timeout:?}{hint}"
         ))
     }
+}
+
+/// The channel of a client that goes by `id`.
+pub(super) fn channel_of(id: ClientId) -> String {
+    format!("{CHANNEL}{}", id.as_str())
 }
 
 /// Why there is no connection.

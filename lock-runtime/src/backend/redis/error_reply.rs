@@ -30,6 +30,9 @@ const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
 /// The codes of errors that pass within moments: a primary is elected, a server has been started.
 const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
 
+/// The error of a WAIT on a server that has become a replica.
+const WAIT_ON_REPLICA: &str = "WAIT cannot be used with replica";
+
 /// Errors of a command in a script, for which a server has no code.
 const DOWN_IN_SCRIPT: &str = "cluster is down";
 const MOVES_IN_SCRIPT: &str = "access a non local key";
@@ -46,6 +49,7 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
+        _ if text.contains(WAIT_ON_REPLICA) => ErrorClass::Reconnect(text),
         code if code == "TRYAGAIN" || text.contains(MOVES_IN_SCRIPT) => ErrorClass::SlotMoves(text),
         code if SHORT.contains(&code) || text.contains(DOWN_IN_SCRIPT) => ErrorClass::NotNow(text),
         code if TRANSIENT.contains(&code) || text.contains("max number of clients") => {

@@ -24,6 +24,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
+use crate::background::timers::Timers;
 use crate::control::is_removed;
 use crate::key::NameSet;
 use crate::lease::fencing_token::FencingToken;
@@ -184,7 +185,12 @@ impl Node {
             };
             note(SendEvent::Answered(connection.id));
             let answer = answers.pop().unwrap_or(Value::Nil);
-            return match answer.extract_error() {
+            // Without the permission to ask, the script is only redirected.
+            let permission = answers.pop().unwrap_or(Value::Nil);
+            let answer = permission
+                .extract_error()
+                .and_then(|_| answer.extract_error());
+            return match answer {
                 Ok(answer) => Ok(Answered { at, answer }),
                 Err(error) => {
                     let lost = || NodeError::Final(script_lost());
@@ -211,7 +217,11 @@ impl Node {
 
     /// The connection, made if there is none.
     pub(super) async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
-        self.connection.get(until).await.map_err(NodeError::Gone)
+        let connection = self.connection.get(until).await;
+        connection.map_err(|error| match error {
+            WireError::Refused(_) => NodeError::Final(error),
+            WireError::Unavailable(_) => NodeError::Gone(error),
+        })
     }
 
     /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
@@ -262,9 +272,9 @@ impl Node {
     }
 
     /// Checks that the server answers.
-    pub(super) async fn ping(&self) -> Result<(), NodeError> {
+    pub(super) async fn ping(&self, until: Instant) -> Result<(), NodeError> {
         let ping = [Argument::Text("PING")];
-        self.ask(&ping, self.until()).await.map(|_| ())
+        self.ask(&ping, until).await.map(|_| ())
     }
 
     /// Sends a command that changes nothing.
@@ -293,6 +303,11 @@ impl Node {
         })
     }
 
+    /// Timers for futures that are polled anywhere.
+    pub(super) fn timers(&self) -> &Timers {
+        self.connection.timers()
+    }
+
     /// Runs a task in the background. `false` in a forked child.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
         self.connection.spawn(task)
@@ -306,6 +321,11 @@ impl Node {
     /// Whether there is a connection.
     pub(super) fn is_connected(&self) -> bool {
         self.connected().is_some()
+    }
+
+    /// Closes the connection, now or once it is made. There is no other one after it.
+    pub(super) fn close(&self, reason: &str) {
+        self.connection.close(reason);
     }
 
     /// Closes the connection, if there is one. The next command makes another one.

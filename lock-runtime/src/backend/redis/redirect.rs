@@ -1,10 +1,13 @@
 //! The answers by which a node of a cluster names another one.
 
+/// The number of slots of a cluster.
+const SLOTS: u16 = 16_384;
+
 /// The answer of a node that does not have a lock. It has carried out nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Redirect {
     pub(super) slot: u16,
-    /// The host, empty for that of the node that answers.
+    /// The host; empty or `?` if the cluster does not name it.
     pub(super) host: String,
     pub(super) port: u16,
     /// Whether the other node has the whole slot, or only what has been moved of it so far.
@@ -20,7 +23,7 @@ impl Redirect {
             _ => return None,
         };
         let mut words = detail.split_whitespace();
-        let slot = words.next()?.parse().ok()?;
+        let slot = words.next()?.parse().ok().filter(|&slot| slot < SLOTS)?;
         let (host, port) = words.next()?.rsplit_once(':')?;
         Some(Redirect {
             slot,
@@ -67,6 +70,7 @@ mod tests {
         assert_eq!(parse("ERR", "7724 10.0.0.7:7000"), None);
         assert_eq!(parse("MOVED", "7724"), None);
         assert_eq!(parse("MOVED", "x 10.0.0.7:7000"), None);
+        assert_eq!(parse("MOVED", "16384 10.0.0.7:7000"), None);
         assert_eq!(parse("MOVED", "7724 10.0.0.7:x"), None);
     }
 }

@@ -213,8 +213,12 @@ impl Wire for RedisWire {
         self.topology.replicated(renewal).await
     }
 
-    fn read_messages(&self) {
-        self.topology.each_node(Node::read_messages);
+    fn read_messages(&self, lock: &LockName) {
+        self.topology.read_messages(lock);
+    }
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        self.topology.apart(renewals)
     }
 
     fn keep_reading_messages(&self) {

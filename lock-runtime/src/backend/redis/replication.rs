@@ -7,6 +7,7 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 
@@ -60,6 +61,7 @@ impl Replication {
     pub(super) async fn confirm(
         self: &Arc<Replication>,
         renewal: Renewal,
+        until: Instant,
     ) -> Result<(), NodeError> {
         let (reply, outcome) = oneshot::channel();
         let is_first = {
@@ -74,11 +76,12 @@ impl Replication {
                 return Err(unavailable("this process was forked"));
             }
         }
-        match outcome.await {
-            Ok(Ok(answered)) if answered.answer.is_some() => Ok(()),
-            Ok(Ok(_)) => Err(unavailable("the lock was lost before replicas had it")),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(unavailable("the wait for replicas was given up")),
+        match self.node.timers().timeout_at(until, outcome).await {
+            Ok(Ok(Ok(answered))) if answered.answer.is_some() => Ok(()),
+            Ok(Ok(Ok(_))) => Err(unavailable("the lock was lost before replicas had it")),
+            Ok(Ok(Err(error))) => Err(error),
+            Ok(Err(_)) => Err(unavailable("the wait for replicas was given up")),
+            Err(_) => Err(unavailable("replicas did not acknowledge the lock in time")),
         }
     }
 
@@ -87,6 +90,8 @@ impl Replication {
         loop {
             let batch: Vec<_> = {
                 let mut waiting = self.waiting.lock();
+                // Their callers are gone.
+                waiting.callers.retain(|(_, reply)| !reply.is_closed());
                 let count = waiting.callers.len().min(BATCH);
                 let batch: Vec<_> = waiting.callers.drain(..count).collect();
                 waiting.is_sending = !batch.is_empty();
@@ -109,9 +114,9 @@ impl Replication {
         }
     }
 
-    /// Closes the connection.
-    pub(super) fn disconnect(&self, reason: &str) {
-        self.node.disconnect(reason);
+    /// Closes the connection for good.
+    pub(super) fn close(&self, reason: &str) {
+        self.node.close(reason);
     }
 }
 

@@ -88,8 +88,11 @@ impl Topology {
     /// Waits until enough replicas have a lock that was granted.
     pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
         let replicated = match self {
-            Topology::Single { replication, .. } => match replication {
-                Some(replication) => replication.confirm(renewal).await,
+            Topology::Single { node, replication } => match replication {
+                Some(replication) => {
+                    let until = node.until();
+                    replication.confirm(renewal, until).await
+                }
                 None => Ok(()),
             },
             Topology::Cluster(cluster) => return cluster.replicated(renewal).await,
@@ -100,8 +103,26 @@ impl Topology {
     /// Checks that each node that has locks answers.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         match self {
-            Topology::Single { node, .. } => node.ping().await.map_err(NodeError::into_wire),
+            Topology::Single { node, .. } => {
+                node.ping(node.until()).await.map_err(NodeError::into_wire)
+            }
             Topology::Cluster(cluster) => cluster.ping().await,
+        }
+    }
+
+    /// Reads the messages about a lock that have arrived.
+    pub(super) fn read_messages(&self, lock: &LockName) {
+        match self {
+            Topology::Single { node, .. } => node.read_messages(),
+            Topology::Cluster(cluster) => cluster.read_messages(lock),
+        }
+    }
+
+    /// The renewals of each node.
+    pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        match self {
+            Topology::Single { .. } => vec![renewals],
+            Topology::Cluster(cluster) => cluster.apart(renewals),
         }
     }
 

@@ -1,5 +1,6 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod leaving;
 mod listening;
 mod new_head;
 
@@ -27,7 +28,7 @@ use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
-use crate::error::{LockError, LockErrorKind};
+use crate::error::LockError;
 use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -247,10 +248,7 @@ impl<W: Wire> Acquisition<W> {
                     false => Ok(()),
                 };
                 if let Err(error) = replicated {
-                    self.learn(LastKnown::failed(error));
-                    self.failures += 1;
-                    let _ = self.begin_anew();
-                    return NextStep::Wait(backoff(self.failures, random::jitter()));
+                    return Box::pin(self.give_back(error)).await;
                 }
                 if is_fresh(self.context.now(), at, ttl) {
                     return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
@@ -346,30 +344,6 @@ impl<W: Wire> Acquisition<W> {
                 || matches!(self.last_known, Some(LastKnown::HeldElsewhere(_))),
             heads_queue: mem::take(&mut self.heads_queue),
         }
-    }
-
-    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after
-    /// the end of its wait; the rest goes on in the background. The error says why it gives up.
-    async fn give_up(&mut self) -> LockError {
-        let error = match self.last_known.take() {
-            Some(last_known) => last_known.into_error(),
-            None => LockError::new(LockErrorKind::Unavailable),
-        };
-        let error = match self.request.locks.iter().nth(self.in_the_way) {
-            Some(lock) if self.request.locks.len() > 1 => error.with_key(&lock.key),
-            _ => error,
-        };
-        let lock = &self.request.lock().names.lock;
-        let is_inherited = self.heads_queue
-            && self.request.mode.share().is_none()
-            && error.kind() != LockErrorKind::Rejected
-            && self.context.queues().peek(lock).is_some();
-        if !is_inherited && let Some(owner) = self.owner.take() {
-            let ended = reaper::end(&self.context, owner);
-            let until = self.until + self.context.command_timeout;
-            let _ = self.context.timers().timeout_at(until, ended).await;
-        }
-        error
     }
 }
 

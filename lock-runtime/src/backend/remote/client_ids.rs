@@ -63,6 +63,18 @@ impl ClientIds {
         Ok(self.in_use.iter().rev().map(|&(id, _)| id).collect())
     }
 
+    /// The ids in use that are not among these. Connections to several nodes may be made at the same time, and each of
+    /// them may have drawn an id that the others were made without.
+    pub(crate) fn missing(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        let ids = self.in_use.iter().map(|&(id, _)| id);
+        ids.filter(|id| !subscribed.contains(id)).collect()
+    }
+
+    /// Whether there is a connection that is subscribed to the id of new owners.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        !self.subscribed.is_empty()
+    }
+
     /// A connection is subscribed to the id of new owners.
     pub(crate) fn connected(&mut self, node: NodeId, connection: ConnectionId) {
         self.subscribed.retain(|&(other, _)| other != node);
@@ -182,6 +194,23 @@ mod tests {
         assert_eq!(ids.len(), 4);
         ids.dedup();
         assert_eq!(ids.len(), 4);
+    }
+
+    /// Each node is to count the client as a subscriber, whatever connection was made first.
+    #[test]
+    fn connections_that_are_made_side_by_side_are_told_of_each_others_ids() {
+        let mut ids = ClientIds::default();
+        let first = ids.for_connection(NODE).unwrap();
+        let second = ids.for_connection(OTHER).unwrap();
+        ids.connected(NODE, FIRST);
+        assert_eq!(
+            ids.missing(&first),
+            second,
+            "it was drawn for the other one"
+        );
+        ids.connected(OTHER, ConnectionId(2));
+        assert_eq!(ids.missing(&second), []);
+        assert_eq!(vec![ids.register().unwrap()], second);
     }
 
     #[test]

@@ -44,6 +44,10 @@ impl<W: Wire> WireEvents for Events<W> {
         self.notifier.client_ids(node)
     }
 
+    fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        self.notifier.missing_ids(subscribed)
+    }
+
     fn connected(&self, node: NodeId, connection: ConnectionId) {
         let Some(context) = self.context() else {
             return;

@@ -126,15 +126,25 @@ impl GrantNotifier {
         self.owners().client_ids.for_connection(node)
     }
 
+    /// The ids in use that are not among these.
+    pub(crate) fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        self.owners().client_ids.missing(subscribed)
+    }
+
     /// A connection is subscribed.
     pub(crate) fn connected(&self, node: NodeId, connection: ConnectionId) {
         self.owners().client_ids.connected(node, connection);
     }
 
-    /// A connection is gone. Notifies all owners, since messages may have been missed.
+    /// A connection is gone. Notifies the owners, since messages may have been missed. If there are connections to other
+    /// nodes, only those that wait: a holder elsewhere would take that for a waiter that queues.
     pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
         let mut owners = self.owners();
         owners.client_ids.disconnected(node, connection);
+        if owners.client_ids.is_subscribed() {
+            drop(owners);
+            return self.notify_waiters();
+        }
         let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
         drop(owners);
         wakers.into_iter().for_each(Waker::wake);

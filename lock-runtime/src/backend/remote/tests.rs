@@ -62,7 +62,11 @@ impl Wire for SilentWire {
         pending().await
     }
 
-    fn read_messages(&self) {}
+    fn read_messages(&self, _: &LockName) {}
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        vec![renewals]
+    }
 
     fn keep_reading_messages(&self) {}
 

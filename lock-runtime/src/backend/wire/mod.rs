@@ -126,8 +126,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         request: EndRequest<'_>,
     ) -> impl Future<Output = Result<Answered<EndReply>, WireError>> + Send;
 
-    /// Reads the messages that have arrived. They are handled before this returns.
-    fn read_messages(&self);
+    /// Reads the messages about a lock that have arrived. They are handled before this returns.
+    fn read_messages(&self, lock: &LockName);
+
+    /// The renewals that go to different servers, apart: one that is silent must not hold up the others.
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>>;
 
     /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
     fn keep_reading_messages(&self);
@@ -144,6 +147,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
 pub(crate) trait WireEvents: Send + Sync + 'static {
     /// The ids that a new connection to a node subscribes to: that of new owners first.
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError>;
+
+    /// The ids in use that a new connection is not subscribed to: they came into use while it was made.
+    fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId>;
 
     /// A connection is ready for commands.
     fn connected(&self, node: NodeId, connection: ConnectionId);

@@ -36,11 +36,11 @@ impl ClusterNode {
         }
     }
 
-    /// Closes the connections.
-    pub(super) fn disconnect(&self, reason: &str) {
-        self.node.disconnect(reason);
+    /// Closes the connections for good.
+    pub(super) fn close(&self, reason: &str) {
+        self.node.close(reason);
         if let Some(replication) = &self.replication {
-            replication.disconnect(reason);
+            replication.close(reason);
         }
     }
 

@@ -60,11 +60,14 @@ impl Nodes {
 
     /// The node that has a slot, as far as is known.
     pub(super) fn owner(&self, slot: u16) -> Result<Option<Arc<ClusterNode>>, WireError> {
-        let mut known = self.known.lock();
-        match known.map.owner(slot).cloned() {
-            Some(name) => self.get(&mut known, name).map(Some),
-            None => Ok(None),
-        }
+        let name = self.known.lock().map.owner(slot).cloned();
+        name.map(|name| self.get(name)).transpose()
+    }
+
+    /// The node that has a slot, if a command was ever sent to it.
+    pub(super) fn known_owner(&self, slot: u16) -> Option<Arc<ClusterNode>> {
+        let known = self.known.lock();
+        known.by_name.get(known.map.owner(slot)?).cloned()
     }
 
     /// Whether a node has a slot, as far as is known.
@@ -72,51 +75,54 @@ impl Nodes {
         self.known.lock().map.owner(slot) == Some(&node.name)
     }
 
+    /// Whether a node has any slot, as far as is known.
+    pub(super) fn has_any(&self, node: &ClusterNode) -> bool {
+        let known = self.known.lock();
+        let mut primaries = known.map.primaries();
+        primaries.any(|name| *name == node.name)
+    }
+
     /// Whether any node is known to have slots.
     pub(super) fn is_mapped(&self) -> bool {
         !self.known.lock().map.is_empty()
     }
 
-    /// The node that an answer of `by` names.
+    /// The node that an answer of `by` names, and to which a command is about to be sent.
     pub(super) fn named(
         &self,
         redirect: &Redirect,
         by: &ClusterNode,
     ) -> Result<Arc<ClusterNode>, WireError> {
-        let host = match redirect.host.as_str() {
-            "" => &by.name.host,
-            host => host,
+        let name = match redirect.host.as_str() {
+            // A hostname is preferred, and there is none. The map has the address.
+            "?" => self.known.lock().map.at_port(redirect.port).cloned(),
+            "" => None,
+            host => Some(NodeName::new(host, redirect.port)),
         };
-        let name = NodeName::new(host, redirect.port);
-        self.get(&mut self.known.lock(), name)
+        let name = name.unwrap_or_else(|| NodeName::new(&by.name.host, redirect.port));
+        let node = self.get(name)?;
+        node.note_use();
+        Ok(node)
     }
 
     /// The nodes that have slots.
     pub(super) fn primaries(&self) -> Result<Vec<Arc<ClusterNode>>, WireError> {
-        let mut known = self.known.lock();
-        let names: Vec<NodeName> = known.map.primaries().cloned().collect();
-        let mut names = names.into_iter();
-        names.try_fold(Vec::new(), |mut primaries, name| {
-            primaries.push(self.get(&mut known, name)?);
-            Ok(primaries)
-        })
+        let names: Vec<NodeName> = self.known.lock().map.primaries().cloned().collect();
+        names.into_iter().map(|name| self.get(name)).collect()
     }
 
     /// The nodes that may know which node has which slot: those of the last map, and those that the URL names.
     pub(super) fn all(&self) -> Vec<Arc<ClusterNode>> {
-        let mut known = self.known.lock();
-        let names: Vec<NodeName> = known.map.nodes().cloned().collect();
-        let names = names.into_iter();
-        let of_map = names.filter_map(|name| self.get(&mut known, name).ok());
-        let mut nodes: Vec<_> = of_map.collect();
-        for seed in &self.seeds {
-            if let Address::Tcp { host, port, .. } = &**seed {
+        let names: Vec<NodeName> = self.known.lock().map.nodes().cloned().collect();
+        let of_map = names.into_iter().filter_map(|name| self.get(name).ok());
+        let of_url = self.seeds.iter().filter_map(|seed| match &**seed {
+            Address::Tcp { host, port, .. } => {
                 let name = NodeName::new(host, *port);
-                let node = known.by_name.get(&name).cloned();
-                let node = node.unwrap_or_else(|| self.add(&mut known, name, seed.clone()));
-                nodes.push(node);
+                Some(self.get_at(name, || Ok(seed.clone())).ok()?)
             }
-        }
+            Address::Unix(_) => None,
+        });
+        let mut nodes: Vec<_> = of_map.chain(of_url).collect();
         nodes.sort_by_key(|node| node.id.0);
         nodes.dedup_by_key(|node| node.id.0);
         nodes
@@ -131,20 +137,34 @@ impl Nodes {
     }
 
     /// The node with a name. A new one is connected when a command is sent to it.
-    fn get(&self, known: &mut Known, name: NodeName) -> Result<Arc<ClusterNode>, WireError> {
-        if let Some(node) = known.by_name.get(&name) {
-            return Ok(node.clone());
-        }
-        let (host, port) = self.settings.address_map.apply(&name.host, name.port);
-        let address = self.seeds[0].beside(&host, port)?;
-        Ok(self.add(known, name, Arc::new(address)))
+    fn get(&self, name: NodeName) -> Result<Arc<ClusterNode>, WireError> {
+        let (host, port) = (name.host.clone(), name.port);
+        self.get_at(name, || {
+            let (host, port) = self.settings.address_map.apply(&host, port);
+            self.seeds[0].beside(&host, port).map(Arc::new)
+        })
     }
 
-    fn add(&self, known: &mut Known, name: NodeName, address: Arc<Address>) -> Arc<ClusterNode> {
+    /// `address` may run foreign code, so the mutex is free meanwhile.
+    fn get_at(
+        &self,
+        name: NodeName,
+        address: impl FnOnce() -> Result<Arc<Address>, WireError>,
+    ) -> Result<Arc<ClusterNode>, WireError> {
+        if let Some(node) = self.known.lock().by_name.get(&name) {
+            return Ok(node.clone());
+        }
+        let setup = Setup::new(address()?, self.settings.clone());
+        let mut known = self.known.lock();
         known.last_id += 1;
         let id = NodeId(known.last_id);
-        let setup = Setup::new(address, self.settings.clone());
-        // No id of its own: it is not told of what comes on it.
+        let node = known.by_name.entry(name);
+        let node = node.or_insert_with_key(|name| Arc::new(self.make(id, name, setup)));
+        Ok(node.clone())
+    }
+
+    fn make(&self, id: NodeId, name: &NodeName, setup: Setup) -> ClusterNode {
+        // It has no id of its own: the client is not told of what comes on it.
         let replication = Replication::new(id, setup.clone(), &self.events);
         let nodes = self.this.clone();
         let on_push = move |id: NodeId, event: PushEvent<'_>| {
@@ -153,9 +173,7 @@ impl Nodes {
             }
         };
         let node = Node::new(id, setup, self.events.clone(), Arc::new(on_push));
-        let node = Arc::new(ClusterNode::new(id, name.clone(), node, replication));
-        known.by_name.insert(name, node.clone());
-        node
+        ClusterNode::new(id, name.clone(), node, replication)
     }
 
     /// An answer is asked for: what nodes say from now on outweighs it.
@@ -172,7 +190,7 @@ impl Nodes {
         };
         // Outside of the mutex, since their callers are woken.
         for node in unused {
-            node.disconnect("the node has no slots");
+            node.close("the node has no slots");
         }
         if let Some(moved) = moved {
             self.report(&moved);

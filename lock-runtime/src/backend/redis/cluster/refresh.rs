@@ -37,6 +37,25 @@ struct State {
     last: Option<Instant>,
 }
 
+/// A refresh that is under way. It ends however its task does.
+struct Running<'a> {
+    refresher: &'a Refresher,
+    outcome: Result<(), WireError>,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        {
+            let mut state = self.refresher.state.lock();
+            state.is_running = false;
+            state.last = Some(Instant::now());
+        }
+        let outcome = self.outcome.clone();
+        let ended = &self.refresher.outcome;
+        ended.send_modify(|last| *last = (last.0 + 1, outcome));
+    }
+}
+
 impl Refresher {
     pub(super) fn new(nodes: Arc<Nodes>, settings: Settings) -> Arc<Refresher> {
         Arc::new(Refresher {
@@ -63,15 +82,11 @@ impl Refresher {
             if let Some(time) = not_before {
                 sleep_until(time.into()).await;
             }
-            let outcome = refresher.refresh(first, suspect).await;
-            {
-                let mut state = refresher.state.lock();
-                state.is_running = false;
-                state.last = Some(Instant::now());
-            }
-            refresher
-                .outcome
-                .send_modify(|last| *last = (last.0 + 1, outcome));
+            let mut running = Running {
+                refresher: &refresher,
+                outcome: Err(WireError::unavailable("the refresh was given up")),
+            };
+            running.outcome = refresher.refresh(first, suspect).await;
         };
         state.is_running = self.settings.background.spawn(refresh).is_some();
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::cluster_node::ClusterNode;
 use super::route::{Next, Route, unsettled};
-use super::router::Router;
+use super::router::{Router, left};
 use super::side_by_side::side_by_side;
 use super::slot::slot_of;
 use crate::backend::redis::node::ScriptCall;
@@ -29,7 +29,7 @@ type Renewed = Result<Answered<Option<Grant>>, WireError>;
 pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed> {
     let until = router.until();
     let mut results = vec![Err(WireError::unavailable("it was not sent")); renewals.len()];
-    let mut route = Route::default();
+    let mut routes: Vec<Route> = renewals.iter().map(|_| Route::default()).collect();
     let mut open: Vec<usize> = (0..renewals.len()).collect();
     for _ in 0..ROUNDS {
         let mut by_node: Vec<(Arc<ClusterNode>, Vec<usize>)> = Vec::new();
@@ -50,18 +50,30 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
         }
         let sent = by_node.into_iter().map(|(node, batch)| async move {
             let all: Vec<&Renewal> = batch.iter().map(|&index| &renewals[index]).collect();
-            let renewed = node.renew(&all, write_renewals, None, until).await;
+            let slot = slot_of(&all[0].names.first().lock);
+            let renewing = node.renew(&all, write_renewals, None, until);
+            let renewed = router.unless_moved(slot, &node, until, renewing).await;
+            let renewed = renewed.unwrap_or_else(|| all.iter().map(|_| Err(left(&node))).collect());
             (node, batch, renewed)
         });
         let (mut again, mut longest) = (Vec::new(), Duration::ZERO);
         for (node, batch, renewed) in side_by_side(sent).await {
             for (index, renewed) in batch.into_iter().zip(renewed) {
-                let next = renewed.map_err(|error| route.after(error, random::jitter()));
+                let route = &mut routes[index];
+                let mut next = renewed.map_err(|error| route.after(error, random::jitter()));
+                if let Err(Next::Ask(redirect)) = &next {
+                    let asked = renew_asking(router, &renewals[index], redirect, &node, until);
+                    next = asked
+                        .await
+                        .map_err(|error| route.after(error, random::jitter()));
+                }
                 results[index] = match next {
                     Ok(answered) => Ok(answered),
                     Err(Next::Fail(error)) => Err(error),
+                    // Two nodes that have given the slot away, each to another.
                     Err(Next::Ask(redirect)) => {
-                        renew_asking(router, &renewals[index], &redirect, &node, until).await
+                        again.push(index);
+                        Err(unsettled(redirect.slot))
                     }
                     Err(Next::Moved(redirect, _)) => {
                         again.push(index);
@@ -97,8 +109,8 @@ async fn renew_asking(
     redirect: &Redirect,
     by: &ClusterNode,
     until: Instant,
-) -> Renewed {
-    let node = router.nodes.named(redirect, by)?;
+) -> Result<Answered<Option<Grant>>, NodeError> {
+    let node = router.nodes.named(redirect, by).map_err(NodeError::Gone)?;
     let (script, arguments) = renewals::renewal(renewal);
     let call = ScriptCall {
         script,
@@ -106,8 +118,7 @@ async fn renew_asking(
         arguments: &arguments,
         holder: None,
     };
-    let asked = node.run_asking(&call, until, |_| ()).await;
-    let Answered { at, answer } = asked.map_err(NodeError::into_wire)?;
-    let answer = scripts::parse_renew_reply(&answer)?;
+    let Answered { at, answer } = node.run_asking(&call, until, |_| ()).await?;
+    let answer = scripts::parse_renew_reply(&answer).map_err(NodeError::Final)?;
     Ok(Answered { at, answer })
 }

@@ -85,36 +85,37 @@ impl Router {
         self.refresher.begin(None, Some(node));
     }
 
-    /// Runs a command on a node. If that is silent and another node has its slot by now, the command fails, and the
-    /// connection with it: a primary that was stopped or cut off would use up the time of all commands.
+    /// Runs commands on a node. `None` if that is silent and another node has the slot by now: a primary that was stopped or
+    /// cut off would use up the time of all commands. Its connection is closed once all of its slots are elsewhere.
     pub(super) async fn unless_moved<T>(
         &self,
         slot: u16,
         node: &Arc<ClusterNode>,
         until: Instant,
-        running: impl Future<Output = Result<T, NodeError>>,
-    ) -> Result<T, NodeError> {
+        running: impl Future<Output = T>,
+    ) -> Option<T> {
         let share = self.settings.command_timeout / 4;
         let mut running = pin!(running);
         loop {
             let patience = Instant::now() + share;
             if patience >= until {
-                return running.await;
+                return Some(running.await);
             }
             let answered = self.timers().timeout_at(patience, running.as_mut()).await;
             if let Ok(answered) = answered {
-                return answered;
+                return Some(answered);
             }
             let looking = pin!(self.refresher.run(Some(node), until));
             tokio::select! {
                 biased;
-                answered = running.as_mut() => return answered,
+                answered = running.as_mut() => return Some(answered),
                 _ = looking => {}
             }
             if !self.nodes.has(node, slot) {
-                node.disconnect("it is silent, and another node has its slots");
-                let text = format!("{} is silent, and another node has its slots", node.name);
-                return Err(NodeError::Gone(WireError::unavailable(text)));
+                if !self.nodes.has_any(node) {
+                    node.disconnect("it is silent, and others have its slots");
+                }
+                return None;
             }
         }
     }
@@ -134,4 +135,10 @@ impl Router {
     fn timers(&self) -> &Timers {
         self.settings.background.timers()
     }
+}
+
+/// The error of a command to a node that was left.
+pub(super) fn left(node: &ClusterNode) -> NodeError {
+    let text = format!("{} is silent, and another node has its slots", node.name);
+    NodeError::Gone(WireError::unavailable(text))
 }

@@ -30,7 +30,7 @@ pub(super) struct MovedSlots {
 impl MovedSlots {
     pub(super) fn contains(&self, slot: u16) -> bool {
         let slot = usize::from(slot);
-        self.before[slot] != NONE && self.before[slot] != self.after[slot]
+        self.before[slot] != self.after[slot]
     }
 
     fn is_empty(&self) -> bool {
@@ -57,6 +57,11 @@ impl SlotMap {
         self.primaries.get(usize::from(owner))
     }
 
+    /// A node that is reached at this port.
+    pub(super) fn at_port(&self, port: u16) -> Option<&NodeName> {
+        self.nodes().find(|name| name.port == port)
+    }
+
     /// Whether no answer was learnt yet.
     pub(super) fn is_empty(&self) -> bool {
         self.primaries.is_empty()
@@ -77,16 +82,19 @@ impl SlotMap {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// A node has said that a slot is another's. `None` if that was known.
+    /// A node has said that a slot is another's. `None` if that was known, or if nodes contradict each other: what was
+    /// said of the slot since the last answer was asked for is news once.
     pub(super) fn note_moved(&mut self, slot: u16, to: NodeName) -> Option<MovedSlots> {
         if self.owner(slot) == Some(&to) {
             return None;
         }
-        let before = self.owners.clone();
+        let is_news = !self.moved.iter().any(|&(moved, _)| moved == slot);
+        let before = is_news.then(|| self.owners.clone());
         self.set(slot, &to);
+        self.moved.retain(|&(moved, _)| moved != slot);
         self.moved.push((slot, to));
         let after = self.owners.clone();
-        Some(MovedSlots { before, after })
+        before.map(|before| MovedSlots { before, after })
     }
 
     /// An answer is asked for: what nodes say from now on outweighs it.
@@ -96,7 +104,7 @@ impl SlotMap {
 
     /// Learns an answer. `None` if no slot has moved.
     pub(super) fn learn(&mut self, ranges: Vec<SlotRange>) -> Option<MovedSlots> {
-        let before = self.owners.clone();
+        let (before, is_first) = (self.owners.clone(), self.is_empty());
         // An index means the same node before and after.
         let mut owners = vec![NONE; SLOTS];
         self.replicas.clear();
@@ -114,7 +122,8 @@ impl SlotMap {
         }
         let after = self.owners.clone();
         let moved = MovedSlots { before, after };
-        (!moved.is_empty()).then_some(moved)
+        // At first, nothing was known that could have moved.
+        (!is_first && !moved.is_empty()).then_some(moved)
     }
 
     fn set(&mut self, slot: u16, to: &NodeName) {
@@ -192,6 +201,30 @@ mod tests {
         assert_eq!(map.owner(5), Some(&node(3)));
         assert!(moved.contains(5) && !moved.contains(6));
         assert!(map.note_moved(5, node(3)).is_none(), "it was known");
+    }
+
+    #[test]
+    fn nodes_that_contradict_each_other_are_news_once_a_refresh() {
+        let mut map = halves();
+        assert!(map.note_moved(5, node(2)).is_some());
+        for to in [1, 2, 1] {
+            assert!(map.note_moved(5, node(to)).is_none());
+            assert_eq!(map.owner(5), Some(&node(to)), "it is followed all the same");
+        }
+        map.begin_refresh();
+        assert!(map.note_moved(5, node(2)).is_some());
+    }
+
+    #[test]
+    fn slot_that_was_nobodys_for_a_while_has_moved() {
+        let mut map = halves();
+        map.begin_refresh();
+        map.learn(vec![range(0, 8191, 1)]);
+        map.begin_refresh();
+        let moved = map
+            .learn(vec![range(0, 8191, 1), range(8192, 16_383, 3)])
+            .unwrap();
+        assert!(moved.contains(9000) && !moved.contains(5));
     }
 
     #[test]

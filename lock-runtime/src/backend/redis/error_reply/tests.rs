@@ -253,6 +253,8 @@ fn redirection_names_its_node() {
 fn replica_and_unknown_script_are_not_final() {
     let read_only = error("READONLY You can't write against a read only replica.");
     assert!(matches!(classify(&read_only), ErrorClass::Reconnect(_)));
+    let waiting = error("ERR WAIT cannot be used with replica instances.");
+    assert!(matches!(classify(&waiting), ErrorClass::Reconnect(_)));
     let wrapped = wrapped("@user_script: 40: -READONLY You can't write against a replica.");
     assert!(matches!(
         classify(&error(&wrapped)),

@@ -21,6 +21,10 @@ impl WireEvents for RedissonEvents {
         Ok(Vec::new())
     }
 
+    fn missing_ids(&self, _: &[ClientId]) -> Vec<ClientId> {
+        Vec::new()
+    }
+
     fn connected(&self, node: NodeId, connection: ConnectionId) {
         self.events.connected(node, connection);
     }

@@ -209,8 +209,12 @@ impl Wire for RedissonWire {
         names.is_one()
     }
 
-    fn read_messages(&self) {
+    fn read_messages(&self, _: &LockName) {
         self.channels.node.read_messages();
+    }
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        vec![renewals]
     }
 
     fn keep_reading_messages(&self) {
@@ -220,7 +224,7 @@ impl Wire for RedissonWire {
     async fn ping(&self) -> Result<(), WireError> {
         self.channels
             .node
-            .ping()
+            .ping(self.channels.node.until())
             .await
             .map_err(NodeError::into_wire)
     }
