@@ -1,45 +1,44 @@
-//! Safety lines that can be removed, one per build, so that a test can see what they prevent.
+//! Safety lines that can be removed, so that a test can see what they prevent.
 //!
-//! `tests/control/run` compiles this crate with `--cfg lock_control="NAME"` and demands that a row of the
-//! fault table notices the missing line. `tests/control/controls` lists the names. In every other build
-//! [`is_removed!`] is the constant `false`, and the scripts are what their files have.
+//! `tests/control/run` compiles this crate once with `--cfg lock_controls`, and plays rows of the fault table with
+//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `tests/control/controls` lists the names. In
+//! every other build [`is_removed!`] is the constant `false`, and the scripts are what their files have.
 
-/// Whether this build lacks the safety line of that name.
+/// Whether the safety line of that name is removed.
 ///
-/// A name that the workspace's lints do not list is an error. So is a build that lacks a line and has no debug
-/// assertions: it could be mistaken for a release.
+/// A name that the workspace's lints do not list is an error. So is a build in which lines can be removed and that has no
+/// debug assertions: it could be mistaken for a release.
 macro_rules! is_removed {
     ($name:literal) => {{
-        #[cfg(all(lock_control = $name, not(debug_assertions)))]
-        compile_error!("a build without a safety line is for tests: it needs debug assertions");
-        cfg!(lock_control = $name)
+        const _: bool = cfg!(lock_control = $name);
+        $crate::control::is_selected($name)
     }};
 }
 pub(crate) use is_removed;
 
-/// A script without the line that this build lacks.
-pub(crate) fn without_removed(script: &str) -> String {
-    let lines = script.split_inclusive('\n');
-    lines.filter(|line| !is_line_removed(line)).collect()
+#[cfg(all(lock_controls, not(debug_assertions)))]
+compile_error!("a build whose safety lines can be removed is for tests: it needs debug assertions");
+
+/// Whether this process is to be without the safety line of that name.
+#[cfg(lock_controls)]
+pub(crate) fn is_selected(name: &str) -> bool {
+    static SELECTED: std::sync::LazyLock<Option<String>> =
+        std::sync::LazyLock::new(|| std::env::var("LOCK_CONTROL").ok());
+    SELECTED.as_deref() == Some(name)
 }
 
-/// A line of a script that can be removed ends in a comment with its name.
-fn is_line_removed(line: &str) -> bool {
-    match line.trim_end().rsplit_once(" -- control: ") {
-        Some((_, "lapsed_shares_taken_off")) => is_removed!("lapsed_shares_taken_off"),
-        Some((_, "owner_compare_on_end")) => is_removed!("owner_compare_on_end"),
-        Some((_, "owner_compare_on_keys")) => is_removed!("owner_compare_on_keys"),
-        Some((_, "owner_compare_on_release")) => is_removed!("owner_compare_on_release"),
-        Some((_, "owner_compare_on_renewal")) => is_removed!("owner_compare_on_renewal"),
-        Some((_, "redisson_owner_compare_on_release")) => {
-            is_removed!("redisson_owner_compare_on_release")
-        }
-        Some((_, "redisson_owner_compare_on_renewal")) => {
-            is_removed!("redisson_owner_compare_on_renewal")
-        }
-        Some((_, "share_limit_compared")) => is_removed!("share_limit_compared"),
-        Some((_, "share_owner_compared")) => is_removed!("share_owner_compared"),
-        Some((_, "share_raises_the_lock")) => is_removed!("share_raises_the_lock"),
-        _ => false,
-    }
+/// In other builds no line can be removed.
+#[cfg(not(lock_controls))]
+#[inline(always)]
+pub(crate) const fn is_selected(_name: &str) -> bool {
+    false
+}
+
+/// A script without the line that is removed. A line that can be removed ends in a comment with its name.
+pub(crate) fn without_removed(script: &str) -> String {
+    let is_kept = |line: &&str| match line.trim_end().rsplit_once(" -- control: ") {
+        Some((_, name)) => !is_selected(name),
+        None => true,
+    };
+    script.split_inclusive('\n').filter(is_kept).collect()
 }

@@ -75,11 +75,12 @@
 //! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
 //! | `rediss://…` | there too, over TLS; needs the feature `tls` |
 //! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
+//! | `redis-cluster://[user[:password]@]host[:6379][,host…]` | on a cluster; one node that answers is enough to find the others |
 //! | `memory://` | in this process |
 //!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
-//! `unix://` for `redis+unix://`. The server must be a primary: a replica, a Sentinel and a node of a cluster
-//! are recognised and refused. [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the
+//! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. A server that is not what the URL says, such
+//! as a replica, a Sentinel, or a node of a cluster where the URL says one server, is recognised and refused. [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the
 //! certificates for TLS.
 //!
 //! # When not to use it

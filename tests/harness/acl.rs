@@ -37,6 +37,12 @@ pub const RIGHTS: &[&str] = &[
     "+zremrangebyscore",
 ];
 
+/// What the user of a cluster's nodes needs as well.
+pub const CLUSTER_RIGHTS: &[&str] = &["+cluster|slots", "+asking"];
+
+/// What the user of a client that waits for replicas needs as well.
+pub const REPLICA_RIGHTS: &[&str] = &["+wait"];
+
 /// The same for a client whose locks are in Redisson's record. The page prints them as well.
 pub const REDISSON_RIGHTS: &[&str] = &[
     "~lock:*",
@@ -68,15 +74,19 @@ pub const REDISSON_RIGHTS: &[&str] = &[
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";
 
+/// Both of them.
+pub(crate) const HARNESS: (&str, &str) = (NAME, PASSWORD);
+
 /// The arguments of a server that knows the harness's user. Other clients may do everything, or only
 /// what [`RIGHTS`] permit if `LOCK_TEST_USER` is `least`. So any suite can run as the user with minimal
 /// permissions. A Sentinel does not know these rights.
-pub(crate) fn arguments(sentinel: bool) -> Vec<String> {
+pub(crate) fn arguments(sentinel: bool, more: &[&str]) -> Vec<String> {
     let password = format!(">{PASSWORD}");
     let mut words = vec!["--user", NAME, "on", &password, "~*", "&*", "+@all"];
     if least() && !sentinel {
         words.extend(["--user", "default", "on", "nopass"]);
         words.extend(RIGHTS);
+        words.extend(more);
     }
     words.into_iter().map(str::to_owned).collect()
 }

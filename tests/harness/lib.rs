@@ -6,6 +6,7 @@
 
 mod acl;
 mod clock;
+mod cluster;
 mod history;
 mod keys;
 mod monitor;
@@ -22,8 +23,9 @@ mod tls;
 mod wait;
 mod worker;
 
-pub use acl::{REDISSON_RIGHTS, RIGHTS};
+pub use acl::{CLUSTER_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS};
 pub use clock::Clock;
+pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
@@ -37,7 +39,7 @@ pub use scene::{
 };
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, Share};
-pub use tls::{Authority, Identity, TlsServer, Validity, write_file};
+pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Version, Worker, serve};
 

@@ -34,6 +34,10 @@ pub struct Builder {
     args: Vec<String>,
     sentinel: bool,
     clock: Option<Clock>,
+    /// Files that are in the server's folder before it starts: names and contents.
+    files: Vec<(&'static str, String)>,
+    /// Rights beyond the [least](crate::RIGHTS).
+    rights: Vec<&'static str>,
 }
 
 impl Builder {
@@ -72,12 +76,54 @@ impl Builder {
         self
     }
 
-    /// Starts the server and waits until it answers.
-    pub fn start(self) -> RedisServer {
+    /// Makes the server a replica of another one.
+    pub fn replica_of(self, primary: &RedisServer) -> Self {
+        self.config("replicaof", &format!("127.0.0.1 {}", primary.port()))
+            .config("masteruser", acl::NAME)
+            .config("masterauth", acl::PASSWORD)
+            .config("repl-diskless-sync-delay", "0")
+    }
+
+    /// Gives clients without a name more than the [least](crate::RIGHTS) rights.
+    pub fn rights(mut self, rights: &[&'static str]) -> Self {
+        self.rights.extend(rights);
+        self
+    }
+
+    /// Adds a file to the server's folder.
+    pub(crate) fn file(mut self, name: &'static str, content: &str) -> Self {
+        self.files.push((name, content.to_owned()));
+        self
+    }
+
+    /// Starts the server on this port and waits until it answers.
+    pub(crate) fn start_on(self, port: u16) -> RedisServer {
+        let folder = self.folder();
+        let mut child = spawn(port, &folder, &self);
+        let is_up = answers(&mut child, port, Loading::IsNotReady);
+        assert!(is_up, "redis-server does not start: {}", log(&folder));
+        RedisServer {
+            child,
+            port,
+            folder,
+            options: self,
+        }
+    }
+
+    fn folder(&self) -> TempDir {
         let folder = tempfile::Builder::new()
             .prefix("lock-tests-")
             .tempdir()
             .expect("a temporary folder can be made");
+        for (name, content) in &self.files {
+            fs::write(folder.path().join(name), content).expect("the folder can be written");
+        }
+        folder
+    }
+
+    /// Starts the server and waits until it answers.
+    pub fn start(self) -> RedisServer {
+        let folder = self.folder();
         // Another process may bind the port first: then ask for another one.
         for _ in 0..10 {
             let port = port::free();
@@ -290,7 +336,7 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
-        .args(acl::arguments(options.sentinel))
+        .args(acl::arguments(options.sentinel, &options.rights))
         .args(&options.args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

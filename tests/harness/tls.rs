@@ -115,31 +115,8 @@ impl TlsServer {
     pub fn with(authority: &Authority, identity: &Identity) -> TlsServer {
         let files = TempDir::new().expect("a temporary folder can be made");
         let plain = RedisServer::start();
-        let mut server = TlsServer {
-            plain,
-            port: 0,
-            files,
-        };
-        let ca = server.file("ca.pem", &authority.pem());
-        server.configure(
-            identity,
-            &["tls-ca-cert-file", &ca, "tls-auth-clients", "no"],
-        );
-        // Another process may bind a free port first.
-        for _ in 0..10 {
-            let port = port::free();
-            let set = ["CONFIG", "SET", "tls-port", &port.to_string()];
-            let mut connection = server.plain.connection();
-            if redis::cmd(set[0])
-                .arg(&set[1..])
-                .exec(&mut connection)
-                .is_ok()
-            {
-                server.port = port;
-                return server;
-            }
-        }
-        panic!("the server does not listen for TLS");
+        let port = listen(&plain, files.path(), authority, identity);
+        TlsServer { plain, port, files }
     }
 
     /// The port for TLS.
@@ -169,20 +146,51 @@ impl TlsServer {
     }
 
     fn configure(&self, identity: &Identity, more: &[&str]) {
-        let certificate = self.file("server.pem", &identity.certificate);
-        let key = self.file("server.key", &identity.key);
-        let files = ["tls-cert-file", &certificate, "tls-key-file", &key];
-        // All at once, since the server checks that they match.
-        let words = [&["CONFIG", "SET"][..], &files, more].concat();
-        let _: () = ask(&mut self.plain.connection(), &words);
+        configure(&self.plain, self.files.path(), identity, more);
     }
+}
 
-    fn file(&self, name: &str, text: &str) -> String {
-        write_file(self.files.path(), name, text)
-            .into_os_string()
-            .into_string()
-            .expect("temporary folders have plain names")
+/// Has a server listen for TLS as well, with this certificate. Returns the port.
+///
+/// # Panics
+///
+/// When no port can be had.
+pub fn listen(
+    server: &RedisServer,
+    files: &Path,
+    authority: &Authority,
+    identity: &Identity,
+) -> u16 {
+    let ca = file(files, "ca.pem", &authority.pem());
+    let more = ["tls-ca-cert-file", &ca, "tls-auth-clients", "no"];
+    configure(server, files, identity, &more);
+    // Another process may bind a free port first.
+    for _ in 0..10 {
+        let port = port::free();
+        let set = ["CONFIG", "SET", "tls-port", &port.to_string()];
+        let mut connection = server.connection();
+        let set = redis::cmd(set[0]).arg(&set[1..]).exec(&mut connection);
+        if set.is_ok() {
+            return port;
+        }
     }
+    panic!("the server does not listen for TLS");
+}
+
+fn configure(server: &RedisServer, folder: &Path, identity: &Identity, more: &[&str]) {
+    let certificate = file(folder, "server.pem", &identity.certificate);
+    let key = file(folder, "server.key", &identity.key);
+    let files = ["tls-cert-file", &certificate, "tls-key-file", &key];
+    // All at once, since the server checks that they match.
+    let words = [&["CONFIG", "SET"][..], &files, more].concat();
+    let _: () = ask(&mut server.connection(), &words);
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> String {
+    write_file(folder, name, text)
+        .into_os_string()
+        .into_string()
+        .expect("temporary folders have plain names")
 }
 
 /// Writes a file and returns its path.

@@ -9,11 +9,13 @@ use crate::backend::memory::Memory;
 use crate::backend::redis::{self, CLOCK, RedisWire, RedissonWire, Target};
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::wire::Wire as _;
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
 use crate::config::{Options, Record};
 use crate::error::LockError;
+use crate::key::LockSet;
 use crate::lease::Lease;
 
 /// The backend of one client.
@@ -142,6 +144,14 @@ impl AnyBackend {
 
     pub(crate) fn abandon(&self, lease: Arc<Lease>) {
         each!(self, backend => backend.clone().abandon(lease));
+    }
+
+    /// Whether these locks can be acquired together.
+    pub(crate) fn are_together(&self, locks: &LockSet) -> bool {
+        each!(self,
+            Memory(_) => true,
+            Remote(remote) => remote.wire.are_together(&locks.names())
+        )
     }
 
     /// Retains no lease any more, and releases those that are retained.

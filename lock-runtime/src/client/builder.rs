@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::backend::any::AnyBackend;
 use crate::client::lock_client::LockClient;
+use crate::config::address_map::AddressMap;
 use crate::config::{Options, Record, bounded_wait, clean_label};
 use crate::error::LockError;
 
@@ -212,6 +213,55 @@ impl LockClientBuilder {
     /// program that is built with `panic = "abort"` must set it if it has such a runtime.
     pub fn background_only(mut self, only: bool) -> LockClientBuilder {
         self.options.background_only = only;
+        self
+    }
+
+    /// The number of replicas that must have a lock before its caller has it. Default: 0.
+    ///
+    /// A server answers before its replicas have a write. If it fails then, the replica that takes over may give the
+    /// lock to another caller, while the first one learns of its loss at the next renewal. With this option a body starts
+    /// only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
+    /// there are more replicas, one without the lock may be promoted. A fencing token is the answer to that.
+    ///
+    /// Each acquisition takes one more round trip, on a second connection to the server, which callers that come
+    /// together share. If fewer replicas acknowledge the lock within the
+    /// [`replica_timeout`](LockClientBuilder::replica_timeout), it is given back and asked for again while the call's
+    /// wait lasts; then the call fails with [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait. In
+    /// memory this has no effect.
+    pub fn wait_replicas(mut self, replicas: u32) -> LockClientBuilder {
+        self.options.wait_replicas = replicas;
+        self
+    }
+
+    /// How long replicas may take to acknowledge a lock: 1 ms to half of the command timeout. Default: 100 ms. Only with
+    /// [`wait_replicas`](LockClientBuilder::wait_replicas).
+    pub fn replica_timeout(mut self, timeout: Duration) -> LockClientBuilder {
+        self.options.replica_timeout = timeout;
+        self
+    }
+
+    /// Where the nodes of a cluster are reached, given the host and port that the cluster announces for one: for
+    /// networks that translate addresses, and tunnels. Default: there.
+    ///
+    /// The nodes that the URL names are reached where it says. Called with a lock of the client held, so it must not
+    /// block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::builder()
+    ///     .url("redis-cluster://127.0.0.1:7000")
+    ///     .address_map(|_, port| ("127.0.0.1".to_owned(), port)) // a tunnel for each port
+    ///     .build()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn address_map(
+        mut self,
+        map: impl Fn(&str, u16) -> (String, u16) + Send + Sync + 'static,
+    ) -> LockClientBuilder {
+        self.options.address_map = AddressMap::new(map);
         self
     }
 

@@ -1,5 +1,6 @@
 //! The settings of a client, checked where they are given.
 
+pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 mod record;
@@ -7,6 +8,7 @@ mod record;
 use std::time::Duration;
 
 pub use self::record::Record;
+use crate::config::address_map::AddressMap;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::schedule::{MAX_TTL, MIN_TTL};
@@ -19,6 +21,9 @@ pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
 /// How long one attempt to reach the server may take.
 pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A replica beside its primary acknowledges within a millisecond.
+const DEFAULT_REPLICA_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The callers that one grant of the server can serve: a grant has so many tokens.
 pub(crate) const TURNS: u32 = FencingToken::STEP;
@@ -54,6 +59,11 @@ pub(crate) struct Options {
     pub(crate) await_release: bool,
     /// Whether the background thread alone reads from the connection.
     pub(crate) background_only: bool,
+    /// The replicas that must have a lock before its caller has it.
+    pub(crate) wait_replicas: u32,
+    /// How long they may take.
+    pub(crate) replica_timeout: Duration,
+    pub(crate) address_map: AddressMap,
 }
 
 impl Default for Options {
@@ -73,6 +83,9 @@ impl Default for Options {
             retain: Duration::ZERO,
             await_release: true,
             background_only: false,
+            wait_replicas: 0,
+            replica_timeout: DEFAULT_REPLICA_TIMEOUT,
+            address_map: AddressMap::default(),
         }
     }
 }
@@ -98,6 +111,15 @@ impl Options {
             return Err(LockError::invalid_options(
                 "a command_timeout must be at least 10 ms",
             ));
+        }
+        if self.wait_replicas > 0
+            && !(Duration::from_millis(1)..=self.command_timeout / 2)
+                .contains(&self.replica_timeout)
+        {
+            return Err(LockError::invalid_options(format!(
+                "a replica_timeout must be between 1 ms and half of the command_timeout, not {:?}",
+                self.replica_timeout
+            )));
         }
         if !(1..=TURNS).contains(&self.local_turns) {
             return Err(LockError::invalid_options(format!(

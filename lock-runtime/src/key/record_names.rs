@@ -22,7 +22,7 @@ pub(crate) enum RecordKind {
 }
 
 impl RecordKind {
-    const ALL: [RecordKind; 4] = [
+    pub(crate) const ALL: [RecordKind; 4] = [
         RecordKind::Lock,
         RecordKind::Fence,
         RecordKind::Queue,

@@ -1,46 +1,91 @@
 //! The setup of a connection: socket, HELLO, database, subscriptions, and a check of the server.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use redis::RedisConnectionInfo;
+
+use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
 use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
+use super::hello::ServerMode;
+use super::renewals::WaitReplicas;
 use super::transport::{OnTransportEvent, Transport};
-use super::url::Target;
 use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
 use crate::config::Options;
+use crate::config::address_map::AddressMap;
 use crate::lease::owner_id::ClientId;
 
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// The settings that all connections to a node share.
-pub(super) struct Setup {
-    pub(super) target: Target,
+/// What all connections of a client share.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) login: Arc<RedisConnectionInfo>,
+    pub(super) expected: ServerMode,
     pub(super) background: Background,
     /// Whether only the background reads.
     pub(super) background_only: bool,
     /// Bounds a command, and also an attempt to connect.
     pub(super) command_timeout: Duration,
+    /// The replicas that must have a lock before its caller has it; `None` for none.
+    pub(super) wait_replicas: Option<WaitReplicas>,
+    /// Where the nodes of a cluster are reached.
+    pub(super) address_map: AddressMap,
+}
+
+impl Settings {
+    pub(super) fn new(
+        login: RedisConnectionInfo,
+        expected: ServerMode,
+        options: &Options,
+        background: Background,
+    ) -> Settings {
+        Settings {
+            login: Arc::new(login),
+            expected,
+            background,
+            background_only: options.background_only,
+            address_map: options.address_map.clone(),
+            command_timeout: options.command_timeout,
+            wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
+                replicas: options.wait_replicas,
+                timeout: options.replica_timeout,
+            }),
+        }
+    }
+}
+
+/// The settings of all connections to a node.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) address: Arc<Address>,
+    /// Whether the connections are subscribed to the client's channels.
+    pub(super) is_subscribed: bool,
+    pub(super) settings: Settings,
 }
 
 impl Setup {
-    pub(super) fn new(target: Target, options: &Options, background: Background) -> Setup {
+    /// The setup of connections for all commands and messages.
+    pub(super) fn new(address: impl Into<Arc<Address>>, settings: Settings) -> Setup {
         Setup {
-            target,
-            background,
-            background_only: options.background_only,
-            command_timeout: options.command_timeout,
+            address: address.into(),
+            is_subscribed: true,
+            settings,
         }
     }
+}
 
+impl Setup {
     /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
     /// `reached` is set once the server has accepted the connection. The caller bounds the time.
     pub(super) async fn connect(
@@ -52,14 +97,27 @@ impl Setup {
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let Target { address, login } = &self.target;
-        let (socket, session) = open_socket::open(address, self.command_timeout, reached).await?;
-        let client_ids = client_ids()?;
+        let Setup {
+            address, settings, ..
+        } = self;
+        let Settings {
+            login,
+            expected,
+            background,
+            background_only,
+            command_timeout,
+            ..
+        } = settings;
+        let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
+        let client_ids = match self.is_subscribed {
+            true => client_ids()?,
+            false => Vec::new(),
+        };
         let transport = Transport::start(
             socket,
             session,
-            self.background.clone(),
-            self.background_only,
+            background.clone(),
+            *background_only,
             on_event(id),
         );
         let transport =
@@ -71,14 +129,14 @@ impl Setup {
         if login.db() != 0 {
             commands.push([Argument::Text("SELECT"), Argument::Number(login.db())]);
         }
-        let channel = |id: &ClientId| format!("{CHANNEL}{}", id.as_str());
-        let channels: Vec<_> = client_ids.iter().map(channel).collect();
+        let channels: Vec<_> = client_ids.iter().copied().map(channel_of).collect();
         for channel in &channels {
             // One command for each channel, since one command with several channels has several answers.
             commands.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
         commands.extend(eviction_check::command(address));
+        // Without any command there would be no answer.
         let answers = (!commands.is_empty()).then(|| {
             transport.send_all(commands.len(), |output| {
                 for command in &commands {
@@ -91,7 +149,8 @@ impl Setup {
         let refused = |error: redis::RedisError| describe_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
-        let deletion = hello::check(address, &greeting).map_err(SetupError::UnfitServer)?;
+        let deletion =
+            hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
         let answers = match answers {
             Some(answers) => unless_forked(answers.await).map_err(broken)?,
             None => Vec::new(),
@@ -104,7 +163,7 @@ impl Setup {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
-        Ok(Connection::new(id, transport, deletion, began))
+        Ok(Connection::new(id, transport, deletion, client_ids, began))
     }
 
     /// Describes the loss of a connection during its setup.
@@ -116,19 +175,24 @@ impl Setup {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe => self.target.address.hint_if_closed(),
+            | io::ErrorKind::BrokenPipe => self.address.hint_if_closed(),
             _ => "",
         };
         WireError::unavailable(format!("{}{hint}", describe_broken(error)))
     }
 
     pub(super) fn describe_timeout(&self) -> WireError {
-        let (timeout, address) = (self.command_timeout, &self.target.address);
+        let (timeout, address) = (self.settings.command_timeout, &self.address);
         let hint = address.hint_if_silent();
         WireError::unavailable(format!(
             "{address} did not let us connect within {timeout:?}{hint}"
         ))
     }
+}
+
+/// The channel of a client that goes by `id`.
+pub(super) fn channel_of(id: ClientId) -> String {
+    format!("{CHANNEL}{}", id.as_str())
 }
 
 /// Why there is no connection.

@@ -11,6 +11,7 @@ use super::deletion::Deletion;
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
+use crate::lease::owner_id::ClientId;
 
 /// The number of unanswered commands in a row after which a connection may be dead.
 const MAX_UNANSWERED: u32 = 2;
@@ -23,6 +24,8 @@ pub(super) struct Connection {
     deletion: Option<Deletion>,
     /// Whether the server has refused that command.
     refuses_deletion: AtomicBool,
+    /// The ids to whose channels it was subscribed when it was set up.
+    pub(super) subscribed: Vec<ClientId>,
     /// When the attempt to connect began.
     pub(super) began: Instant,
     /// Whether a command was answered without an error.
@@ -48,12 +51,14 @@ impl Connection {
         id: ConnectionId,
         transport: Transport,
         deletion: Option<Deletion>,
+        subscribed: Vec<ClientId>,
         began: Instant,
     ) -> Connection {
         Connection {
             id,
             transport,
             deletion,
+            subscribed,
             refuses_deletion: AtomicBool::new(false),
             began,
             is_useful: AtomicBool::new(false),

@@ -4,6 +4,7 @@ use std::io;
 
 use redis::RedisError;
 
+use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
 
@@ -13,30 +14,44 @@ pub(super) enum ErrorClass {
     NoScript,
     /// The server has become a replica, or the connection is broken: reconnect.
     Reconnect(String),
+    /// Another node has the lock; nothing was carried out.
+    Redirected(Redirect),
+    /// The records of the lock are on two nodes while its slot moves; nothing was carried out.
+    SlotMoves(String),
+    /// The server cannot carry the command out for a moment, and has carried out nothing.
+    NotNow(String),
     /// Report the error.
     Final(WireError),
 }
 
 /// The codes of errors that pass.
-const TRANSIENT: [&str; 7] = [
-    "LOADING",
-    "BUSY",
-    "TRYAGAIN",
-    "CLUSTERDOWN",
-    "MASTERDOWN",
-    "NOREPLICAS",
-    "UNKILLABLE",
-];
+const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
+
+/// The codes of errors that pass within moments: a primary is elected, a server has been started.
+const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
+
+/// The error of a WAIT on a server that has become a replica.
+const WAIT_ON_REPLICA: &str = "WAIT cannot be used with replica";
+
+/// Errors of a command in a script, for which a server has no code.
+const DOWN_IN_SCRIPT: &str = "cluster is down";
+const MOVES_IN_SCRIPT: &str = "access a non local key";
 
 pub(super) fn classify(error: &RedisError) -> ErrorClass {
     let Some(code) = error.code() else {
         return ErrorClass::Reconnect(describe(error));
     };
     let detail = error.detail().unwrap_or_default();
+    if let Some(redirect) = Redirect::parse(code, detail) {
+        return ErrorClass::Redirected(redirect);
+    }
     let text = sanitize(&format!("{code} {detail}"));
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
+        _ if text.contains(WAIT_ON_REPLICA) => ErrorClass::Reconnect(text),
+        code if code == "TRYAGAIN" || text.contains(MOVES_IN_SCRIPT) => ErrorClass::SlotMoves(text),
+        code if SHORT.contains(&code) || text.contains(DOWN_IN_SCRIPT) => ErrorClass::NotNow(text),
         code if TRANSIENT.contains(&code) || text.contains("max number of clients") => {
             ErrorClass::Final(WireError::unavailable(text))
         }
@@ -60,9 +75,16 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
         }
         ErrorClass::Final(error) => error,
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
-        ErrorClass::Reconnect(detail) => WireError::unavailable(detail),
+        ErrorClass::Redirected(_) => WireError::refused(OF_A_CLUSTER),
+        ErrorClass::Reconnect(detail)
+        | ErrorClass::SlotMoves(detail)
+        | ErrorClass::NotNow(detail) => WireError::unavailable(detail),
     }
 }
+
+/// The error of a server that was taken for one that has all locks.
+pub(super) const OF_A_CLUSTER: &str =
+    "the server is part of a cluster; the URL must begin with redis-cluster://";
 
 /// Refused, since no retry helps.
 const NO_RESP3: &str = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";

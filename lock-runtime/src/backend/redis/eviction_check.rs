@@ -5,9 +5,9 @@
 
 use redis::{ErrorKind, ServerErrorKind, Value};
 
+use super::address::Address;
 use super::command::Argument;
 use super::once_per_server::OncePerServer;
-use super::url::Address;
 use crate::telemetry;
 
 static CHECKED: OncePerServer = OncePerServer::new();

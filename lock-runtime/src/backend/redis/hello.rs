@@ -2,13 +2,22 @@
 
 use redis::{RedisConnectionInfo, Value};
 
+use super::address::Address;
 use super::command::{self, Argument};
 use super::deletion::Deletion;
-use super::url::Address;
 use crate::backend::wire::error::WireError;
 
 /// The oldest Redis with all commands that the scripts call.
 const OLDEST: (u32, u32) = (6, 2);
+
+/// What a URL says of its servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServerMode {
+    /// A server that has all locks.
+    Standalone,
+    /// A node of a cluster, a primary or a replica: both know which node has which lock.
+    ClusterNode,
+}
 
 /// Appends the command. Each user may run it.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
@@ -26,7 +35,11 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
 /// Checks from the answer that the server can keep locks. Returns its command for a release, if there is one.
 ///
 /// Missing fields are no reason to refuse a server, since there are others than Redis and Valkey.
-pub(super) fn check(server: &Address, answer: &Value) -> Result<Option<Deletion>, WireError> {
+pub(super) fn check(
+    server: &Address,
+    expected: ServerMode,
+    answer: &Value,
+) -> Result<Option<Deletion>, WireError> {
     let Value::Map(fields) = answer else {
         return Ok(None);
     };
@@ -36,21 +49,26 @@ pub(super) fn check(server: &Address, answer: &Value) -> Result<Option<Deletion>
             is_named.then(|| text(value))?
         })
     };
-    match (field("mode"), field("role")) {
-        (Some("sentinel"), _) => {
+    match (expected, field("mode"), field("role")) {
+        (_, Some("sentinel"), _) => {
             return Err(WireError::refused(format!(
                 "{server} is a Sentinel, which keeps no locks; the URL must name the primary that it \
                  watches, best by a name that follows a failover"
             )));
         }
-        (Some("cluster"), _) => {
+        (ServerMode::Standalone, Some("cluster"), _) => {
             return Err(WireError::refused(format!(
-                "{server} is a node of a cluster, which divides its keys among its nodes, and clusters \
-                 are not supported yet; the URL must name a server outside of a cluster"
+                "{server} is a node of a cluster, which divides its keys among its nodes; the URL must \
+                 begin with redis-cluster://"
+            )));
+        }
+        (ServerMode::ClusterNode, Some("standalone"), _) => {
+            return Err(WireError::refused(format!(
+                "{server} is no node of a cluster; the URL must begin with redis://"
             )));
         }
         // Unavailable, since a replica may be promoted, and its name may come to mean another server.
-        (_, Some("replica" | "slave")) => {
+        (ServerMode::Standalone, _, Some("replica" | "slave")) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
@@ -91,6 +109,13 @@ mod tests {
     use super::*;
 
     fn check_fields(fields: &[(&str, &str)]) -> Result<Option<Deletion>, WireError> {
+        check_as(ServerMode::Standalone, fields)
+    }
+
+    fn check_as(
+        expected: ServerMode,
+        fields: &[(&str, &str)],
+    ) -> Result<Option<Deletion>, WireError> {
         let server = Address::Tcp {
             host: "redis.example".to_owned(),
             port: 6379,
@@ -100,7 +125,7 @@ mod tests {
         let mut map = vec![(text("proto"), Value::Int(3))];
         map.extend(fields.iter().map(|(key, value)| (text(key), text(value))));
         map.push((text("modules"), Value::Array(Vec::new())));
-        check(&server, &Value::Map(map))
+        check(&server, expected, &Value::Map(map))
     }
 
     #[test]
@@ -128,7 +153,14 @@ mod tests {
         assert!(check_fields(&valkey).is_ok());
         assert!(check_fields(&[]).is_ok(), "no fields");
         let none = Value::SimpleString("OK".to_owned());
-        assert!(check(&Address::Unix("/run/redis.sock".into()), &none).is_ok());
+        assert!(
+            check(
+                &Address::Unix("/run/redis.sock".into()),
+                ServerMode::Standalone,
+                &none
+            )
+            .is_ok()
+        );
     }
 
     #[test]
@@ -185,5 +217,25 @@ mod tests {
                 .starts_with("redis.example:6379 is a replica; "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn node_of_a_cluster_is_a_primary_or_a_replica() {
+        let check = |mode: &str, role: &str| {
+            let fields = [("mode", mode), ("role", role)];
+            check_as(ServerMode::ClusterNode, &fields)
+        };
+        assert!(check("cluster", "master").is_ok());
+        assert!(check("cluster", "replica").is_ok());
+        assert!(check_as(ServerMode::ClusterNode, &[]).is_ok(), "no fields");
+        for (mode, words) in [
+            ("standalone", "must begin with redis://"),
+            ("sentinel", "is a Sentinel"),
+        ] {
+            let WireError::Refused(text) = check(mode, "master").unwrap_err() else {
+                panic!("{mode}: unavailable")
+            };
+            assert!(text.to_string().contains(words), "{text}");
+        }
     }
 }

@@ -5,9 +5,11 @@
 //! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
 //! one [`transport`], a socket that all threads write and any waiting thread reads.
 
+mod address;
 mod addresses;
 mod answer;
 mod clock;
+mod cluster;
 mod codec;
 mod command;
 mod concurrency_limit;
@@ -18,14 +20,17 @@ mod error_reply;
 mod eviction_check;
 mod hello;
 mod node;
+mod node_error;
 mod once_per_server;
 mod open_socket;
 mod pipe;
 mod push;
 mod reconnect_pause;
+mod redirect;
 mod redis_wire;
 mod redisson;
 mod renewals;
+mod replication;
 mod scripts;
 mod shared_connection;
 mod socket;

@@ -1,5 +1,7 @@
 //! Sends commands to one server, and repeats those that the server did not carry out.
 
+mod renew;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,15 +14,17 @@ use super::connect::Setup;
 use super::connection::{Connection, SendError};
 use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
-use super::push::{NodeId, OnPush};
+use super::node_error::NodeError;
+use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
-use super::scripts::{self, Script};
+use super::scripts::Script;
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{Renewal, WireEvents};
+use crate::backend::wire::{NodeId, WireEvents};
+use crate::background::timers::Timers;
 use crate::control::is_removed;
 use crate::key::NameSet;
 use crate::lease::fencing_token::FencingToken;
@@ -30,12 +34,19 @@ use crate::lease::record::Grant;
 pub(super) struct Node {
     connection: SharedConnection,
     /// A limit of its own for each, so that releases do not wait for acquisitions.
-    pub(super) acquiring: ConcurrencyLimit,
-    pub(super) ending: ConcurrencyLimit,
+    acquiring: ConcurrencyLimit,
+    ending: ConcurrencyLimit,
+}
+
+/// What a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Acquire,
+    End,
 }
 
 /// The outcome of a renewal.
-pub(super) type Renewed = Result<Answered<Option<Grant>>, WireError>;
+pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
 
 /// The progress of a command.
 pub(super) enum SendEvent {
@@ -63,7 +74,7 @@ impl Node {
         events: Arc<dyn WireEvents>,
         on_push: OnPush,
     ) -> Node {
-        let command_timeout = setup.command_timeout;
+        let command_timeout = setup.settings.command_timeout;
         Node {
             connection: SharedConnection::new(id, setup, events, on_push),
             acquiring: ConcurrencyLimit::new(command_timeout),
@@ -76,18 +87,23 @@ impl Node {
     /// answered.
     pub(super) async fn run(
         &self,
-        limit: &ConcurrencyLimit,
+        purpose: Purpose,
         call: &ScriptCall<'_>,
+        until: Instant,
         mut note: impl FnMut(SendEvent),
-    ) -> Result<Answered<Value>, WireError> {
-        let until = self.connection.until();
-        let mut connection = self.connection.get(until).await?;
+    ) -> Result<Answered<Value>, NodeError> {
+        let mut connection = self.connect(until).await?;
+        let limit = match purpose {
+            Purpose::Acquire => &self.acquiring,
+            Purpose::End => &self.ending,
+        };
         let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                let permit = limit.permit(self.connection.timers(), until).await?;
+                let permit = limit.permit(self.connection.timers(), until).await;
+                let permit = permit.map_err(NodeError::Final)?;
                 // The connection may have been replaced meanwhile.
-                connection = self.connection.get(until).await?;
+                connection = self.connect(until).await?;
                 permit
             }
         };
@@ -125,103 +141,63 @@ impl Node {
                 Ok(answer) => return Ok(Answered { at, answer }),
                 Err(error) => match self.classify(&connection, &error) {
                     // The caller gets the answer to the script, even if that is refused as well.
-                    Some(WireError::Refused(_)) if !is_script => {
+                    Some(NodeError::Final(WireError::Refused(_))) if !is_script => {
                         by_script = true;
                         if deletion::is_unusable(&error) {
                             connection.note_refused_deletion();
                         }
                     }
                     None if !by_source => by_source = true,
-                    None => return Err(script_lost()),
+                    None => return Err(NodeError::Final(script_lost())),
                     Some(error) => return Err(error),
                 },
             }
         }
     }
 
-    /// Extends leases in one pipeline, which `write` appends, with or without the scripts. If the server lacks a script, a second pipeline carries it.
-    pub(super) async fn renew(
+    /// As [`run`](Node::run), on a node that does not have the slot of the lock yet. The permission to ask travels
+    /// with the script: between them, another command would use it up. The script is sent with its source, since a
+    /// node that is given a slot may have none.
+    pub(super) async fn run_asking(
         &self,
-        renewals: &[Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
-    ) -> Vec<Renewed> {
-        let until = self.connection.until();
-        let mut connection = match self.connection.get(until).await {
-            Ok(connection) => connection,
-            Err(error) => return renewals.iter().map(|_| Err(error.clone())).collect(),
-        };
-        let all: Vec<&Renewal> = renewals.iter().collect();
-        let write_all =
-            |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, false);
-        let mut results = self
-            .renew_all(&mut connection, &all, write_all, until)
-            .await;
-        let lacks_script = |result: &Option<Renewed>| result.is_none();
-        let missed: Vec<&Renewal> = all
-            .iter()
-            .zip(&results)
-            .filter(|(_, result)| lacks_script(result))
-            .map(|(&renewal, _)| renewal)
-            .collect();
-        if !missed.is_empty() {
-            let write_all =
-                |output: &mut Vec<u8>, renewals: &[&Renewal]| write(output, renewals, true);
-            let repeated = self
-                .renew_all(&mut connection, &missed, write_all, until)
-                .await;
-            results
-                .iter_mut()
-                .filter(|result| lacks_script(result))
-                .zip(repeated)
-                .for_each(|(result, repeated)| *result = repeated);
-        }
-        results
-            .into_iter()
-            .map(|result| result.unwrap_or_else(|| Err(script_lost())))
-            .collect()
-    }
-
-    /// Sends renewals in the pipeline that `write` appends. A result is `None` if the server lacks the script.
-    async fn renew_all(
-        &self,
-        connection: &mut Arc<Connection>,
-        renewals: &[&Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal]),
+        call: &ScriptCall<'_>,
         until: Instant,
-    ) -> Vec<Option<Renewed>> {
-        let write = |output: &mut Vec<u8>| write(output, renewals);
-        let count = renewals.len();
+        mut note: impl FnMut(SendEvent),
+    ) -> Result<Answered<Value>, NodeError> {
+        let write = |output: &mut Vec<u8>| {
+            command::write(output, &[Argument::Text("ASKING")]);
+            call.script.write(output, true, call.names, call.arguments);
+        };
+        let mut connection = self.connect(until).await?;
         let mut unsent = 0;
-        let (at, answered) = loop {
+        loop {
+            note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
-            let answers = self.connection.send_all(connection, count, write, until);
-            match answers.await {
-                Err(SendError::Unsent) => match self.reconnect(&mut unsent, until).await {
-                    Ok(another) => *connection = another,
-                    Err(error) => break (at, Err(error)),
-                },
-                answers => break (at, answers.map_err(|error| self.describe(error))),
-            }
-        };
-        let at = match is_removed!("lease_from_before_the_renewal") {
-            true => CLOCK.now(),
-            false => at,
-        };
-        let error = match answered {
-            Ok(answers) if answers.len() == renewals.len() => {
-                let read = |answer: Value| match answer.extract_error() {
-                    Ok(value) => {
-                        let answer = scripts::parse_renew_reply(&value);
-                        Some(answer.map(|answer| Answered { at, answer }))
-                    }
-                    Err(error) => self.classify(connection, &error).map(Err),
-                };
-                return answers.into_iter().map(read).collect();
-            }
-            Ok(_) => WireError::unavailable("some answers are missing"),
-            Err(error) => error,
-        };
-        renewals.iter().map(|_| Some(Err(error.clone()))).collect()
+            let sent = self.connection.send_all(&connection, 2, write, until);
+            let mut answers = match sent.await {
+                Ok(answers) => answers,
+                Err(SendError::Unsent) => {
+                    note(SendEvent::Unsent(connection.id));
+                    connection = self.reconnect(&mut unsent, until).await?;
+                    continue;
+                }
+                Err(error) => return Err(self.describe(error)),
+            };
+            note(SendEvent::Answered(connection.id));
+            let answer = answers.pop().unwrap_or(Value::Nil);
+            // Without the permission to ask, the script is only redirected.
+            let permission = answers.pop().unwrap_or(Value::Nil);
+            let answer = permission
+                .extract_error()
+                .and_then(|_| answer.extract_error());
+            return match answer {
+                Ok(answer) => Ok(Answered { at, answer }),
+                Err(error) => {
+                    let lost = || NodeError::Final(script_lost());
+                    Err(self.classify(&connection, &error).unwrap_or_else(lost))
+                }
+            };
+        }
     }
 
     /// Reconnects to resend a command of which nothing was written; pauses from the second time on.
@@ -229,40 +205,60 @@ impl Node {
         &self,
         unsent: &mut u32,
         until: Instant,
-    ) -> Result<Arc<Connection>, WireError> {
+    ) -> Result<Arc<Connection>, NodeError> {
         *unsent += 1;
         if *unsent > 1 {
             // The server accepts connections and closes them at once.
             let pause = Instant::now() + SHORTEST_PAUSE;
             self.connection.timers().sleep_until(pause).await;
         }
-        self.connection.get(until).await
+        self.connect(until).await
+    }
+
+    /// The connection, made if there is none.
+    pub(super) async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
+        let connection = self.connection.get(until).await;
+        connection.map_err(|error| match error {
+            WireError::Refused(_) => NodeError::Final(error),
+            WireError::Unavailable(_) => NodeError::Gone(error),
+        })
     }
 
     /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
     /// server lacks the script.
-    fn classify(&self, connection: &Connection, error: &RedisError) -> Option<WireError> {
+    fn classify(&self, connection: &Connection, error: &RedisError) -> Option<NodeError> {
         match classify(error) {
             ErrorClass::NoScript => None,
-            ErrorClass::Final(error) => Some(error),
+            ErrorClass::Final(error) => Some(NodeError::Final(error)),
+            ErrorClass::Redirected(redirect) => Some(NodeError::Redirected(Box::new(redirect))),
+            ErrorClass::SlotMoves(detail) => {
+                Some(NodeError::SlotMoves(WireError::unavailable(detail)))
+            }
+            ErrorClass::NotNow(detail) => Some(NodeError::NotNow(WireError::unavailable(detail))),
             ErrorClass::Reconnect(detail) => {
                 self.connection.drop_connection(connection, &detail);
-                Some(WireError::unavailable(detail))
+                Some(NodeError::Gone(WireError::unavailable(detail)))
             }
         }
     }
 
-    fn describe(&self, error: SendError) -> WireError {
+    fn describe(&self, error: SendError) -> NodeError {
         match error {
             SendError::TimedOut => {
                 let timeout: Duration = self.connection.command_timeout();
-                WireError::unavailable(format!("the server did not answer within {timeout:?}"))
+                let text = format!("the server did not answer within {timeout:?}");
+                NodeError::Final(WireError::unavailable(text))
             }
-            SendError::Unsent => WireError::unavailable("the connection broke"),
+            SendError::Unsent => NodeError::Gone(WireError::unavailable("the connection broke")),
             SendError::Broken(error) => {
-                WireError::unavailable(error_reply::describe_broken(&error))
+                NodeError::Gone(WireError::unavailable(error_reply::describe_broken(&error)))
             }
         }
+    }
+
+    /// The time by which a command that begins now must be answered.
+    pub(super) fn until(&self) -> Instant {
+        self.connection.until()
     }
 
     /// Reads the messages that have arrived. They are handled before this returns.
@@ -276,15 +272,45 @@ impl Node {
     }
 
     /// Checks that the server answers.
-    pub(super) async fn ping(&self) -> Result<(), WireError> {
-        let connection = self.connect().await?;
-        let write = |output: &mut Vec<u8>| command::write(output, &[Argument::Text("PING")]);
-        self.send_on(&connection, write).await
+    pub(super) async fn ping(&self, until: Instant) -> Result<(), NodeError> {
+        let ping = [Argument::Text("PING")];
+        self.ask(&ping, until).await.map(|_| ())
     }
 
-    /// The connection, made if there is none.
-    pub(super) async fn connect(&self) -> Result<Arc<Connection>, WireError> {
-        self.connection.get(self.connection.until()).await
+    /// Sends a command that changes nothing.
+    pub(super) async fn ask(
+        &self,
+        question: &[Argument<'_>],
+        until: Instant,
+    ) -> Result<Value, NodeError> {
+        let connection = self.connect(until).await?;
+        let write = |output: &mut Vec<u8>| command::write(output, question);
+        self.send_on(&connection, write, until).await
+    }
+
+    /// Sends the command that `write` appends, which is no script, and waits for its answer.
+    pub(super) async fn send_on(
+        &self,
+        connection: &Connection,
+        write: impl FnOnce(&mut Vec<u8>),
+        until: Instant,
+    ) -> Result<Value, NodeError> {
+        let answer = self.connection.send(connection, write, until).await;
+        let answer = answer.map_err(|error| self.describe(error))?;
+        answer.extract_error().map_err(|error| {
+            let no_script = || NodeError::Final(WireError::unavailable("NOSCRIPT"));
+            self.classify(connection, &error).unwrap_or_else(no_script)
+        })
+    }
+
+    /// Timers for futures that are polled anywhere.
+    pub(super) fn timers(&self) -> &Timers {
+        self.connection.timers()
+    }
+
+    /// Runs a task in the background. `false` in a forked child.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
+        self.connection.spawn(task)
     }
 
     /// The connection, if there is one.
@@ -292,20 +318,20 @@ impl Node {
         self.connection.current()
     }
 
-    /// Sends the command that `write` appends, which is no script, and waits until it is confirmed.
-    pub(super) async fn send_on(
-        &self,
-        connection: &Connection,
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<(), WireError> {
-        let until = self.connection.until();
-        let answer = self.connection.send(connection, write, until).await;
-        let answer = answer.map_err(|error| self.describe(error))?;
-        match answer.extract_error() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self
-                .classify(connection, &error)
-                .unwrap_or_else(|| WireError::unavailable("NOSCRIPT"))),
+    /// Whether there is a connection.
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected().is_some()
+    }
+
+    /// Closes the connection, now or once it is made. There is no other one after it.
+    pub(super) fn close(&self, reason: &str) {
+        self.connection.close(reason);
+    }
+
+    /// Closes the connection, if there is one. The next command makes another one.
+    pub(super) fn disconnect(&self, reason: &str) {
+        if let Some(connection) = self.connected() {
+            self.connection.drop_connection(&connection, reason);
         }
     }
 }

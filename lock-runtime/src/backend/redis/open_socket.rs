@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
+use super::address::Address;
 use super::addresses;
 use super::once_per_server::OncePerServer;
 use super::socket::Socket;
 use super::tls::Session;
-use super::url::Address;
 use crate::backend::wire::error::WireError;
 use crate::telemetry;
 

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
-
-/// The id of a node among those of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NodeId(pub(crate) u32);
 
 /// An event of a node that is not the answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,15 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::command::{Argument, millis};
-use super::connect::Setup;
-use super::node::{Renewed, ScriptCall, SendEvent};
-use super::renewals::write_renewals;
+use super::connect::Settings;
+use super::hello::ServerMode;
+use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::scripts::{self, Scripts};
 use super::topology::Topology;
-use super::url::Target;
+use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
@@ -18,7 +19,9 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::LockName;
+use crate::key::{LockName, NameSet};
+use crate::lease::record::Grant;
+use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
@@ -26,16 +29,21 @@ pub(crate) struct RedisWire {
 }
 
 impl RedisWire {
-    /// A wire to one server. Does not connect before the first command.
+    /// A wire to the servers of a URL. Does not connect before the first command.
     pub(crate) fn new(
         target: Target,
         options: &Options,
         background: Background,
         events: Arc<dyn WireEvents>,
     ) -> RedisWire {
-        let setup = Setup::new(target, options, background);
+        let Target { servers, login } = target;
+        let expected = match servers {
+            Servers::One(_) => ServerMode::Standalone,
+            Servers::Cluster(_) => ServerMode::ClusterNode,
+        };
+        let settings = Settings::new(login, expected, options, background);
         RedisWire {
-            topology: Topology::single(setup, events),
+            topology: Topology::new(servers, settings, events),
         }
     }
 }
@@ -77,14 +85,13 @@ impl Wire for RedisWire {
             SendEvent::Unsent(on) => outstanding.unsent(on),
             SendEvent::Answered(on) => outstanding.answered(on),
         };
-        let node = self.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
         let answer = scripts::parse_acquire_reply(answer, *mode, names)?;
         Ok(Answered { at, answer })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
-        self.topology.renew(renewals, write_renewals).await
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+        self.topology.renew(renewals).await
     }
 
     async fn release(
@@ -109,8 +116,7 @@ impl Wire for RedisWire {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.topology.node(&names.first().lock);
-        let answered = node.run(&node.ending, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_release_reply(&answered.answer)
     }
 
@@ -135,8 +141,7 @@ impl Wire for RedisWire {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.topology.node(&names.first().lock);
-        let answered = node.run(&node.ending, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_rest_reply(&answered.answer)
     }
 
@@ -193,25 +198,38 @@ impl Wire for RedisWire {
                 }
             }
         };
-        let node = self.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
         let answer = scripts::parse_end_reply(&answer)?;
         Ok(Answered { at, answer })
     }
 
-    fn read_messages(&self) {
-        self.topology.nodes().for_each(|node| node.read_messages());
+    async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
+        let renewal = Renewal {
+            owner_id: owner.entry.owner_id,
+            names: owner.names.clone(),
+            mode: owner.mode,
+            extension: Extension { ttl, extends: true },
+        };
+        self.topology.replicated(renewal).await
+    }
+
+    fn read_messages(&self, lock: &LockName) {
+        self.topology.read_messages(lock);
+    }
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        self.topology.apart(renewals)
     }
 
     fn keep_reading_messages(&self) {
-        let nodes = self.topology.nodes();
-        nodes.for_each(|node| node.keep_reading_messages());
+        self.topology.each_node(Node::keep_reading_messages);
+    }
+
+    fn are_together(&self, names: &NameSet) -> bool {
+        self.topology.are_together(names)
     }
 
     async fn ping(&self) -> Result<(), WireError> {
-        for node in self.topology.nodes() {
-            node.ping().await?;
-        }
-        Ok(())
+        self.topology.ping().await
     }
 }

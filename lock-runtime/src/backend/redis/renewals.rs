@@ -1,30 +1,74 @@
 //! Renewals of many leases, as one pipeline of commands.
 
-use super::command::{Argument, millis};
+use std::time::Duration;
+
+use super::command::{self, Argument, millis};
 use super::scripts::{Script, Scripts};
 use crate::backend::wire::Renewal;
 
+/// What to wait for after a write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitReplicas {
+    pub(super) replicas: u32,
+    /// How long the server waits for them.
+    pub(super) timeout: Duration,
+}
+
+impl WaitReplicas {
+    /// Appends the command.
+    pub(super) fn write(self, output: &mut Vec<u8>) {
+        let numbers = [i64::from(self.replicas), millis(self.timeout).max(1)].map(Argument::Number);
+        command::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
+    }
+}
+
 /// Appends renewals. If `by_source`, the first of each script carries it: leases may be of several modes.
 pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
+    write_each(output, renewals, by_source, renewal);
+}
+
+/// As [`write_renewals`], but each of them writes, whether or not it needs to: WAIT covers what its own connection has
+/// written.
+pub(super) fn write_rewrites(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
+    write_each(output, renewals, by_source, |one| {
+        let (script, arguments) = renewal(one);
+        match one.mode.share() {
+            // A renewal of a share always writes.
+            Some(_) => (script, arguments),
+            None => (Scripts::rewrite(), arguments),
+        }
+    });
+}
+
+fn write_each(
+    output: &mut Vec<u8>,
+    renewals: &[&Renewal],
+    by_source: bool,
+    call: impl for<'a> Fn(&'a Renewal) -> (&'static Script, [Argument<'a>; 2]),
+) {
     let mut carried: Vec<&Script> = Vec::new();
     for renewal in renewals {
-        let script = &Scripts::of(renewal.mode, &renewal.names).renew;
+        let (script, arguments) = call(renewal);
         let carries = by_source && !carried.iter().any(|other| other.is(script));
         if carries {
             carried.push(script);
         }
-        let arguments = [
-            Argument::Member(&renewal.owner_id, renewal.mode),
-            Argument::Number(millis(renewal.extension.ttl)),
-        ];
         script.write(output, carries, &renewal.names, &arguments);
     }
 }
 
+/// The script that extends a lease, and its arguments.
+pub(super) fn renewal(renewal: &Renewal) -> (&'static Script, [Argument<'_>; 2]) {
+    let script = &Scripts::of(renewal.mode, &renewal.names).renew;
+    let arguments = [
+        Argument::Member(&renewal.owner_id, renewal.mode),
+        Argument::Number(millis(renewal.extension.ttl)),
+    ];
+    (script, arguments)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::key::RecordNames;
     use crate::lease::owner_id::OwnerId;

@@ -4,26 +4,26 @@
 //! subscribed to the client's channels before the first command. The client library's own reconnection is not
 //! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
 
+mod attempt;
+
 use std::mem;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
-use tokio::time::{sleep_until, timeout};
 
 use super::answer::{Answer, ConnectionLost, unless_forked};
-use super::connect::{Setup, SetupError};
+use super::connect::Setup;
 use super::connection::{Connection, SendError};
-use super::push::{NodeId, OnPush, PushEvent};
-use super::reconnect_pause::{ReconnectPause, SHORTEST_PAUSE};
-use super::transport::{OnTransportEvent, TransportEvent};
-use crate::backend::wire::WireEvents;
+use super::push::{OnPush, PushEvent};
+use super::reconnect_pause::ReconnectPause;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::background::timers::{Elapsed, Timers};
@@ -40,6 +40,8 @@ struct Shared {
     events: Arc<dyn WireEvents>,
     on_push: OnPush,
     state: Mutex<ConnectionState>,
+    /// A connection that is being made is closed at once: its owner is gone.
+    is_closed: AtomicBool,
     pause: Mutex<ReconnectPause>,
 }
 
@@ -68,6 +70,7 @@ impl SharedConnection {
             events,
             on_push,
             state: Mutex::new(ConnectionState::NEVER_UP),
+            is_closed: AtomicBool::new(false),
             pause: Mutex::default(),
         };
         SharedConnection {
@@ -77,7 +80,7 @@ impl SharedConnection {
 
     /// The time by which a command that begins now must be answered.
     pub(super) fn until(&self) -> Instant {
-        Instant::now() + self.shared.setup.command_timeout
+        Instant::now() + self.shared.setup.settings.command_timeout
     }
 
     /// The connection, made if there is none. Concurrent callers share one attempt.
@@ -94,7 +97,14 @@ impl SharedConnection {
                     }
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(*not_before, outcome);
-                    if self.shared.setup.background.spawn(connecting).is_none() {
+                    if self
+                        .shared
+                        .setup
+                        .settings
+                        .background
+                        .spawn(connecting)
+                        .is_none()
+                    {
                         return Err(WireError::unavailable("this process was forked"));
                     }
                     *state = ConnectionState::Connecting(attempt.clone());
@@ -164,7 +174,7 @@ impl SharedConnection {
                 })
             }
             Err(_) => {
-                if connection.is_dead_after_timeout(self.shared.setup.command_timeout) {
+                if connection.is_dead_after_timeout(self.shared.setup.settings.command_timeout) {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(SendError::TimedOut)
@@ -194,13 +204,33 @@ impl SharedConnection {
         }
     }
 
+    /// Runs a task in the background. `false` in a forked child.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
+        let background = &self.shared.setup.settings.background;
+        background.spawn(task).is_some()
+    }
+
     /// Timers for commands, whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
-        self.shared.setup.background.timers()
+        self.shared.setup.settings.background.timers()
     }
 
     pub(super) fn command_timeout(&self) -> Duration {
-        self.shared.setup.command_timeout
+        self.shared.setup.settings.command_timeout
+    }
+
+    /// Closes the connection, now or once it is made. There is no other one after it.
+    pub(super) fn close(&self, reason: &str) {
+        let last = {
+            let mut state = self.shared.state.lock();
+            self.shared.is_closed.store(true, Ordering::Relaxed);
+            mem::replace(&mut *state, ConnectionState::NEVER_UP)
+        };
+        // Without the mutex, since closing wakes the callers that wait for answers.
+        if let ConnectionState::Up(connection) = last {
+            connection.transport.close(reason);
+            self.shared.push(PushEvent::Disconnected(connection.id));
+        }
     }
 
     /// Closes `connection`. The next command makes another one.
@@ -217,14 +247,17 @@ impl SharedConnection {
 impl Drop for SharedConnection {
     fn drop(&mut self) {
         // In a forked child the mutex may be locked for ever.
-        if self.shared.setup.background.check_process().is_err() {
+        if self
+            .shared
+            .setup
+            .settings
+            .background
+            .check_process()
+            .is_err()
+        {
             return;
         }
-        // Closed without the mutex, since closing wakes the callers that wait for answers.
-        let last = mem::replace(&mut *self.shared.state.lock(), ConnectionState::NEVER_UP);
-        if let ConnectionState::Up(connection) = last {
-            connection.transport.close("its client is gone");
-        }
+        self.close("its client is gone");
     }
 }
 
@@ -281,81 +314,5 @@ impl Shared {
         self.pause
             .lock()
             .next_attempt(was_useful, began, Instant::now(), jitter)
-    }
-
-    /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
-    async fn connect(
-        self: Arc<Shared>,
-        not_before: Option<Instant>,
-        outcome: watch::Sender<Option<ConnectResult>>,
-    ) {
-        if let Some(time) = not_before {
-            sleep_until(time.into()).await;
-        }
-        let (began, reached) = (Instant::now(), AtomicBool::new(false));
-        let attempt = self.attempt(began, &reached).await;
-        let state = match &attempt {
-            Ok(connection) => ConnectionState::Up(connection.clone()),
-            Err(error) => {
-                telemetry::connection_failed(error);
-                // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
-                let not_before = match reached.into_inner() {
-                    true => self.next_attempt(false, began),
-                    false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
-                };
-                ConnectionState::Down {
-                    not_before,
-                    last: Some(error.clone()),
-                }
-            }
-        };
-        *self.state.lock() = state;
-        let connected = attempt.as_ref().ok().map(|connection| connection.id);
-        outcome.send_replace(Some(attempt));
-        if let Some(id) = connected {
-            self.push(PushEvent::Connected(id));
-        }
-    }
-
-    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> ConnectResult {
-        let connecting = async {
-            // Called once the socket is open, so that the ids of owners that come meanwhile are included.
-            let client_ids = || {
-                let ids = self.events.client_ids();
-                ids.map_err(|error| WireError::unavailable(error.to_string()))
-            };
-            let on_event = |id| self.on_event(id);
-            self.setup
-                .connect(began, reached, client_ids, on_event)
-                .await
-        };
-        match timeout(self.setup.command_timeout, connecting).await {
-            Ok(Ok(connection)) => Ok(Arc::new(connection)),
-            Ok(Err(SetupError::Failed(error))) => Err(error),
-            Ok(Err(SetupError::UnfitServer(error))) => {
-                self.report_dropped(&error.to_string());
-                Err(error)
-            }
-            Err(_) => Err(self.setup.describe_timeout()),
-        }
-    }
-
-    fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
-        // Messages are handled without the shared state, which may be dropped already.
-        let (node, on_push) = (self.node, self.on_push.clone());
-        // Weak, since a connection must not keep the state alive that owns it.
-        let shared = Arc::downgrade(self);
-        Box::new(move |event| match event {
-            TransportEvent::Message { channel, payload } => {
-                on_push(node, PushEvent::Message { channel, payload });
-            }
-            TransportEvent::Broken => {
-                if let Some(shared) = shared.upgrade()
-                    && shared.forget(id)
-                {
-                    shared.push(PushEvent::Disconnected(id));
-                }
-            }
-        })
     }
 }

@@ -1,30 +1,23 @@
 //! URLs of servers.
 
-use std::fmt;
-use std::path::PathBuf;
-
 use redis::{ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo};
 
+use super::address::Address;
 use super::tls::{self, Tls};
 use crate::config::Options;
 use crate::error::LockError;
 
-/// A server and the login there. No `Debug`, since a login contains a password.
+/// What a URL names, and the login there. No `Debug`, since a login contains a password.
 pub(crate) struct Target {
-    pub(super) address: Address,
+    pub(super) servers: Servers,
     pub(super) login: RedisConnectionInfo,
 }
 
-/// The address of a server. Its `Display` form names the server and no user.
-pub(super) enum Address {
-    Tcp {
-        host: String,
-        port: u16,
-        /// `None` means that commands and answers travel unencrypted.
-        tls: Option<Tls>,
-    },
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no unix sockets"))]
-    Unix(PathBuf),
+/// The servers that a URL names.
+pub(super) enum Servers {
+    One(Address),
+    /// Nodes of a cluster, which know the others. There is at least one.
+    Cluster(Vec<Address>),
 }
 
 impl Target {
@@ -32,25 +25,58 @@ impl Target {
     ///
     /// - `redis://[user[:password]@]host[:port][/database]`,
     /// - `rediss://…`, the same over TLS,
-    /// - `redis+unix:///path[?db=…&user=…&pass=…]`.
+    /// - `redis+unix:///path[?db=…&user=…&pass=…]`,
+    /// - `redis-cluster://[user[:password]@]host[:port][,host[:port]…][/database]`, and `rediss-cluster://…`.
     ///
     /// User, password and path may be percent-encoded. Errors do not repeat the URL.
     pub(crate) fn parse(url: &str, options: &Options) -> Result<Target, LockError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
-        match scheme.to_ascii_lowercase().as_str() {
+        let scheme = scheme.to_ascii_lowercase();
+        let (is_cluster, scheme) = match scheme.strip_suffix("-cluster") {
+            Some(scheme) => (true, scheme),
+            None => (false, scheme.as_str()),
+        };
+        let read = |tls: &dyn Fn(&str) -> Result<Option<Tls>, LockError>| match is_cluster {
+            true => Target::cluster(rest, tls),
+            false => Target::tcp(rest, tls),
+        };
+        match scheme {
             "redis" | "valkey" if options.require_tls => Err(LockError::invalid_options(
                 "the client requires TLS, and the URL begins with redis:// instead of rediss://",
             )),
             "redis" | "valkey" => {
                 tls::refuse_unused(options)?;
-                Target::tcp(rest, |_| Ok(None))
+                read(&|_| Ok(None))
             }
-            "rediss" | "valkeys" => Target::tcp(rest, |host| Tls::new(host, options).map(Some)),
-            "redis+unix" | "valkey+unix" | "unix" => Target::unix(rest),
+            "rediss" | "valkeys" => read(&|host| Tls::new(host, options).map(Some)),
+            "redis+unix" | "valkey+unix" | "unix" if !is_cluster => Target::unix(rest),
             _ => Err(LockError::invalid_options(
-                "the URL must begin with redis://, rediss://, redis+unix:// or memory://",
+                "the URL must begin with redis://, rediss://, redis-cluster://, redis+unix:// or memory://",
             )),
         }
+    }
+
+    fn cluster(
+        rest: &str,
+        tls: impl Fn(&str) -> Result<Option<Tls>, LockError>,
+    ) -> Result<Target, LockError> {
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        // An `@` in a password is percent-encoded.
+        let (login, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+        let target = |host: &str| match Target::tcp(&format!("{login}{host}{path}"), &tls) {
+            Ok(Target {
+                servers: Servers::One(address),
+                login,
+            }) => Ok((address, login)),
+            Ok(_) => unreachable!("a URL of one host names one server"),
+            Err(error) => Err(error),
+        };
+        let nodes: Result<Vec<_>, LockError> = hosts.split(',').map(target).collect();
+        let (nodes, mut logins): (Vec<_>, Vec<_>) = nodes?.into_iter().unzip();
+        Ok(Target {
+            servers: Servers::Cluster(nodes),
+            login: logins.swap_remove(0),
+        })
     }
 
     fn tcp(
@@ -78,7 +104,7 @@ impl Target {
         };
         let tls = tls(&host)?;
         Ok(Target {
-            address: Address::Tcp { host, port, tls },
+            servers: Servers::One(Address::Tcp { host, port, tls }),
             login,
         })
     }
@@ -98,7 +124,7 @@ impl Target {
         let parameters = parameters.replace('+', "%2B");
         match parse_plain(&format!("redis+unix://{path}?{parameters}")) {
             Some((ConnectionAddr::Unix(path), login)) if !rest.contains('#') => Ok(Target {
-                address: Address::Unix(path),
+                servers: Servers::One(Address::Unix(path)),
                 login,
             }),
             _ => Err(LockError::invalid_options(
@@ -112,34 +138,6 @@ impl Target {
         Err(LockError::invalid_options(
             "there are no unix sockets on this system",
         ))
-    }
-}
-
-impl Address {
-    /// The likely mistake in the URL if the server closed the connection during the setup.
-    pub(super) fn hint_if_closed(&self) -> &'static str {
-        match self {
-            Address::Tcp { tls: None, .. } => ", a port for TLS needs rediss://",
-            _ => "",
-        }
-    }
-
-    /// The likely mistake in the URL if the server did not answer during the setup.
-    pub(super) fn hint_if_silent(&self) -> &'static str {
-        match self {
-            Address::Tcp { tls: Some(_), .. } => ", a port without TLS needs redis://",
-            _ => "",
-        }
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
-            Address::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
-            Address::Unix(path) => path.display().fmt(f),
-        }
     }
 }
 
@@ -171,6 +169,13 @@ mod tests {
         Target::parse(url, &Options::default())
     }
 
+    fn addresses(target: &Target) -> Vec<String> {
+        match &target.servers {
+            Servers::One(address) => vec![address.to_string()],
+            Servers::Cluster(nodes) => nodes.iter().map(Address::to_string).collect(),
+        }
+    }
+
     fn refusal(url: &str) -> String {
         let error = parse(url).err().expect(url);
         format!("{error} {error:?}")
@@ -179,15 +184,32 @@ mod tests {
     #[test]
     fn url_names_host_port_user_and_database() {
         let target = parse("redis://app:s3cret@10.0.0.7:6380/3").unwrap();
-        assert_eq!(target.address.to_string(), "10.0.0.7:6380");
+        assert_eq!(addresses(&target), ["10.0.0.7:6380"]);
         assert_eq!(target.login.username(), Some("app"));
         assert_eq!(target.login.password(), Some("s3cret"));
         assert_eq!(target.login.db(), 3);
         let target = parse("REDIS://[::1]").unwrap();
-        assert_eq!(target.address.to_string(), "[::1]:6379");
+        assert_eq!(addresses(&target), ["[::1]:6379"]);
         assert_eq!(
             (target.login.username(), target.login.password()),
             (None, None)
+        );
+    }
+
+    #[test]
+    fn cluster_url_names_some_of_its_nodes() {
+        let target =
+            parse("redis-cluster://app:s3cr%40t@10.0.0.7:7000,node-b,[::1]:7001/2").unwrap();
+        assert!(matches!(target.servers, Servers::Cluster(_)));
+        assert_eq!(
+            addresses(&target),
+            ["10.0.0.7:7000", "node-b:6379", "[::1]:7001"]
+        );
+        assert_eq!(target.login.password(), Some("s3cr@t"));
+        assert_eq!(target.login.db(), 2);
+        assert_eq!(
+            addresses(&parse("VALKEY-CLUSTER://one").unwrap()),
+            ["one:6379"]
         );
     }
 
@@ -210,7 +232,7 @@ mod tests {
     fn unix_url_names_path_user_and_database() {
         let url = "redis+unix:///run/my%20redis.sock?db=2&user=app&pass=a%26b+c";
         let target = parse(url).unwrap();
-        assert_eq!(target.address.to_string(), "/run/my redis.sock");
+        assert_eq!(addresses(&target), ["/run/my redis.sock"]);
         assert_eq!(target.login.username(), Some("app"));
         assert_eq!(target.login.password(), Some("a&b+c"));
         assert_eq!(target.login.db(), 2);
@@ -228,6 +250,10 @@ mod tests {
             "redis://host?s3cret=1",
             "redis://app:s3cret#@host",
             "rediss://app:s3cret@host#insecure",
+            "redis-cluster://app:s3cret@host:port",
+            "redis-cluster://app:s3cret@one,,two",
+            "redis-cluster://app:s3cret@one,two?x=1",
+            "redis+unix-cluster://s3cret",
             "redis+unix://s3cret/run/redis.sock",
             "redis+unix:///run/redis.sock?password=s3cret",
             "redis+unix:///run/redis.sock?pass=s3cret&db=-1",

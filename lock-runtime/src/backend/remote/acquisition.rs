@@ -1,7 +1,10 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod leaving;
 mod listening;
+mod new_head;
 
+use std::future::pending;
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +15,7 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter, Outcome};
+use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
@@ -25,7 +28,7 @@ use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
-use crate::error::{LockError, LockErrorKind};
+use crate::error::LockError;
 use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -151,7 +154,8 @@ impl<W: Wire> Acquisition<W> {
             }
             Handoff::Granted(owner, grant) => {
                 self.owner = Some(owner);
-                if is_fresh(self.context.now(), grant.at, ttl) {
+                // With replicas to wait for, another attempt confirms the grant, and waits.
+                if is_fresh(self.context.now(), grant.at, ttl) && !self.context.waits_for_replicas {
                     return NextStep::Acquired(self.acquired(grant));
                 }
                 NextStep::Attempt
@@ -174,11 +178,18 @@ impl<W: Wire> Acquisition<W> {
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.
     async fn pause(&mut self, pause: Duration) -> NextStep {
         let now = Instant::now();
-        let Some(owner) = self.owner.as_ref().filter(|_| now < self.until) else {
+        if now >= self.until {
             return self.when_time_is_up();
-        };
+        }
         let next = self.until.min(now + pause);
-        let notified = self.context.timers().timeout_at(next, owner.notified());
+        let notified = async {
+            match &self.owner {
+                Some(owner) => owner.notified().await,
+                // It has given back what too few replicas had.
+                None => pending().await,
+            }
+        };
+        let notified = self.context.timers().timeout_at(next, notified);
         match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
             Ok(()) if is_removed!("confirmation_of_a_grant") => {
@@ -231,6 +242,14 @@ impl<W: Wire> Acquisition<W> {
                 at,
                 answer: AcquireReply::Granted(grant),
             }) => {
+                // Boxed, or it would be part of each acquisition.
+                let replicated = match self.context.waits_for_replicas {
+                    true => Box::pin(self.context.wire.replicated(owner, ttl)).await,
+                    false => Ok(()),
+                };
+                if let Err(error) = replicated {
+                    return Box::pin(self.give_back(error)).await;
+                }
                 if is_fresh(self.context.now(), at, ttl) {
                     return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
                 }
@@ -324,55 +343,6 @@ impl<W: Wire> Acquisition<W> {
             contended: grant.answer.contended
                 || matches!(self.last_known, Some(LastKnown::HeldElsewhere(_))),
             heads_queue: mem::take(&mut self.heads_queue),
-        }
-    }
-
-    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after
-    /// the end of its wait; the rest goes on in the background. The error says why it gives up.
-    async fn give_up(&mut self) -> LockError {
-        let error = match self.last_known.take() {
-            Some(last_known) => last_known.into_error(),
-            None => LockError::new(LockErrorKind::Unavailable),
-        };
-        let error = match self.request.locks.iter().nth(self.in_the_way) {
-            Some(lock) if self.request.locks.len() > 1 => error.with_key(&lock.key),
-            _ => error,
-        };
-        let lock = &self.request.lock().names.lock;
-        let is_inherited = self.heads_queue
-            && self.request.mode.share().is_none()
-            && error.kind() != LockErrorKind::Rejected
-            && self.context.queues().peek(lock).is_some();
-        if !is_inherited && let Some(owner) = self.owner.take() {
-            let ended = reaper::end(&self.context, owner);
-            let until = self.until + self.context.command_timeout;
-            let _ = self.context.timers().timeout_at(until, ended).await;
-        }
-        error
-    }
-}
-
-impl<W: Wire> Acquisitions for Context<W> {
-    fn make_head(
-        self: Arc<Self>,
-        waiter: LocalWaiter,
-        handoff: Handoff,
-        last_known: Option<LastKnown>,
-    ) {
-        let LocalWaiter {
-            request,
-            until,
-            reply,
-            task,
-            ..
-        } = waiter;
-        let mut acquisition = Acquisition::new(&self, request, until, true);
-        match acquisition.take_over(handoff, last_known) {
-            NextStep::Acquired(acquired) => {
-                let undelivered = acquisition.register_lease(acquired);
-                catch_panics(|| drop(reply.send(Ok(undelivered))));
-            }
-            step => self.offload(&task, acquisition.into_task(step, reply)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The ids that a client goes by, and the number of its owners with each.
 
+use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::error::LockError;
 use crate::lease::owner_id::ClientId;
@@ -9,13 +10,16 @@ use crate::lease::owner_id::ClientId;
 /// Each connection has an id of its own, since copies of a machine or of a restored process share all that was made
 /// before they connect. With one shared id, each copy would receive the other's messages, and count as a subscriber in
 /// its place. Copies of a client that waits without a connection still share an id until the connection after the next.
+///
+/// The connections to the nodes of a cluster share their ids, since each node counts the subscribers that it has itself.
+/// A copy of a client has ids of its own once all of its connections have been found broken.
 #[derive(Debug, Default)]
 pub(crate) struct ClientIds {
     /// The last one is for new owners.
     in_use: Vec<(ClientId, usize)>,
-    /// The connection that subscribed to the last one.
-    subscribed: Option<ConnectionId>,
-    /// That connection is gone.
+    /// The connections that are subscribed to the last one, one for each node.
+    subscribed: Vec<(NodeId, ConnectionId)>,
+    /// All of them are gone.
     is_past: bool,
 }
 
@@ -46,25 +50,43 @@ impl ClientIds {
         }
     }
 
-    /// The ids that a new connection subscribes to: that of new owners first, then those of owners that have not
-    /// ended. Each connection has a new one.
-    pub(crate) fn for_connection(&mut self) -> Result<Vec<ClientId>, LockError> {
+    /// The ids that a new connection to a node subscribes to: that of new owners first, then those of owners that have
+    /// not ended. The first connection has a new one.
+    pub(crate) fn for_connection(&mut self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
+        let is_shared = self.subscribed.iter().any(|&(other, _)| other != node);
         // An id that owners go by already is kept for the connection that is made for them.
         let has_owners = self.in_use.last().is_some_and(|&(_, owners)| owners > 0);
-        if self.subscribed.is_some() || !has_owners {
+        let is_taken = self.is_past || !self.subscribed.is_empty();
+        if !is_shared && (is_taken || !has_owners) {
             self.draw()?;
         }
         Ok(self.in_use.iter().rev().map(|&(id, _)| id).collect())
     }
 
-    /// A connection is subscribed to the id of new owners.
-    pub(crate) fn connected(&mut self, connection: ConnectionId) {
-        self.subscribed = Some(connection);
+    /// The ids in use that are not among these. Connections to several nodes may be made at the same time, and each of
+    /// them may have drawn an id that the others were made without.
+    pub(crate) fn missing(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        let ids = self.in_use.iter().map(|&(id, _)| id);
+        ids.filter(|id| !subscribed.contains(id)).collect()
     }
 
-    /// A connection is gone: new owners go by the id of the next one, unless that is there already.
-    pub(crate) fn disconnected(&mut self, connection: ConnectionId) {
-        self.is_past |= self.subscribed == Some(connection);
+    /// Whether there is a connection that is subscribed to the id of new owners.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        !self.subscribed.is_empty()
+    }
+
+    /// A connection is subscribed to the id of new owners.
+    pub(crate) fn connected(&mut self, node: NodeId, connection: ConnectionId) {
+        self.subscribed.retain(|&(other, _)| other != node);
+        self.subscribed.push((node, connection));
+    }
+
+    /// A connection is gone: new owners go by the id of the next one, unless that is there already, or other nodes are.
+    pub(crate) fn disconnected(&mut self, node: NodeId, connection: ConnectionId) {
+        let before = self.subscribed.len();
+        self.subscribed
+            .retain(|&subscribed| subscribed != (node, connection));
+        self.is_past |= self.subscribed.is_empty() && before > 0;
     }
 
     /// Draws an id for new owners, and drops those without owners.
@@ -72,7 +94,8 @@ impl ClientIds {
         let id = ClientId::random()?;
         self.in_use.retain(|&(_, owners)| owners > 0);
         self.in_use.push((id, 0));
-        (self.subscribed, self.is_past) = (None, false);
+        self.subscribed.clear();
+        self.is_past = false;
         Ok(())
     }
 
@@ -87,6 +110,8 @@ impl ClientIds {
 mod tests {
     use super::*;
 
+    const NODE: NodeId = NodeId(0);
+    const OTHER: NodeId = NodeId(1);
     const FIRST: ConnectionId = ConnectionId(1);
 
     #[test]
@@ -94,11 +119,11 @@ mod tests {
         let mut ids = ClientIds::default();
         let id = ids.register().unwrap();
         // The connection is made for that owner, which waits for a message by this id.
-        assert_eq!(ids.for_connection().unwrap(), [id]);
-        ids.connected(FIRST);
+        assert_eq!(ids.for_connection(NODE).unwrap(), [id]);
+        ids.connected(NODE, FIRST);
         assert_eq!(ids.register().unwrap(), id);
 
-        let second = ids.for_connection().unwrap();
+        let second = ids.for_connection(NODE).unwrap();
         let [new, old] = second[..] else {
             panic!("{second:?}")
         };
@@ -110,26 +135,26 @@ mod tests {
     #[test]
     fn owner_registered_without_a_connection_goes_by_the_id_of_the_next_one() {
         let mut ids = ClientIds::default();
-        ids.for_connection().unwrap();
-        ids.connected(FIRST);
+        ids.for_connection(NODE).unwrap();
+        ids.connected(NODE, FIRST);
         let first = ids.register().unwrap();
-        ids.disconnected(FIRST);
+        ids.disconnected(NODE, FIRST);
         let [second, third] = [(); 2].map(|()| ids.register().unwrap());
         assert_eq!(second, third);
         assert_ne!(second, first);
-        assert_eq!(ids.for_connection().unwrap(), [second, first]);
+        assert_eq!(ids.for_connection(NODE).unwrap(), [second, first]);
     }
 
     #[test]
     fn end_of_a_connection_that_is_reported_late_changes_no_id() {
         let mut ids = ClientIds::default();
-        ids.for_connection().unwrap();
-        ids.connected(FIRST);
-        let [second] = ids.for_connection().unwrap()[..] else {
+        ids.for_connection(NODE).unwrap();
+        ids.connected(NODE, FIRST);
+        let [second] = ids.for_connection(NODE).unwrap()[..] else {
             panic!("one id without owners is enough")
         };
-        ids.connected(ConnectionId(2));
-        ids.disconnected(FIRST);
+        ids.connected(NODE, ConnectionId(2));
+        ids.disconnected(NODE, FIRST);
         assert_eq!(ids.register().unwrap(), second);
     }
 
@@ -137,10 +162,10 @@ mod tests {
     fn id_is_dropped_with_its_last_owner() {
         let mut ids = ClientIds::default();
         let id = ids.register().unwrap();
-        ids.for_connection().unwrap();
-        ids.connected(FIRST);
+        ids.for_connection(NODE).unwrap();
+        ids.connected(NODE, FIRST);
         ids.unregister(id);
-        let second = ids.for_connection().unwrap();
+        let second = ids.for_connection(NODE).unwrap();
         assert_eq!(second.len(), 1);
         assert_ne!(second[0], id);
     }
@@ -149,25 +174,61 @@ mod tests {
     fn id_of_an_owner_that_is_ended_again_is_not_for_new_owners() {
         let mut ids = ClientIds::default();
         let id = ids.register().unwrap();
-        ids.for_connection().unwrap();
-        ids.connected(FIRST);
+        ids.for_connection(NODE).unwrap();
+        ids.connected(NODE, FIRST);
         ids.unregister(id);
-        let [second] = ids.for_connection().unwrap()[..] else {
+        let [second] = ids.for_connection(NODE).unwrap()[..] else {
             panic!("the first id has no owner")
         };
         ids.register_again(id);
         assert_eq!(ids.register().unwrap(), second);
-        assert_eq!(ids.for_connection().unwrap(), [second, id]);
+        assert_eq!(ids.for_connection(NODE).unwrap(), [second, id]);
     }
 
     #[test]
     fn idle_client_connects_by_another_id_each_time() {
         let mut client = ClientIds::default();
         let mut ids: Vec<_> = (0..4)
-            .flat_map(|_| client.for_connection().unwrap())
+            .flat_map(|_| client.for_connection(NODE).unwrap())
             .collect();
         assert_eq!(ids.len(), 4);
         ids.dedup();
         assert_eq!(ids.len(), 4);
+    }
+
+    /// Each node is to count the client as a subscriber, whatever connection was made first.
+    #[test]
+    fn connections_that_are_made_side_by_side_are_told_of_each_others_ids() {
+        let mut ids = ClientIds::default();
+        let first = ids.for_connection(NODE).unwrap();
+        let second = ids.for_connection(OTHER).unwrap();
+        ids.connected(NODE, FIRST);
+        assert_eq!(
+            ids.missing(&first),
+            second,
+            "it was drawn for the other one"
+        );
+        ids.connected(OTHER, ConnectionId(2));
+        assert_eq!(ids.missing(&second), []);
+        assert_eq!(vec![ids.register().unwrap()], second);
+    }
+
+    #[test]
+    fn connections_to_the_nodes_of_a_cluster_share_their_ids() {
+        let mut ids = ClientIds::default();
+        let id = ids.register().unwrap();
+        assert_eq!(ids.for_connection(NODE).unwrap(), [id]);
+        ids.connected(NODE, FIRST);
+        assert_eq!(ids.for_connection(OTHER).unwrap(), [id]);
+        ids.connected(OTHER, ConnectionId(2));
+        // One is replaced while the other one lasts.
+        ids.disconnected(NODE, FIRST);
+        assert_eq!(ids.register().unwrap(), id);
+        assert_eq!(ids.for_connection(NODE).unwrap(), [id]);
+        ids.connected(NODE, ConnectionId(3));
+        ids.disconnected(OTHER, ConnectionId(2));
+        assert_eq!(ids.register().unwrap(), id, "one is left");
+        ids.disconnected(NODE, ConnectionId(3));
+        assert_ne!(ids.register().unwrap(), id, "none is left");
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Context<W: Wire> {
     pub(crate) background: Background,
     /// Bounds one command, connecting included.
     pub(crate) command_timeout: Duration,
+    /// Whether a lock is not granted before replicas have it.
+    pub(crate) waits_for_replicas: bool,
     /// How many callers in a row may have one grant.
     pub(crate) local_turns: u32,
     pub(crate) await_release: bool,
@@ -69,6 +71,7 @@ impl<W: Wire> Context<W> {
             clock,
             background,
             command_timeout: options.command_timeout,
+            waits_for_replicas: options.wait_replicas > 0,
             // Without a queue, turns would keep others out who may have come before.
             local_turns: if W::HAS_QUEUE { options.local_turns } else { 1 },
             await_release: options.await_release,

@@ -6,9 +6,10 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::{reaper, release};
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::backend::wire::{Wire, WireEvents};
+use crate::backend::wire::{NodeId, Wire, WireEvents};
 use crate::control::is_removed;
 use crate::error::LockError;
+use crate::key::LockName;
 use crate::lease::Mode;
 use crate::lease::owner_id::{ClientId, OwnerId};
 
@@ -39,28 +40,43 @@ impl<W: Wire> Events<W> {
 }
 
 impl<W: Wire> WireEvents for Events<W> {
-    fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
-        self.notifier.client_ids()
+    fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
+        self.notifier.client_ids(node)
     }
 
-    fn connected(&self, connection: ConnectionId) {
+    fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        self.notifier.missing_ids(subscribed)
+    }
+
+    fn connected(&self, node: NodeId, connection: ConnectionId) {
         let Some(context) = self.context() else {
             return;
         };
-        self.notifier.connected(connection);
+        self.notifier.connected(node, connection);
         context.registry().connected();
         context.wake_watchdog();
     }
 
-    fn disconnected(&self, connection: ConnectionId) {
+    fn disconnected(
+        &self,
+        node: NodeId,
+        connection: ConnectionId,
+        concerns: &dyn Fn(&LockName) -> bool,
+    ) {
         let Some(context) = self.context() else {
             return;
         };
-        self.notifier.disconnected(connection);
-        if !is_removed!("renewal_after_a_move") {
-            context.registry().disconnected(context.now());
-        }
-        context.wake_watchdog();
+        self.notifier.disconnected(node, connection);
+        confirm_anew(&context, concerns);
+    }
+
+    fn moved(&self, concerns: &dyn Fn(&LockName) -> bool) {
+        let Some(context) = self.context() else {
+            return;
+        };
+        // Their waiters are in the queue of a node that sends them no message any more, or sends it by the others.
+        self.notifier.notify_waiters();
+        confirm_anew(&context, concerns);
     }
 
     fn message(&self, _channel: &[u8], payload: &[u8]) {
@@ -90,4 +106,12 @@ impl<W: Wire> WireEvents for Events<W> {
     fn released(&self, listener: OwnerId) {
         self.notifier.notify(listener);
     }
+}
+
+/// Has the leases confirmed at once that the next server may not have.
+fn confirm_anew<W: Wire>(context: &Arc<Context<W>>, concerns: &dyn Fn(&LockName) -> bool) {
+    if !is_removed!("renewal_after_a_move") {
+        context.registry().doubt(context.now(), concerns);
+    }
+    context.wake_watchdog();
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use foldhash::HashMap;
 
 use crate::backend::remote::client_ids::ClientIds;
+use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
 use crate::background::sync::Mutex;
@@ -120,21 +121,41 @@ impl GrantNotifier {
         (at.elapsed() <= REMEMBERED).then_some(mode)
     }
 
-    /// The ids that a new connection subscribes to.
-    pub(crate) fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
-        self.owners().client_ids.for_connection()
+    /// The ids that a new connection to a node subscribes to.
+    pub(crate) fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
+        self.owners().client_ids.for_connection(node)
+    }
+
+    /// The ids in use that are not among these.
+    pub(crate) fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
+        self.owners().client_ids.missing(subscribed)
     }
 
     /// A connection is subscribed.
-    pub(crate) fn connected(&self, connection: ConnectionId) {
-        self.owners().client_ids.connected(connection);
+    pub(crate) fn connected(&self, node: NodeId, connection: ConnectionId) {
+        self.owners().client_ids.connected(node, connection);
     }
 
-    /// A connection is gone. Notifies all owners, since messages may have been missed.
-    pub(crate) fn disconnected(&self, connection: ConnectionId) {
+    /// A connection is gone. Notifies the owners, since messages may have been missed. If there are connections to other
+    /// nodes, only those that wait: a holder elsewhere would take that for a waiter that queues.
+    pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
         let mut owners = self.owners();
-        owners.client_ids.disconnected(connection);
+        owners.client_ids.disconnected(node, connection);
+        if owners.client_ids.is_subscribed() {
+            drop(owners);
+            return self.notify_waiters();
+        }
         let wakers: Vec<Waker> = owners.slots.values_mut().filter_map(Slot::notify).collect();
+        drop(owners);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Notifies the owners that wait. A holder would take a notification for a waiter that queues.
+    pub(crate) fn notify_waiters(&self) {
+        let mut owners = self.owners();
+        let waiting = |slot: &&mut Slot| matches!(slot, Slot::Awaited(_));
+        let waiters = owners.slots.values_mut().filter(waiting);
+        let wakers: Vec<Waker> = waiters.filter_map(Slot::notify).collect();
         drop(owners);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -228,7 +249,7 @@ mod tests {
         soon(woken.notified()).await;
         let mut other = pin!(notifier.notified(second));
         assert!(poll_once(other.as_mut()).await.is_pending());
-        notifier.disconnected(FIRST);
+        notifier.disconnected(NodeId(0), FIRST);
         soon(other).await;
         soon(listening).await.unwrap();
     }

@@ -97,16 +97,16 @@ impl LeaseRegistry {
         self.planned = planned;
     }
 
-    /// The connection broke on which all leases were confirmed. The next one may lead to another server, which may
-    /// have missed a renewal or the lock itself. A retained lease is not worth a confirmation: its time is over.
-    pub(crate) fn disconnected(&mut self, now: Moment) {
+    /// The next server may have missed a renewal of these leases, or a lock itself: their connection broke, or another
+    /// server has them. A retained lease is not worth a confirmation: its time is over.
+    pub(crate) fn doubt(&mut self, now: Moment, concerns: &dyn Fn(&LockName) -> bool) {
         self.broke_at = Some(now);
         if !is_removed!("retained_after_a_move") {
-            self.retained.expire();
+            self.retained.expire(concerns);
         }
-        for entry in self.entries.values_mut() {
-            entry.doubt();
-        }
+        let is_one = |entry: &&mut Box<LeaseEntry>| concerns(&entry.owner.names.first().lock);
+        let concerned = self.entries.values_mut().filter(is_one);
+        concerned.for_each(|entry| entry.doubt());
         self.confirm_all();
     }
 

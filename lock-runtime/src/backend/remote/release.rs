@@ -123,7 +123,8 @@ fn release_task<W: Wire>(
         let outcome = {
             if !entry.contended {
                 // The caller may have been too busy to read the message that a waiter queues.
-                context.wire.read_messages();
+                let lock = &entry.owner.names.first().lock;
+                context.wire.read_messages(lock);
                 entry.contended = entry.owner.has_waiters();
             }
             let first = first_end(&context, &mut entry, until);

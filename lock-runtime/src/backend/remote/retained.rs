@@ -82,13 +82,16 @@ impl RetainedLeases {
         expired
     }
 
-    /// Ends the retention of all leases now.
-    pub(crate) fn expire(&mut self) {
-        for lease in self.by_lock.values_mut() {
-            lease.until = Moment::FIRST;
+    /// Ends the retention now of the leases whose locks `concerns` names.
+    pub(crate) fn expire(&mut self, concerns: &dyn Fn(&LockName) -> bool) {
+        for (lock, lease) in &mut self.by_lock {
+            if concerns(lock) {
+                let id = lease.entry.id();
+                self.agenda.remove(&(lease.until, id));
+                lease.until = Moment::FIRST;
+                self.agenda.insert((lease.until, id));
+            }
         }
-        let agenda = std::mem::take(&mut self.agenda).into_iter();
-        self.agenda = agenda.map(|(_, id)| (Moment::FIRST, id)).collect();
     }
 
     /// Retains no lease from now on, and removes those that are retained.
@@ -98,7 +101,7 @@ impl RetainedLeases {
     )]
     pub(crate) fn close(&mut self) -> Vec<Box<LeaseEntry>> {
         self.is_closed = true;
-        self.expire();
+        self.expire(&|_| true);
         self.remove_expired(Moment::FIRST)
     }
 

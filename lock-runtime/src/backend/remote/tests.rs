@@ -12,7 +12,7 @@ use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest};
-use crate::key::{Lock, LockKey, LockName, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockName, LockSet, NameSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -42,6 +42,10 @@ impl Wire for SilentWire {
         pending().await
     }
 
+    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
+        Ok(())
+    }
+
     async fn renew(&self, _: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         pending().await
     }
@@ -58,9 +62,17 @@ impl Wire for SilentWire {
         pending().await
     }
 
-    fn read_messages(&self) {}
+    fn read_messages(&self, _: &LockName) {}
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        vec![renewals]
+    }
 
     fn keep_reading_messages(&self) {}
+
+    fn are_together(&self, _: &NameSet) -> bool {
+        true
+    }
 
     async fn ping(&self) -> Result<(), WireError> {
         pending().await

@@ -116,6 +116,17 @@ async fn renew<W: Wire>(context: &Arc<Context<W>>, mut renewals: Vec<Renewal>) {
     if renewals.is_empty() {
         return;
     }
+    let mut apart = context.wire.apart(renewals);
+    let last = apart.pop().unwrap_or_default();
+    for renewals in apart {
+        let renewing = context.clone();
+        context.spawn(async move { renew_together(&renewing, renewals).await });
+    }
+    renew_together(context, last).await;
+}
+
+/// Renews leases on one server.
+async fn renew_together<W: Wire>(context: &Arc<Context<W>>, renewals: Vec<Renewal>) {
     let results = context.wire.renew(&renewals).await;
     for (renewal, result) in renewals.iter().zip(results) {
         apply(context, renewal, result);

@@ -20,6 +20,10 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
+/// The id of a node among those of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NodeId(pub(crate) u32);
+
 /// Asks for the lock, confirms a grant of it, or takes and keeps a place in its queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcquireRequest {
@@ -87,6 +91,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
         request: AcquireRequest,
     ) -> impl Future<Output = Result<Answered<AcquireReply>, WireError>> + Send;
 
+    /// Waits until enough replicas have the lock that the owner was granted, if the client waits for any.
+    fn replicated(
+        &self,
+        owner: &Owner,
+        ttl: Duration,
+    ) -> impl Future<Output = Result<(), WireError>> + Send;
+
     /// Extends leases, all in one pipeline. The answers are in the order of the renewals; `None` means that
     /// the owner does not hold the lock.
     fn renew(
@@ -115,27 +126,44 @@ pub(crate) trait Wire: Send + Sync + 'static {
         request: EndRequest<'_>,
     ) -> impl Future<Output = Result<Answered<EndReply>, WireError>> + Send;
 
-    /// Reads the messages that have arrived. They are handled before this returns.
-    fn read_messages(&self);
+    /// Reads the messages about a lock that have arrived. They are handled before this returns.
+    fn read_messages(&self, lock: &LockName);
+
+    /// The renewals that go to different servers, apart: one that is silent must not hold up the others.
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>>;
 
     /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
     fn keep_reading_messages(&self);
 
-    /// Checks that the server answers.
+    /// Whether one command can name all these locks: in a cluster, they may be on several nodes.
+    fn are_together(&self, names: &NameSet) -> bool;
+
+    /// Checks that the server answers, or each server that has locks.
     fn ping(&self) -> impl Future<Output = Result<(), WireError>> + Send;
 }
 
 /// What a wire reports without having been asked. Its methods run on the thread that read it, with no mutex
 /// held.
 pub(crate) trait WireEvents: Send + Sync + 'static {
-    /// The ids that a new connection subscribes to: that of new owners first.
-    fn client_ids(&self) -> Result<Vec<ClientId>, LockError>;
+    /// The ids that a new connection to a node subscribes to: that of new owners first.
+    fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError>;
+
+    /// The ids in use that a new connection is not subscribed to: they came into use while it was made.
+    fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId>;
 
     /// A connection is ready for commands.
-    fn connected(&self, connection: ConnectionId);
+    fn connected(&self, node: NodeId, connection: ConnectionId);
 
-    /// A connection is gone.
-    fn disconnected(&self, connection: ConnectionId);
+    /// A connection is gone, on which locks were confirmed of which `concerns` is true.
+    fn disconnected(
+        &self,
+        node: NodeId,
+        connection: ConnectionId,
+        concerns: &dyn Fn(&LockName) -> bool,
+    );
+
+    /// The locks of which `concerns` is true are on another node now.
+    fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
 
     /// A message has come: a grant was announced to this client.
     fn message(&self, channel: &[u8], payload: &[u8]);

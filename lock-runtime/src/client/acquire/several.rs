@@ -110,6 +110,10 @@ impl Acquire {
                 "`keys` are locked exclusively; `mode` and `permits` are for one key",
             ));
         }
+        if !self.core.backend.are_together(&locks) {
+            return Err(LockError::new(LockErrorKind::InvalidKey)
+                .with_detail("the keys are in different slots: give them one hash tag"));
+        }
         let mut held: Vec<(LockKey, EnclosingFrame)> = Vec::new();
         let mut rest: Vec<Lock> = Vec::new();
         for lock in locks.iter() {

@@ -3,6 +3,7 @@
 mod admitted;
 mod attribute;
 mod callers;
+mod cluster;
 mod contest;
 mod crash;
 mod crowd;
@@ -33,6 +34,7 @@ pub(crate) enum Part {
     Network,
     Server,
     Modes,
+    Cluster,
     Instructions,
     Attribute,
     Retained,
@@ -62,6 +64,7 @@ impl Part {
         Part::Network,
         Part::Server,
         Part::Modes,
+        Part::Cluster,
         Part::Instructions,
         Part::Attribute,
         Part::Retained,
@@ -83,6 +86,7 @@ impl Part {
             Part::Network => "network",
             Part::Server => "server",
             Part::Modes => "modes",
+            Part::Cluster => "cluster",
             Part::Instructions => "instructions",
             Part::Attribute => "attribute",
             Part::Retained => "retained",
@@ -108,6 +112,7 @@ impl Part {
             self,
             Part::Server
                 | Part::Modes
+                | Part::Cluster
                 | Part::Instructions
                 | Part::Curve
                 | Part::Crash
@@ -129,6 +134,7 @@ impl Part {
             Part::Network => network::measure,
             Part::Server => server::measure,
             Part::Modes => modes::measure,
+            Part::Cluster => cluster::measure,
             Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
             Part::Retained => retained::measure,

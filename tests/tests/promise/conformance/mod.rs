@@ -196,3 +196,4 @@ suite!(
     redis_over_a_unix_socket,
     crate::conformance::store::OverUnix
 );
+suite!(redis_cluster, crate::conformance::store::OnCluster);

@@ -103,14 +103,17 @@ pub(crate) async fn lock_that_was_lost_does_not_rest(store: impl Store) {
     becomes_free(&other, SLACK).await;
 }
 
+/// In one slot of a cluster.
+const PAIR: [&str; 2] = ["{order}:42", "{order}:43"];
+
 pub(crate) async fn several_locks_rest_together(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let all = client.lock_all([KEY, "order:43"]).hold_at_least(MINIMUM);
+    let all = client.lock_all(PAIR).hold_at_least(MINIMUM);
     all.run(async |_| ()).await.unwrap();
-    for key in [KEY, "order:43"] {
+    for key in PAIR {
         assert!(other.lock(key).try_acquire().await.unwrap().is_none());
     }
-    let all = other.lock_all([KEY, "order:43"]).wait(LONG).acquire();
+    let all = other.lock_all(PAIR).wait(LONG).acquire();
     all.await.unwrap().release().await.unwrap();
 }
 

@@ -12,7 +12,8 @@ use tokio::task::JoinSet;
 use super::store::Store;
 use super::tools::{LONG, STEADY, ms, on_a_thread, poll_and_drop};
 
-const ACCOUNTS: [&str; 3] = ["account:1", "account:2", "account:3"];
+/// In one slot of a cluster.
+const ACCOUNTS: [&str; 3] = ["{account}:1", "{account}:2", "{account}:3"];
 
 /// Whether a lock is held, as seen by another caller.
 async fn is_held(client: &LockClient, key: &str) -> bool {
@@ -29,10 +30,10 @@ async fn are_free(client: &LockClient, keys: &[&str]) {
 
 pub(crate) async fn one_guard_holds_all_and_frees_all(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let all = client.lock_all(["account:3", "account:1", "account:2"]);
+    let all = client.lock_all(["{account}:3", "{account}:1", "{account}:2"]);
     let guard = all.acquire().await.unwrap();
     assert!(guard.keys().eq(ACCOUNTS), "{guard:?}");
-    assert_eq!(guard.key(), "account:1");
+    assert_eq!(guard.key(), "{account}:1");
     assert!(guard.is_valid() && guard.remaining() > ms(1_000));
     guard.renew().await.unwrap();
     for key in ACCOUNTS {
@@ -48,11 +49,14 @@ pub(crate) async fn one_guard_holds_all_and_frees_all(store: impl Store) {
 
 pub(crate) async fn lock_that_is_named_twice_is_held_once(store: impl Store) {
     let client = store.client();
-    let guard = client.lock_all(["account:1", "account:1"]).acquire().await;
+    let guard = client
+        .lock_all(["{account}:1", "{account}:1"])
+        .acquire()
+        .await;
     let guard = guard.unwrap();
-    assert!(guard.keys().eq(["account:1"]));
+    assert!(guard.keys().eq(["{account}:1"]));
     guard.release().await.unwrap();
-    are_free(&store.client(), &["account:1"]).await;
+    are_free(&store.client(), &["{account}:1"]).await;
 }
 
 pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: impl Store) {
@@ -78,14 +82,14 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: imp
 
 pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let held = other.lock("account:2").acquire().await.unwrap();
+    let held = other.lock("{account}:2").acquire().await.unwrap();
     for wait in [0, 60].map(ms) {
         let all = client.lock_all(ACCOUNTS).wait(wait).acquire().await;
         let error = all.unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-        assert_eq!(error.key(), Some("account:2"), "{error}");
+        assert_eq!(error.key(), Some("{account}:2"), "{error}");
         assert!(error.holder().is_some());
-        are_free(&other, &["account:1", "account:3"]).await;
+        are_free(&other, &["{account}:1", "{account}:3"]).await;
     }
     held.release().await.unwrap();
     are_free(&client, &ACCOUNTS).await;
@@ -93,18 +97,18 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
 
 pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let held = other.lock("account:2").acquire().await.unwrap();
+    let held = other.lock("{account}:2").acquire().await.unwrap();
     let all = client.lock_all(ACCOUNTS).ttl(STEADY).wait(LONG);
     let all = all.acquire();
     let all = tokio::spawn(all);
     eventually("first lock", LONG, async || {
-        is_held(&other, "account:1").await
+        is_held(&other, "{account}:1").await
     })
     .await;
     // Longer than the ttl: it is renewed.
     tokio::time::sleep(STEADY + ms(500)).await;
-    assert!(is_held(&other, "account:1").await);
-    assert!(!is_held(&other, "account:3").await);
+    assert!(is_held(&other, "{account}:1").await);
+    assert!(!is_held(&other, "{account}:3").await);
     held.release().await.unwrap();
     let guard = all.await.unwrap().unwrap();
     for key in ACCOUNTS {
@@ -166,33 +170,33 @@ pub(crate) async fn lock_that_the_call_tree_holds_is_entered(store: impl Store) 
     let client = store.client();
     let other = store.client();
     let body = async |outer: &LockGuard| {
-        let inner = client.lock_all(["account:1", "account:2"]).wait(ms(0));
+        let inner = client.lock_all(["{account}:1", "{account}:2"]).wait(ms(0));
         let body = async |inner: &LockGuard| {
-            assert!(inner.keys().eq(["account:1", "account:2"]));
+            assert!(inner.keys().eq(["{account}:1", "{account}:2"]));
             assert_eq!(outer.hold_count(), 2, "the outer hold is shared");
             // Both count as held by this call tree.
-            for key in ["account:1", "account:2"] {
+            for key in ["{account}:1", "{account}:2"] {
                 let nested = client.lock(key).wait(ms(0)).run(async |_| ()).await;
                 nested.unwrap();
             }
-            let both = client.lock_all(["account:2", "account:1"]).wait(ms(0));
+            let both = client.lock_all(["{account}:2", "{account}:1"]).wait(ms(0));
             both.run(async |_| ()).await.unwrap();
         };
         inner.run(body).await.unwrap();
-        assert!(!is_held(&other, "account:2").await);
-        assert!(is_held(&other, "account:1").await);
+        assert!(!is_held(&other, "{account}:2").await);
+        assert!(is_held(&other, "{account}:1").await);
     };
-    client.lock("account:1").run(body).await.unwrap();
+    client.lock("{account}:1").run(body).await.unwrap();
     are_free(&other, &ACCOUNTS).await;
 }
 
 pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let held = other.lock("account:2").acquire().await.unwrap();
+    let held = other.lock("{account}:2").acquire().await.unwrap();
     for polls in [1, 2, 5, 20] {
         let all = client.lock_all(ACCOUNTS).wait(LONG).acquire();
         assert!(poll_and_drop(all, polls).await.is_none());
-        are_free(&other, &["account:1", "account:3"]).await;
+        are_free(&other, &["{account}:1", "{account}:3"]).await;
     }
     held.release().await.unwrap();
     are_free(&other, &ACCOUNTS).await;
@@ -201,7 +205,7 @@ pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: impl Sto
 
 pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
     let (client, other) = (store.client(), store.client());
-    let held = other.lock("account:3").acquire().await.unwrap();
+    let held = other.lock("{account}:3").acquire().await.unwrap();
     let (refused, is_refused) = oneshot::channel();
     let thread = on_a_thread(move || {
         let attempt = client.lock_all(ACCOUNTS).try_acquire_blocking().unwrap();
@@ -230,7 +234,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.key(), None, "{error}");
     }
-    let many = (0..33).map(|number| format!("account:{number}"));
+    let many = (0..33).map(|number| format!("{{account}}:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
     assert!(error.to_string().contains("32 are allowed"), "{error}");
@@ -246,7 +250,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
     let unretained = client.lock_all(ACCOUNTS).retain(Duration::ZERO);
     drop(unretained.acquire().await.unwrap());
     are_free(&client, &ACCOUNTS).await;
-    let most = (0..32).map(|number| format!("account:{number}"));
+    let most = (0..32).map(|number| format!("{{account}}:{number}"));
     let guard = client.lock_all(most).acquire().await.unwrap();
     assert_eq!(guard.keys().count(), 32);
     guard.release().await.unwrap();

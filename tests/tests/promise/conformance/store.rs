@@ -1,6 +1,9 @@
 //! The interface of a backend for the cases.
 
-use harness::{Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisServer, TlsServer};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use harness::{Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisServer, TlsServer};
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
 /// Where locks are kept during one test.
@@ -193,15 +196,69 @@ impl Store for OverUnix {
     }
 }
 
+/// On a cluster of three primaries, which the cases that run at a time share: each has a prefix of its own.
+pub(crate) struct OnCluster {
+    cluster: Arc<RedisCluster>,
+    prefix: String,
+}
+
+impl OnCluster {
+    /// The cluster of the cases that run now. It ends with the last of them.
+    fn shared() -> Arc<RedisCluster> {
+        static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let cluster = Arc::new(RedisCluster::with(3, 0));
+            *shared = Arc::downgrade(&cluster);
+            cluster
+        })
+    }
+}
+
+impl Store for OnCluster {
+    fn open() -> OnCluster {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        OnCluster {
+            cluster: OnCluster::shared(),
+            prefix: format!("lock:{number}:"),
+        }
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        patient(self.cluster.url()).prefix(self.prefix.as_str())
+    }
+
+    async fn is_empty(&self) -> bool {
+        for node in &self.cluster.nodes {
+            for start in ["", "{"] {
+                let pattern = format!("{start}{}*", self.prefix);
+                if !has_fences_alone_of(node, &pattern).await {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
 /// A client that waits for answers as long as a busy machine takes: no case is about a silent server.
 fn patient(url: impl Into<String>) -> LockClientBuilder {
     LockClient::builder().url(url).command_timeout(LONG)
 }
 
 async fn has_fences_alone(server: &RedisServer) -> bool {
+    has_fences_alone_of(server, "*").await
+}
+
+async fn has_fences_alone_of(server: &RedisServer, pattern: &str) -> bool {
     let mut connection = server.async_connection().await;
     let keys: Vec<String> = redis::cmd("KEYS")
-        .arg("*")
+        .arg(pattern)
         .query_async(&mut connection)
         .await
         .expect("the server lists its keys");

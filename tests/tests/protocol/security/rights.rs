@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, REDISSON_RIGHTS, RIGHTS, RedisServer, ask, client, deletion,
-    eventually, hold, ms, soon,
+    CLUSTER_RIGHTS, KEY, LOCK, LONG, QUEUE, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer,
+    ask, client, deletion, eventually, hold, ms, soon,
 };
 use lock_runtime::{LockClient, Record};
 use redis::Connection;
@@ -39,6 +39,16 @@ fn generous() -> RedisServer {
 fn the_page_prints_them() {
     let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
     assert_eq!(printed(), expected);
+}
+
+/// What clusters and replicas need beyond them is named on the page and in the README.
+#[test]
+fn those_of_other_topologies_are_named() {
+    let page = include_str!("../../../../lock-runtime/src/docs/security.md");
+    for right in [CLUSTER_RIGHTS, REPLICA_RIGHTS].concat() {
+        assert!(page.contains(right), "{right} is not on the page");
+        assert!(README.contains(right), "{right} is not in the README");
+    }
 }
 
 #[test]

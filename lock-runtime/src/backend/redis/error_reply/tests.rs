@@ -11,6 +11,8 @@ fn classified(line: &str) -> WireError {
         ErrorClass::Final(error) => error,
         ErrorClass::NoScript => panic!("{line} is classified as NOSCRIPT"),
         ErrorClass::Reconnect(_) => panic!("{line} reconnects"),
+        ErrorClass::Redirected(_) => panic!("{line} redirects"),
+        ErrorClass::SlotMoves(_) | ErrorClass::NotNow(_) => panic!("{line} is repeated"),
     }
 }
 
@@ -162,8 +164,10 @@ fn arguments_of_commands_are_not_shown() {
             let error = error(&line);
             let mut texts = vec![sanitize(&line), describe_setup(&error, None).to_string()];
             match classify(&error) {
-                ErrorClass::NoScript => {}
-                ErrorClass::Reconnect(text) => texts.push(text),
+                ErrorClass::NoScript | ErrorClass::Redirected(_) => {}
+                ErrorClass::Reconnect(text)
+                | ErrorClass::SlotMoves(text)
+                | ErrorClass::NotNow(text) => texts.push(text),
                 ErrorClass::Final(error) => texts.push(error.to_string()),
             }
             for text in texts {
@@ -200,10 +204,8 @@ fn word_that_may_be_a_secret_is_not_shown() {
 #[test]
 fn transient_errors_are_unavailable() {
     for line in [
-        "LOADING Redis is loading the dataset in memory",
         "BUSY Redis is busy running a script.",
-        "TRYAGAIN Multiple keys request during rehashing of slot",
-        "CLUSTERDOWN Hash slot not served",
+        "NOREPLICAS Not enough good replicas to write.",
         "ERR max number of clients reached",
     ] {
         assert!(
@@ -214,9 +216,45 @@ fn transient_errors_are_unavailable() {
 }
 
 #[test]
+fn command_that_was_not_carried_out_for_the_moment_is_repeated() {
+    for line in [
+        "LOADING Redis is loading the dataset in memory",
+        "CLUSTERDOWN Hash slot not served",
+        "MASTERDOWN Link with MASTER is down",
+        "ERR Can not execute command because the cluster is down",
+    ] {
+        let class = classify(&error(line));
+        assert!(matches!(class, ErrorClass::NotNow(_)), "{line}");
+    }
+    for line in [
+        "TRYAGAIN Multiple keys request during rehashing of slot",
+        "ERR Script attempted to access a non local key in a cluster node script: 1",
+    ] {
+        let class = classify(&error(line));
+        assert!(matches!(class, ErrorClass::SlotMoves(_)), "{line}");
+    }
+}
+
+#[test]
+fn redirection_names_its_node() {
+    for (line, is_moved) in [
+        ("MOVED 10564 127.0.0.1:7001", true),
+        ("ASK 10564 127.0.0.1:7001", false),
+    ] {
+        let ErrorClass::Redirected(redirect) = classify(&error(line)) else {
+            panic!("{line} does not redirect")
+        };
+        assert_eq!((redirect.slot, redirect.port), (10_564, 7001));
+        assert_eq!(redirect.is_moved, is_moved);
+    }
+}
+
+#[test]
 fn replica_and_unknown_script_are_not_final() {
     let read_only = error("READONLY You can't write against a read only replica.");
     assert!(matches!(classify(&read_only), ErrorClass::Reconnect(_)));
+    let waiting = error("ERR WAIT cannot be used with replica instances.");
+    assert!(matches!(classify(&waiting), ErrorClass::Reconnect(_)));
     let wrapped = wrapped("@user_script: 40: -READONLY You can't write against a replica.");
     assert!(matches!(
         classify(&error(&wrapped)),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::listeners::Listeners;
-use crate::backend::wire::WireEvents;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::{NodeId, WireEvents};
 use crate::error::LockError;
+use crate::key::LockName;
 use crate::lease::owner_id::{ClientId, OwnerId};
 
 /// Passes events on, with the owner that a message is for.
@@ -16,16 +17,29 @@ pub(super) struct RedissonEvents {
 
 impl WireEvents for RedissonEvents {
     /// None: no client announces a grant.
-    fn client_ids(&self) -> Result<Vec<ClientId>, LockError> {
+    fn client_ids(&self, _: NodeId) -> Result<Vec<ClientId>, LockError> {
         Ok(Vec::new())
     }
 
-    fn connected(&self, connection: ConnectionId) {
-        self.events.connected(connection);
+    fn missing_ids(&self, _: &[ClientId]) -> Vec<ClientId> {
+        Vec::new()
     }
 
-    fn disconnected(&self, connection: ConnectionId) {
-        self.events.disconnected(connection);
+    fn connected(&self, node: NodeId, connection: ConnectionId) {
+        self.events.connected(node, connection);
+    }
+
+    fn disconnected(
+        &self,
+        node: NodeId,
+        connection: ConnectionId,
+        concerns: &dyn Fn(&LockName) -> bool,
+    ) {
+        self.events.disconnected(node, connection, concerns);
+    }
+
+    fn moved(&self, concerns: &dyn Fn(&LockName) -> bool) {
+        self.events.moved(concerns);
     }
 
     /// Whatever the message says, it does no harm to ask for the lock.

@@ -9,7 +9,9 @@ mod scripts;
 mod subscription;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use redis::Value;
 use uuid::Builder;
 
 use self::events::RedissonEvents;
@@ -18,11 +20,13 @@ use self::scripts::SCRIPTS;
 use self::subscription::Channels;
 pub(crate) use self::subscription::Subscription;
 use super::command::{Argument, millis};
-use super::connect::Setup;
-use super::node::{Renewed, ScriptCall, SendEvent};
+use super::connect::{Settings, Setup};
+use super::hello::ServerMode;
+use super::node::{Purpose, ScriptCall, SendEvent};
+use super::node_error::NodeError;
 use super::scripts::parse_release_reply;
-use super::topology::Topology;
-use super::url::Target;
+use super::topology::only_node;
+use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
@@ -32,7 +36,8 @@ use crate::backend::wire::{
 use crate::background::{Background, random};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::key::LockName;
+use crate::key::{LockName, NameSet};
+use crate::lease::record::Grant;
 
 /// A wire to Redis or Valkey whose locks are in Redisson's record.
 pub(crate) struct RedissonWire {
@@ -49,21 +54,40 @@ impl RedissonWire {
         background: Background,
         events: Arc<dyn WireEvents>,
     ) -> Result<RedissonWire, LockError> {
-        let setup = Setup::new(target, options, background);
+        let Target { servers, login } = target;
+        let Servers::One(address) = servers else {
+            return Err(LockError::invalid_options(
+                "Redisson's record is kept on one server; the URL must begin with redis://",
+            ));
+        };
+        if options.wait_replicas > 0 {
+            return Err(LockError::invalid_options(
+                "Redisson's record waits for no replicas",
+            ));
+        }
+        let settings = Settings::new(login, ServerMode::Standalone, options, background);
         let client = Builder::from_random_bytes(random::bytes()?).into_uuid();
         let listeners = Arc::new(Listeners::new());
         let events = RedissonEvents {
             listeners: listeners.clone(),
             events,
         };
-        let topology = Topology::single(setup, Arc::new(events));
+        let node = only_node(Setup::new(address, settings), Arc::new(events));
         Ok(RedissonWire {
-            channels: Arc::new(Channels {
-                topology,
-                listeners,
-            }),
+            channels: Arc::new(Channels { node, listeners }),
             client: client.hyphenated().to_string(),
         })
+    }
+
+    async fn run(
+        &self,
+        purpose: Purpose,
+        call: &ScriptCall<'_>,
+        note: impl FnMut(SendEvent) + Send,
+    ) -> Result<Answered<Value>, WireError> {
+        let node = &self.channels.node;
+        let answered = node.run(purpose, call, node.until(), note).await;
+        answered.map_err(NodeError::into_wire)
     }
 
     /// Frees the lock if the owner has it. It is in no queue, so nothing else is left of it then.
@@ -84,8 +108,8 @@ impl RedissonWire {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
         };
-        let node = self.channels.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.ending, &call, note).await?;
+        let purpose = Purpose::End;
+        let Answered { at, answer } = self.run(purpose, &call, note).await?;
         let answer = parse_release_reply(&answer)?;
         Ok(Answered { at, answer })
     }
@@ -130,13 +154,13 @@ impl Wire for RedissonWire {
             SendEvent::Unsent(on) => outstanding.unsent(on),
             SendEvent::Answered(on) => outstanding.answered(on),
         };
-        let node = self.channels.topology.node(&names.first().lock);
-        let Answered { at, answer } = node.run(&node.acquiring, &call, note).await?;
+        let purpose = Purpose::Acquire;
+        let Answered { at, answer } = self.run(purpose, &call, note).await?;
         let answer = scripts::parse_acquire_reply(answer)?;
         Ok(Answered { at, answer })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Renewed> {
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
         let write = |output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool| {
             for (number, renewal) in renewals.iter().enumerate() {
                 let arguments = [
@@ -149,7 +173,13 @@ impl Wire for RedissonWire {
                     .write(output, carries, &renewal.names, &arguments);
             }
         };
-        self.channels.topology.renew(renewals, write).await
+        let node = &self.channels.node;
+        let all: Vec<&Renewal> = renewals.iter().collect();
+        let renewed = node.renew(&all, write, None, node.until()).await;
+        let renewed = renewed.into_iter();
+        renewed
+            .map(|renewed| renewed.map_err(NodeError::into_wire))
+            .collect()
     }
 
     async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
@@ -169,20 +199,33 @@ impl Wire for RedissonWire {
         self.free(owner).await
     }
 
-    fn read_messages(&self) {
-        let nodes = self.channels.topology.nodes();
-        nodes.for_each(|node| node.read_messages());
+    /// A client that waits for replicas has another record.
+    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
+        Ok(())
+    }
+
+    /// A call for several locks was refused before.
+    fn are_together(&self, names: &NameSet) -> bool {
+        names.is_one()
+    }
+
+    fn read_messages(&self, _: &LockName) {
+        self.channels.node.read_messages();
+    }
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        vec![renewals]
     }
 
     fn keep_reading_messages(&self) {
-        let nodes = self.channels.topology.nodes();
-        nodes.for_each(|node| node.keep_reading_messages());
+        self.channels.node.keep_reading_messages();
     }
 
     async fn ping(&self) -> Result<(), WireError> {
-        for node in self.channels.topology.nodes() {
-            node.ping().await?;
-        }
-        Ok(())
+        self.channels
+            .node
+            .ping(self.channels.node.until())
+            .await
+            .map_err(NodeError::into_wire)
     }
 }

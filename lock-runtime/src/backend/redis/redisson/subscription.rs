@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use super::listeners::{Listeners, Missed};
-use crate::backend::redis::topology::Topology;
+use crate::backend::redis::node::Node;
+use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::key::LockName;
 
-/// The nodes of a client, and the locks whose releases it listens for.
+/// The server of a client, and the locks whose releases it listens for.
 pub(super) struct Channels {
-    pub(super) topology: Topology,
+    pub(super) node: Node,
     pub(super) listeners: Arc<Listeners>,
 }
 
 /// Keeps a client subscribed to the releases of a lock, while one of its callers waits for it.
 pub(crate) struct Subscription {
     channels: Arc<Channels>,
-    lock: LockName,
     channel: String,
 }
 
@@ -27,7 +27,6 @@ impl Subscription {
         channels.listeners.enter(&channel);
         Subscription {
             channels: channels.clone(),
-            lock: lock.clone(),
             channel,
         }
     }
@@ -35,14 +34,11 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let Channels {
-            topology,
-            listeners,
-        } = &*self.channels;
+        let Channels { node, listeners } = &*self.channels;
         let Some(id) = listeners.leave(&self.channel) else {
             return;
         };
-        let connection = topology.node(&self.lock).connected();
+        let connection = node.connected();
         if let Some(connection) = connection.filter(|connection| connection.id == id) {
             let answer = connection.transport.send(|output| {
                 listeners.write_subscription(output, &self.channel, id);
@@ -58,8 +54,12 @@ impl Channels {
     pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         let lock = &owner.names.first().lock;
         let channel = channel(lock);
-        let node = self.topology.node(lock);
-        let connection = node.connect().await?;
+        let until = self.node.until();
+        let connection = self
+            .node
+            .connect(until)
+            .await
+            .map_err(NodeError::into_wire)?;
         let id = connection.id;
         match self.listeners.listen(&channel, owner.id(), id) {
             Missed::Nothing => return Ok(false),
@@ -67,9 +67,9 @@ impl Channels {
             Missed::All => {}
         }
         let write = |output: &mut Vec<u8>| self.listeners.write_subscription(output, &channel, id);
-        let subscribed = node.send_on(&connection, write).await;
+        let subscribed = self.node.send_on(&connection, write, until).await;
         self.listeners.answered(&channel, id, subscribed.is_ok());
-        subscribed.map(|()| true)
+        subscribed.map(|_| true).map_err(NodeError::into_wire)
     }
 }
 

@@ -40,6 +40,17 @@ impl Tls {
         })
     }
 
+    /// Makes sessions with another server, by the same certificates.
+    pub(in crate::backend::redis) fn for_host(&self, host: &str) -> Result<Tls, WireError> {
+        let name = ServerName::try_from(host.to_owned())
+            .map_err(|_| WireError::unavailable(format!("{host} is no DNS name or IP address")))?;
+        Ok(Tls {
+            name,
+            certificates: self.certificates.clone(),
+            config: Mutex::new(self.config.lock().clone()),
+        })
+    }
+
     pub(in crate::backend::redis) async fn connect(
         &self,
         stream: TcpStream,

@@ -299,7 +299,7 @@ fn lease_confirmed_on_a_closed_connection_is_confirmed_again_once() {
     registry.lost(owner_id(0)).unwrap();
     // Before any regular renewal is due.
     let now = start + TTL / 20;
-    registry.disconnected(now);
+    registry.doubt(now, &|_| true);
     let mut found = Vec::new();
     while found.len() < 4 {
         let agenda = registry.due(now, 3);
@@ -339,7 +339,7 @@ fn answer_from_a_closed_connection_confirms_no_lease() {
     let mut registry = LeaseRegistry::default();
     let (sent, broke) = (start + TTL / 10, start + TTL / 9);
     registry.insert(leased(1, start));
-    registry.disconnected(broke);
+    registry.doubt(broke, &|_| true);
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
     // The answer to a renewal, read before the connection broke.
     registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
@@ -361,7 +361,7 @@ fn only_so_many_confirmations_are_under_way() {
         registry.insert(leased(number, start));
     }
     let now = start + TTL / 20;
-    registry.disconnected(now);
+    registry.doubt(now, &|_| true);
     let first = registry.due(now, MANY);
     assert_eq!(first.renewals.len(), MAX_CONFIRMATIONS);
     assert!(first.next.unwrap() > now && !registry.may_confirm());
@@ -389,7 +389,7 @@ fn lease_without_renewal_is_confirmed_for_its_remaining_time() {
     let deadline = entry.schedule.deadline();
     registry.insert(entry);
     let now = start + TTL / 2;
-    registry.disconnected(now);
+    registry.doubt(now, &|_| true);
     let agenda = registry.due(now, MANY);
     let [renewal] = &agenda.renewals[..] else {
         panic!("one")
@@ -423,7 +423,7 @@ fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
     let second = registry.next().unwrap();
     assert!(second > first && second <= first + TTL / 6);
     assert!(!lease.is_doubted());
-    registry.disconnected(first);
+    registry.doubt(first, &|_| true);
     assert!(owner_ids(&registry.due(first, MANY)).is_empty());
     assert!(lease.is_doubted());
     lease.delivered();
@@ -438,7 +438,7 @@ fn turn_in_doubt_is_confirmed_by_the_next_one() {
     registry.insert(leased(1, start));
     let lease = registry.leases().next().unwrap().clone();
     let now = start + TTL / 10;
-    registry.disconnected(now);
+    registry.doubt(now, &|_| true);
     assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(1)]);
     let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, now);
     let next = next.expect("it may be had");
@@ -690,7 +690,7 @@ fn retained_lease_ends_with_its_connection() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     assert!(registry.retain(&lease, TURNS, start));
-    registry.disconnected(start);
+    registry.doubt(start, &|_| true);
     assert!(
         registry
             .resume(&request(terms(TTL)), TURNS, start)
@@ -723,7 +723,7 @@ fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let broke = start + TTL / 100;
-    registry.disconnected(broke);
+    registry.doubt(broke, &|_| true);
     assert!(
         !registry.retain(&lease, TURNS, broke),
         "it is to be confirmed"
@@ -750,7 +750,7 @@ fn lease_granted_before_the_connection_broke_is_not_retained() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     let entry = registry.remove(&lease).expect("it is held");
-    registry.disconnected(start + TTL / 100);
+    registry.doubt(start + TTL / 100, &|_| true);
     registry.insert(*entry);
     assert!(!registry.retain(&lease, TURNS, start + TTL / 100));
 }

@@ -1,0 +1,209 @@
+//! The nodes of a cluster, each with a connection of its own, and the way of a command to one of them.
+//!
+//! The client library's cluster client is not used: it sends ASKING apart from the command, repeats commands by
+//! itself, so that it cannot be known which of them may still arrive, and does not say which node a message is from
+//! (`docs/decisions/topologies.md`).
+//!
+//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and has [`refresh`] ask them.
+
+mod cluster_node;
+mod node_name;
+mod nodes;
+mod refresh;
+mod renewing;
+mod route;
+mod router;
+mod side_by_side;
+mod slot;
+mod slot_map;
+mod slots_reply;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Value;
+
+use self::cluster_node::ClusterNode;
+use self::route::{Next, Route, unsettled};
+use self::router::{Router, left};
+use self::side_by_side::side_by_side;
+use self::slot::slot_of;
+use super::address::Address;
+use super::clock::CLOCK;
+use super::connect::Settings;
+use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::node_error::NodeError;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
+use crate::backend::wire::{NodeId, Renewal, WireEvents};
+use crate::background::random;
+use crate::key::{LockName, NameSet};
+use crate::lease::record::Grant;
+
+/// How long a caller that waits for replicas waits for its slot to move, before it looks again.
+const SLOT_MOVES: Duration = Duration::from_millis(10);
+
+/// The nodes of one cluster.
+pub(super) struct Cluster {
+    router: Router,
+}
+
+impl Cluster {
+    pub(super) fn new(
+        seeds: Vec<Address>,
+        settings: Settings,
+        events: Arc<dyn WireEvents>,
+    ) -> Cluster {
+        Cluster {
+            router: Router::new(seeds, settings, events),
+        }
+    }
+
+    /// Runs a script on the node that has the lock, wherever that is by then.
+    pub(super) async fn run(
+        &self,
+        purpose: Purpose,
+        call: &ScriptCall<'_>,
+        mut note: impl FnMut(SendEvent),
+    ) -> Result<Answered<Value>, WireError> {
+        let router = &self.router;
+        let slot = slot_of(&call.names.first().lock);
+        let until = router.until();
+        let mut route = Route::default();
+        let mut asking: Option<Arc<ClusterNode>> = None;
+        loop {
+            let (node, answered) = match asking.take() {
+                Some(node) => {
+                    let answered = node.run_asking(call, until, &mut note).await;
+                    (node, answered)
+                }
+                None => {
+                    let before = CLOCK.now();
+                    let node = router.node_of(slot, until).await?;
+                    let running = node.run(purpose, call, until, &mut note);
+                    let answered = router.unless_moved(slot, &node, until, running).await;
+                    let mut answered = answered.unwrap_or_else(|| Err(left(&node)));
+                    if let Ok(answered) = &mut answered
+                        && !router.nodes.has(&node, slot)
+                    {
+                        // The slot has moved meanwhile, and what the node granted is to be confirmed at once.
+                        answered.at = before;
+                    }
+                    (node, answered)
+                }
+            };
+            let next = match answered {
+                Ok(answered) => return Ok(answered),
+                Err(error) => route.after(error, random::jitter()),
+            };
+            let (pause, error) = match next {
+                Next::Moved(redirect, pause) => {
+                    router.note_moved(&redirect, &node)?;
+                    (pause, unsettled(slot))
+                }
+                Next::Ask(redirect) => {
+                    asking = Some(router.nodes.named(&redirect, &node)?);
+                    continue;
+                }
+                Next::Again(error, pause) => (pause, error),
+                Next::Refresh(error, pause) => {
+                    router.note_failed(&node);
+                    (pause, error)
+                }
+                Next::Fail(error) => return Err(error),
+            };
+            if !router.pause(pause, until).await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Extends leases, with one pipeline for each node.
+    pub(super) async fn renew(
+        &self,
+        renewals: &[Renewal],
+    ) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+        renewing::renew(&self.router, renewals).await
+    }
+
+    /// Waits until enough replicas have a lock that was granted.
+    pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
+        let router = &self.router;
+        let slot = slot_of(&renewal.names.first().lock);
+        let until = router.until();
+        let mut route = Route::default();
+        loop {
+            let node = router.node_of(slot, until).await?;
+            let Some(replication) = &node.replication else {
+                return Ok(());
+            };
+            let Err(error) = replication.confirm(renewal.clone(), until).await else {
+                return Ok(());
+            };
+            let (pause, error) = match route.after(error, random::jitter()) {
+                Next::Moved(redirect, pause) => {
+                    router.note_moved(&redirect, &node)?;
+                    (pause, unsettled(slot))
+                }
+                // Until the slot has moved, its lock is on a node that is not the slot's.
+                Next::Ask(_) => (SLOT_MOVES, unsettled(slot)),
+                Next::Again(error, pause) => (pause, error),
+                Next::Refresh(error, pause) => {
+                    router.note_failed(&node);
+                    (pause, error)
+                }
+                Next::Fail(error) => return Err(error),
+            };
+            if !router.pause(pause, until).await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Checks that the nodes say which node has which slot, and that each node that has slots answers.
+    pub(super) async fn ping(&self) -> Result<(), WireError> {
+        let until = self.router.until();
+        self.router.refresh(until).await?;
+        let primaries = self.router.nodes.primaries()?;
+        let pings = primaries.iter().map(|node| node.ping(until));
+        for answered in side_by_side(pings).await {
+            answered.map_err(NodeError::into_wire)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the messages about a lock that have arrived from its node: copies from others do not count.
+    pub(super) fn read_messages(&self, lock: &LockName) {
+        if let Some(node) = self.router.nodes.known_owner(slot_of(lock)) {
+            node.read_messages();
+        }
+    }
+
+    /// The renewals of each node.
+    pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        let mut apart: Vec<(Option<NodeId>, Vec<Renewal>)> = Vec::new();
+        for renewal in renewals {
+            let owner = self
+                .router
+                .nodes
+                .known_owner(slot_of(&renewal.names.first().lock));
+            let id = owner.map(|node| node.id);
+            match apart.iter_mut().find(|(other, _)| *other == id) {
+                Some((_, renewals)) => renewals.push(renewal),
+                None => apart.push((id, vec![renewal])),
+            }
+        }
+        apart.into_iter().map(|(_, renewals)| renewals).collect()
+    }
+
+    /// Visits every node with which there may be a connection.
+    pub(super) fn each_node(&self, visit: impl FnMut(&Node)) {
+        self.router.nodes.each(visit);
+    }
+
+    /// Whether one script can name all these locks.
+    pub(super) fn are_together(names: &NameSet) -> bool {
+        let first = slot_of(&names.first().lock);
+        names.iter().all(|names| slot_of(&names.lock) == first)
+    }
+}

@@ -1,0 +1,27 @@
+//! The name of a node: where it is reached.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a node is reached, as the cluster says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NodeName {
+    pub(super) host: Arc<str>,
+    pub(super) port: u16,
+}
+
+impl NodeName {
+    pub(super) fn new(host: &str, port: u16) -> NodeName {
+        let host = host.into();
+        NodeName { host, port }
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}

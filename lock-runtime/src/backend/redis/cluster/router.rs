@@ -1,0 +1,144 @@
+//! The way of commands to the nodes that have their locks.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cluster_node::ClusterNode;
+use super::nodes::Nodes;
+use super::refresh::Refresher;
+use crate::backend::redis::address::Address;
+use crate::backend::redis::connect::Settings;
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::redirect::Redirect;
+use crate::backend::wire::WireEvents;
+use crate::backend::wire::error::WireError;
+use crate::background::timers::Timers;
+
+/// Finds the nodes of locks, and learns where they have gone.
+pub(super) struct Router {
+    pub(super) nodes: Arc<Nodes>,
+    refresher: Arc<Refresher>,
+    settings: Settings,
+}
+
+impl Router {
+    pub(super) fn new(
+        seeds: Vec<Address>,
+        settings: Settings,
+        events: Arc<dyn WireEvents>,
+    ) -> Router {
+        let nodes = Nodes::new(seeds, settings.clone(), events);
+        Router {
+            refresher: Refresher::new(nodes.clone(), settings.clone()),
+            nodes,
+            settings,
+        }
+    }
+
+    /// The time by which a command that begins now must be answered.
+    pub(super) fn until(&self) -> Instant {
+        Instant::now() + self.settings.command_timeout
+    }
+
+    /// The node that has a slot, as far as is known. Waits for the map if there is none yet.
+    pub(super) async fn node_of(
+        &self,
+        slot: u16,
+        until: Instant,
+    ) -> Result<Arc<ClusterNode>, WireError> {
+        let mut is_asked = false;
+        loop {
+            if let Some(node) = self.nodes.owner(slot)? {
+                node.note_use();
+                return Ok(node);
+            }
+            if is_asked && self.nodes.is_mapped() {
+                return Err(WireError::unavailable(format!("no node has slot {slot}")));
+            }
+            is_asked = true;
+            self.refresher.run(None, until).await?;
+        }
+    }
+
+    /// Asks for the map anew.
+    pub(super) async fn refresh(&self, until: Instant) -> Result<(), WireError> {
+        self.refresher.run(None, until).await
+    }
+
+    /// A node has said that a slot is another one's.
+    pub(super) fn note_moved(
+        &self,
+        redirect: &Redirect,
+        by: &ClusterNode,
+    ) -> Result<(), WireError> {
+        let to = self.nodes.named(redirect, by)?;
+        if self.nodes.note_moved(redirect.slot, &to) {
+            // Slots seldom move alone.
+            self.refresher.begin(Some(to), None);
+        }
+        Ok(())
+    }
+
+    /// A node could not carry out a command: another one may have its slots.
+    pub(super) fn note_failed(&self, node: &Arc<ClusterNode>) {
+        self.refresher.begin(None, Some(node));
+    }
+
+    /// Runs commands on a node. `None` if that is silent and another node has the slot by now: a primary that was stopped or
+    /// cut off would use up the time of all commands. Its connection is closed once all of its slots are elsewhere.
+    pub(super) async fn unless_moved<T>(
+        &self,
+        slot: u16,
+        node: &Arc<ClusterNode>,
+        until: Instant,
+        running: impl Future<Output = T>,
+    ) -> Option<T> {
+        let share = self.settings.command_timeout / 4;
+        let mut running = pin!(running);
+        loop {
+            let patience = Instant::now() + share;
+            if patience >= until {
+                return Some(running.await);
+            }
+            let answered = self.timers().timeout_at(patience, running.as_mut()).await;
+            if let Ok(answered) = answered {
+                return Some(answered);
+            }
+            let looking = pin!(self.refresher.run(Some(node), until));
+            tokio::select! {
+                biased;
+                answered = running.as_mut() => return Some(answered),
+                _ = looking => {}
+            }
+            if !self.nodes.has(node, slot) {
+                if !self.nodes.has_any(node) {
+                    node.disconnect("it is silent, and others have its slots");
+                }
+                return None;
+            }
+        }
+    }
+
+    /// Pauses. `false` if the time is up before.
+    pub(super) async fn pause(&self, pause: Duration, until: Instant) -> bool {
+        let end = Instant::now() + pause;
+        if end >= until {
+            return false;
+        }
+        if !pause.is_zero() {
+            self.timers().sleep_until(end).await;
+        }
+        true
+    }
+
+    fn timers(&self) -> &Timers {
+        self.settings.background.timers()
+    }
+}
+
+/// The error of a command to a node that was left.
+pub(super) fn left(node: &ClusterNode) -> NodeError {
+    let text = format!("{} is silent, and another node has its slots", node.name);
+    NodeError::Gone(WireError::unavailable(text))
+}

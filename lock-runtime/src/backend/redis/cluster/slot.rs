@@ -1,0 +1,104 @@
+//! The slot of a key, which decides the node that keeps it.
+
+/// The number of slots of a cluster.
+pub(super) const SLOTS: usize = 16_384;
+
+/// The slot of a key.
+///
+/// If the key has a hash tag, which is what stands between its first `{` and the next `}`, that alone counts, so that
+/// all records of a lock are on one node. An empty tag is none. The algorithm is
+/// [the cluster specification's](https://valkey.io/topics/cluster-spec/).
+pub(super) fn slot_of(key: &str) -> u16 {
+    crc16(hash_tag(key).unwrap_or(key).as_bytes()) % SLOTS as u16
+}
+
+fn hash_tag(key: &str) -> Option<&str> {
+    let (_, rest) = key.split_once('{')?;
+    let (tag, _) = rest.split_once('}')?;
+    (!tag.is_empty()).then_some(tag)
+}
+
+/// CRC-16/XMODEM.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, &byte| {
+        let index = (crc >> 8) as u8 ^ byte;
+        (crc << 8) ^ TABLE[usize::from(index)]
+    })
+}
+
+/// The remainder of each byte.
+static TABLE: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            let carry = crc & 0x8000 != 0;
+            crc <<= 1;
+            if carry {
+                crc ^= 0x1021;
+            }
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_those_of_the_specification() {
+        assert_eq!(crc16(b"123456789"), 0x31C3);
+        // As `CLUSTER KEYSLOT` answers.
+        for (key, slot) in [
+            ("foo", 12_182),
+            ("bar", 5_061),
+            ("lock:order:42", 1507),
+            ("", 0),
+        ] {
+            assert_eq!(slot_of(key), slot, "{key}");
+        }
+    }
+
+    #[test]
+    fn first_hash_tag_alone_counts() {
+        for key in ["{foo}:w", "a{foo}b", "{foo}{bar}", "{foo"] {
+            let expected = if key == "{foo" {
+                slot_of("{foo")
+            } else {
+                slot_of("foo")
+            };
+            assert_eq!(slot_of(key), expected, "{key}");
+        }
+        assert_eq!(
+            slot_of("a{}{foo}"),
+            crc16(b"a{}{foo}") % 16_384,
+            "an empty tag is none"
+        );
+        assert_eq!(slot_of("{{foo}}"), slot_of("{foo"), "up to the first brace");
+        assert_eq!(slot_of("}{foo}"), slot_of("foo"));
+    }
+
+    #[test]
+    fn records_of_a_lock_are_in_one_slot() {
+        use crate::key::{LockKey, RecordKind, RecordNames};
+        for (prefix, key) in [
+            ("lock:", "order:42"),
+            ("lock:", "a{b}c"),
+            ("", "{x"),
+            ("{p}:", "order{42}"),
+            ("lock:", "é{é}"),
+        ] {
+            let names = RecordNames::new(prefix, &LockKey::from(key)).unwrap();
+            for record in RecordKind::ALL {
+                let name = names.of(record).to_string();
+                assert_eq!(slot_of(&name), slot_of(&names.lock), "{name}");
+            }
+        }
+    }
+}

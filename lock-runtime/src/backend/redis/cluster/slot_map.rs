@@ -1,0 +1,240 @@
+//! Which node has which slot, as far as is known.
+
+use std::sync::Arc;
+
+use super::node_name::NodeName;
+use super::slot::SLOTS;
+use super::slots_reply::SlotRange;
+
+/// The primary of each slot.
+#[derive(Debug)]
+pub(super) struct SlotMap {
+    /// For each slot the index of its primary.
+    owners: Arc<[u16]>,
+    primaries: Vec<NodeName>,
+    replicas: Vec<NodeName>,
+    /// Slots that nodes said had moved since the answer was asked for that comes next.
+    moved: Vec<(u16, NodeName)>,
+}
+
+/// No node is known to have the slot.
+const NONE: u16 = u16::MAX;
+
+/// Slots whose primary is another one now.
+#[derive(Debug)]
+pub(super) struct MovedSlots {
+    before: Arc<[u16]>,
+    after: Arc<[u16]>,
+}
+
+impl MovedSlots {
+    pub(super) fn contains(&self, slot: u16) -> bool {
+        let slot = usize::from(slot);
+        self.before[slot] != self.after[slot]
+    }
+
+    fn is_empty(&self) -> bool {
+        let mut slots = 0..SLOTS as u16;
+        !slots.any(|slot| self.contains(slot))
+    }
+}
+
+impl Default for SlotMap {
+    fn default() -> SlotMap {
+        SlotMap {
+            owners: vec![NONE; SLOTS].into(),
+            primaries: Vec::new(),
+            replicas: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+}
+
+impl SlotMap {
+    /// The primary of a slot.
+    pub(super) fn owner(&self, slot: u16) -> Option<&NodeName> {
+        let owner = self.owners[usize::from(slot)];
+        self.primaries.get(usize::from(owner))
+    }
+
+    /// A node that is reached at this port.
+    pub(super) fn at_port(&self, port: u16) -> Option<&NodeName> {
+        self.nodes().find(|name| name.port == port)
+    }
+
+    /// Whether no answer was learnt yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.primaries.is_empty()
+    }
+
+    /// The primaries that have slots.
+    pub(super) fn primaries(&self) -> impl Iterator<Item = &NodeName> {
+        let indices = 0..self.primaries.len();
+        let has_slots =
+            |&index: &usize| self.owners.iter().any(|&owner| usize::from(owner) == index);
+        indices
+            .filter(has_slots)
+            .map(|index| &self.primaries[index])
+    }
+
+    /// All nodes that can say which node has which slot.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeName> {
+        self.primaries.iter().chain(&self.replicas)
+    }
+
+    /// A node has said that a slot is another's. `None` if that was known, or if nodes contradict each other: what was
+    /// said of the slot since the last answer was asked for is news once.
+    pub(super) fn note_moved(&mut self, slot: u16, to: NodeName) -> Option<MovedSlots> {
+        if self.owner(slot) == Some(&to) {
+            return None;
+        }
+        let is_news = !self.moved.iter().any(|&(moved, _)| moved == slot);
+        let before = is_news.then(|| self.owners.clone());
+        self.set(slot, &to);
+        self.moved.retain(|&(moved, _)| moved != slot);
+        self.moved.push((slot, to));
+        let after = self.owners.clone();
+        before.map(|before| MovedSlots { before, after })
+    }
+
+    /// An answer is asked for: what nodes say from now on outweighs it.
+    pub(super) fn begin_refresh(&mut self) {
+        self.moved.clear();
+    }
+
+    /// Learns an answer. `None` if no slot has moved.
+    pub(super) fn learn(&mut self, ranges: Vec<SlotRange>) -> Option<MovedSlots> {
+        let (before, is_first) = (self.owners.clone(), self.is_empty());
+        // An index means the same node before and after.
+        let mut owners = vec![NONE; SLOTS];
+        self.replicas.clear();
+        for range in ranges {
+            let index = self.index(&range.primary);
+            for slot in range.slots {
+                owners[usize::from(slot)] = index;
+            }
+            self.replicas.extend(range.replicas);
+        }
+        self.replicas.dedup();
+        self.owners = owners.into();
+        for (slot, to) in std::mem::take(&mut self.moved) {
+            self.set(slot, &to);
+        }
+        let after = self.owners.clone();
+        let moved = MovedSlots { before, after };
+        // At first, nothing was known that could have moved.
+        (!is_first && !moved.is_empty()).then_some(moved)
+    }
+
+    fn set(&mut self, slot: u16, to: &NodeName) {
+        let index = self.index(to);
+        Arc::make_mut(&mut self.owners)[usize::from(slot)] = index;
+    }
+
+    /// The index of a primary, which is added if it is new. Those that have lost their slots keep theirs: a cluster has
+    /// few nodes in its life.
+    fn index(&mut self, primary: &NodeName) -> u16 {
+        let known = self.primaries.iter().position(|other| other == primary);
+        let index = known.unwrap_or_else(|| {
+            self.primaries.push(primary.clone());
+            self.primaries.len() - 1
+        });
+        u16::try_from(index).expect("a cluster has fewer nodes than slots")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(port: u16) -> NodeName {
+        NodeName::new("10.0.0.1", port)
+    }
+
+    fn range(first: u16, last: u16, port: u16) -> SlotRange {
+        SlotRange {
+            slots: first..=last,
+            primary: node(port),
+            replicas: vec![node(port + 100)],
+        }
+    }
+
+    fn halves() -> SlotMap {
+        let mut map = SlotMap::default();
+        map.begin_refresh();
+        let moved = map.learn(vec![range(0, 8191, 1), range(8192, 16_383, 2)]);
+        assert!(moved.is_none(), "what was not known has not moved");
+        map
+    }
+
+    #[test]
+    fn slots_have_the_primary_of_the_last_answer() {
+        assert!(SlotMap::default().is_empty());
+        assert_eq!(SlotMap::default().owner(5), None);
+        let mut map = halves();
+        assert_eq!(map.owner(8191), Some(&node(1)));
+        assert_eq!(map.owner(8192), Some(&node(2)));
+        map.begin_refresh();
+        let moved = map
+            .learn(vec![range(0, 100, 1), range(200, 16_383, 3)])
+            .unwrap();
+        assert_eq!(map.owner(150), None, "the answer leaves it out");
+        assert_eq!(map.owner(9000), Some(&node(3)));
+        assert!(moved.contains(9000) && moved.contains(150) && moved.contains(200));
+        assert!(!moved.contains(100));
+        let primaries: Vec<_> = map.primaries().cloned().collect();
+        assert_eq!(
+            primaries,
+            [node(1), node(3)],
+            "the second one has lost its slots"
+        );
+        assert!(
+            map.nodes().any(|name| *name == node(2)),
+            "it can be asked still"
+        );
+    }
+
+    #[test]
+    fn slot_that_a_node_says_has_moved_is_moved_at_once() {
+        let mut map = halves();
+        let moved = map.note_moved(5, node(3)).unwrap();
+        assert_eq!(map.owner(5), Some(&node(3)));
+        assert!(moved.contains(5) && !moved.contains(6));
+        assert!(map.note_moved(5, node(3)).is_none(), "it was known");
+    }
+
+    #[test]
+    fn nodes_that_contradict_each_other_are_news_once_a_refresh() {
+        let mut map = halves();
+        assert!(map.note_moved(5, node(2)).is_some());
+        for to in [1, 2, 1] {
+            assert!(map.note_moved(5, node(to)).is_none());
+            assert_eq!(map.owner(5), Some(&node(to)), "it is followed all the same");
+        }
+        map.begin_refresh();
+        assert!(map.note_moved(5, node(2)).is_some());
+    }
+
+    #[test]
+    fn slot_that_was_nobodys_for_a_while_has_moved() {
+        let mut map = halves();
+        map.begin_refresh();
+        map.learn(vec![range(0, 8191, 1)]);
+        map.begin_refresh();
+        let moved = map
+            .learn(vec![range(0, 8191, 1), range(8192, 16_383, 3)])
+            .unwrap();
+        assert!(moved.contains(9000) && !moved.contains(5));
+    }
+
+    #[test]
+    fn what_a_node_says_outweighs_an_answer_that_was_asked_for_before() {
+        let mut map = halves();
+        map.note_moved(5, node(3));
+        map.begin_refresh();
+        map.note_moved(6, node(3));
+        map.learn(vec![range(0, 8191, 1), range(8192, 16_383, 2)]);
+        assert_eq!(map.owner(5), Some(&node(1)), "the answer is newer");
+        assert_eq!(map.owner(6), Some(&node(3)), "the answer may be older");
+    }
+}

@@ -1,0 +1,180 @@
+//! The answer to `CLUSTER SLOTS`.
+
+use std::ops::RangeInclusive;
+
+use redis::Value;
+
+use super::node_name::NodeName;
+use super::slot::SLOTS;
+
+/// A range of slots, its primary, and the replicas of that.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SlotRange {
+    pub(super) slots: RangeInclusive<u16>,
+    pub(super) primary: NodeName,
+    pub(super) replicas: Vec<NodeName>,
+}
+
+/// Reads the answer of a node that was reached at `asked`. `None` if it is malformed.
+pub(super) fn parse(answer: &Value, asked: &str) -> Option<Vec<SlotRange>> {
+    list(answer)?
+        .iter()
+        .map(|range| {
+            let [first, last, primary, replicas @ ..] = list(range)? else {
+                return None;
+            };
+            let (first, last) = (slot(first)?, slot(last)?);
+            // A replica without an address is none that could be asked.
+            let replicas = replicas.iter().filter_map(|node| name(node, asked));
+            Some(SlotRange {
+                slots: first..=last,
+                primary: name(primary, asked)?,
+                replicas: replicas.collect(),
+            })
+        })
+        .collect()
+}
+
+/// A node: `[host, port, id, metadata]`.
+///
+/// A host that is missing is the one that was asked. `?` stands for a hostname that is preferred and not set: the
+/// address is in the metadata then.
+fn name(node: &Value, asked: &str) -> Option<NodeName> {
+    let [host, port, rest @ ..] = list(node)? else {
+        return None;
+    };
+    let Value::Int(port) = port else { return None };
+    let port = u16::try_from(*port).ok().filter(|&port| port != 0)?;
+    let host = match text(host) {
+        None | Some("") => asked,
+        Some("?") => rest.get(1).and_then(address).unwrap_or(asked),
+        Some(host) => host,
+    };
+    Some(NodeName::new(host, port))
+}
+
+/// The address in a node's metadata, which is a map or a list of names and values.
+fn address(metadata: &Value) -> Option<&str> {
+    if let Value::Map(fields) = metadata {
+        let mut fields = fields.iter();
+        return fields.find_map(|(name, value)| text(value).filter(|_| text(name) == Some("ip")));
+    }
+    let pairs = list(metadata)?.chunks_exact(2);
+    pairs
+        .filter(|pair| text(&pair[0]) == Some("ip"))
+        .find_map(|pair| text(&pair[1]))
+}
+
+fn slot(value: &Value) -> Option<u16> {
+    let Value::Int(slot) = value else { return None };
+    u16::try_from(*slot)
+        .ok()
+        .filter(|&slot| usize::from(slot) < SLOTS)
+}
+
+fn list(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Array(values) => Some(values),
+        _ => None,
+    }
+}
+
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::SimpleString(text) => Some(text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bulk(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    fn node(host: Value, port: i64, metadata: Value) -> Value {
+        Value::Array(vec![host, Value::Int(port), bulk("id"), metadata])
+    }
+
+    fn none() -> Value {
+        Value::Array(Vec::new())
+    }
+
+    fn range(first: i64, last: i64, nodes: Vec<Value>) -> Value {
+        let mut range = vec![Value::Int(first), Value::Int(last)];
+        range.extend(nodes);
+        Value::Array(range)
+    }
+
+    #[test]
+    fn ranges_have_a_primary_and_replicas() {
+        let answer = Value::Array(vec![
+            range(
+                0,
+                5460,
+                vec![
+                    node(bulk("10.0.0.1"), 7000, none()),
+                    node(bulk("10.0.0.2"), 7001, none()),
+                ],
+            ),
+            range(5461, 16_383, vec![node(bulk("::1"), 7002, none())]),
+        ]);
+        let ranges = parse(&answer, "seed").unwrap();
+        assert_eq!(
+            ranges,
+            [
+                SlotRange {
+                    slots: 0..=5460,
+                    primary: NodeName::new("10.0.0.1", 7000),
+                    replicas: vec![NodeName::new("10.0.0.2", 7001)],
+                },
+                SlotRange {
+                    slots: 5461..=16_383,
+                    primary: NodeName::new("::1", 7002),
+                    replicas: Vec::new(),
+                },
+            ]
+        );
+        assert_eq!(ranges[1].primary.to_string(), "[::1]:7002");
+    }
+
+    #[test]
+    fn host_that_is_missing_is_the_one_that_was_asked() {
+        let host = |node: Value| {
+            let answer = Value::Array(vec![range(0, 1, vec![node])]);
+            parse(&answer, "seed")
+                .unwrap()
+                .remove(0)
+                .primary
+                .host
+                .to_string()
+        };
+        assert_eq!(host(node(Value::Nil, 7000, none())), "seed");
+        assert_eq!(host(node(bulk(""), 7000, none())), "seed");
+        let list = Value::Array(vec![bulk("ip"), bulk("10.0.0.9")]);
+        assert_eq!(host(node(bulk("?"), 7000, list)), "10.0.0.9");
+        let map = Value::Map(vec![(bulk("ip"), bulk("10.0.0.8"))]);
+        assert_eq!(host(node(bulk("?"), 7000, map)), "10.0.0.8");
+        assert_eq!(host(node(bulk("?"), 7000, none())), "seed");
+    }
+
+    #[test]
+    fn malformed_answer_is_refused() {
+        let primary = || node(bulk("h"), 7000, none());
+        for answer in [
+            Value::Nil,
+            Value::Array(vec![Value::Int(0)]),
+            Value::Array(vec![range(0, 16_384, vec![primary()])]),
+            Value::Array(vec![range(-1, 1, vec![primary()])]),
+            Value::Array(vec![range(0, 1, Vec::new())]),
+            Value::Array(vec![range(0, 1, vec![node(bulk("h"), 65_536, none())])]),
+            Value::Array(vec![range(0, 1, vec![node(bulk("h"), 0, none())])]),
+        ] {
+            assert_eq!(parse(&answer, "seed"), None, "{answer:?}");
+        }
+        assert_eq!(parse(&Value::Array(Vec::new()), "seed"), Some(Vec::new()));
+    }
+}

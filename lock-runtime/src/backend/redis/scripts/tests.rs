@@ -1,0 +1,95 @@
+use super::*;
+use crate::key::RecordNames;
+
+fn one() -> NameSet {
+    RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
+}
+
+fn text(text: &str) -> Value {
+    Value::BulkString(text.into())
+}
+
+#[test]
+fn acquire_reply_is_a_grant_or_a_position() {
+    let parse = |value| parse_acquire_reply(value, Mode::Exclusive, &one());
+    let Ok(AcquireReply::Granted(grant)) = parse(text("+0000000000000016")) else {
+        panic!()
+    };
+    assert!(grant.contended);
+    let waiting = Value::Array(vec![Value::Int(250), Value::Int(3), text("foreign")]);
+    let Ok(AcquireReply::Waiting(waiting)) = parse(waiting) else {
+        panic!()
+    };
+    assert_eq!(
+        (waiting.remaining, waiting.position),
+        (Some(Duration::from_millis(250)), 3)
+    );
+    let without_ttl = Value::Array(vec![Value::Int(-1), Value::Int(0), text("foreign")]);
+    let Ok(AcquireReply::Waiting(waiting)) = parse(without_ttl) else {
+        panic!()
+    };
+    assert_eq!(waiting.remaining, None);
+}
+
+#[test]
+fn acquire_reply_counts_the_shares_beside_the_limit_of_the_caller() {
+    const SHARED: &str = "shared0001234567890123 0001234567890123 shared: api-7 ship";
+    let counted = |value: &str, mode| {
+        let counted = [3, 4, 2_500].map(Value::Int);
+        let parts = [Value::Int(250), Value::Int(1), text(value)].into_iter();
+        let answer = Value::Array(parts.chain(counted).collect());
+        match parse_acquire_reply(answer, mode, &one()).unwrap() {
+            AcquireReply::Waiting(waiting) => match waiting.holder {
+                Holder::Shared(shared) => shared.counted,
+                _ => None,
+            },
+            AcquireReply::Granted(_) => panic!("it is held"),
+        }
+    };
+    let of_five = Mode::Share(Share::permits(5, 2).unwrap());
+    for (mode, limit) in [(of_five, Some(5)), (Mode::Write, None)] {
+        let expected = Counted {
+            owners: 3,
+            taken: 4,
+            limit,
+            since: Duration::from_millis(2_500),
+        };
+        assert_eq!(counted(SHARED, mode), Some(expected));
+    }
+    assert_eq!(counted("foreign", Mode::Write), None);
+}
+
+#[test]
+fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
+    let of = |mode| Scripts::of(mode, &one());
+    let (write, plain) = (of(Mode::Write), of(Mode::Exclusive));
+    let share = of(Mode::Share(Share::READ));
+    assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
+    assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
+    assert!(Scripts::end_with_successor().is(&plain.end));
+}
+
+#[test]
+fn unknown_answer_is_refused_and_not_shown() {
+    for value in [
+        Value::Nil,
+        Value::Int(7),
+        text("secret"),
+        Value::Array(vec![text("secret")]),
+        Value::Array(vec![
+            Value::Int(1),
+            Value::Int(1),
+            text("secret"),
+            Value::Int(1),
+        ]),
+    ] {
+        for error in [
+            parse_acquire_reply(value.clone(), Mode::Share(Share::READ), &one()).err(),
+            parse_release_reply(&value).err(),
+            parse_end_reply(&value).err(),
+        ] {
+            let error = error.expect("an error").to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! An attempt to connect, on the background.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use tokio::sync::watch;
+use tokio::time::{sleep_until, timeout};
+
+use super::{ConnectResult, ConnectionState, Shared};
+use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::connect::{SetupError, channel_of};
+use crate::backend::redis::connection::Connection;
+use crate::backend::redis::push::PushEvent;
+use crate::backend::redis::reconnect_pause::SHORTEST_PAUSE;
+use crate::backend::redis::transport::{OnTransportEvent, TransportEvent};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::random;
+use crate::telemetry;
+
+impl Shared {
+    /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
+    pub(super) async fn connect(
+        self: Arc<Shared>,
+        not_before: Option<Instant>,
+        outcome: watch::Sender<Option<ConnectResult>>,
+    ) {
+        if let Some(time) = not_before {
+            sleep_until(time.into()).await;
+        }
+        let (began, reached) = (Instant::now(), AtomicBool::new(false));
+        let mut attempt = self.attempt(began, &reached).await;
+        if self.is_closed.load(Ordering::Relaxed) {
+            attempt = Err(WireError::unavailable(
+                "the connection is not needed any more",
+            ));
+        }
+        let state = match &attempt {
+            Ok(connection) => ConnectionState::Up(connection.clone()),
+            Err(error) => {
+                telemetry::connection_failed(error);
+                // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
+                let not_before = match reached.into_inner() {
+                    true => self.next_attempt(false, began),
+                    false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
+                };
+                ConnectionState::Down {
+                    not_before,
+                    last: Some(error.clone()),
+                }
+            }
+        };
+        {
+            let mut current = self.state.lock();
+            if self.is_closed.load(Ordering::Relaxed) {
+                // Closed meanwhile: dropped with its outcome, and never reported.
+                drop(current);
+                outcome.send_replace(Some(Err(WireError::unavailable(
+                    "the connection is not needed any more",
+                ))));
+                return;
+            }
+            *current = state;
+        }
+        let connected = attempt.as_ref().ok().cloned();
+        outcome.send_replace(Some(attempt));
+        if let Some(connection) = connected {
+            self.push(PushEvent::Connected(connection.id));
+            self.subscribe_to_missing(&connection);
+        }
+    }
+
+    /// Subscribes to the ids that came into use while the connection was made, by connections to other nodes that were
+    /// made at the same time.
+    fn subscribe_to_missing(&self, connection: &Connection) {
+        if !self.setup.is_subscribed {
+            return;
+        }
+        for id in self.events.missing_ids(&connection.subscribed) {
+            let channel = channel_of(id);
+            let command = ["SUBSCRIBE", &channel].map(Argument::Text);
+            // Commands that follow on this connection come after it. If it fails, so does the connection.
+            drop(
+                connection
+                    .transport
+                    .send(|output| command::write(output, &command)),
+            );
+        }
+    }
+
+    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> ConnectResult {
+        let connecting = async {
+            // Called once the socket is open, so that the ids of owners that come meanwhile are included.
+            let client_ids = || {
+                let ids = self.events.client_ids(self.node);
+                ids.map_err(|error| WireError::unavailable(error.to_string()))
+            };
+            let on_event = |id| self.on_event(id);
+            self.setup
+                .connect(began, reached, client_ids, on_event)
+                .await
+        };
+        match timeout(self.setup.settings.command_timeout, connecting).await {
+            Ok(Ok(connection)) => Ok(Arc::new(connection)),
+            Ok(Err(SetupError::Failed(error))) => Err(error),
+            Ok(Err(SetupError::UnfitServer(error))) => {
+                self.report_dropped(&error.to_string());
+                Err(error)
+            }
+            Err(_) => Err(self.setup.describe_timeout()),
+        }
+    }
+
+    fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
+        // Messages are handled without the shared state, which may be dropped already.
+        let (node, on_push) = (self.node, self.on_push.clone());
+        // Weak, since a connection must not keep the state alive that owns it.
+        let shared = Arc::downgrade(self);
+        Box::new(move |event| match event {
+            TransportEvent::Message { channel, payload } => {
+                on_push(node, PushEvent::Message { channel, payload });
+            }
+            TransportEvent::Broken => {
+                if let Some(shared) = shared.upgrade()
+                    && shared.forget(id)
+                {
+                    shared.push(PushEvent::Disconnected(id));
+                }
+            }
+        })
+    }
+}

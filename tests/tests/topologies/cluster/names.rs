@@ -1,0 +1,116 @@
+//! Nodes that are announced by an address, by a name, by nothing, or by what leads nowhere from here.
+
+use std::collections::HashMap;
+
+use harness::{Authority, LONG, RedisCluster, client, eventually};
+use lock_runtime::{LockClient, LockErrorKind};
+use redis::Value;
+
+use super::keys_of_each;
+
+/// Has each node announce what `setting` makes of its number, and waits until all know.
+async fn announce(cluster: &RedisCluster, setting: &str, value: impl Fn(usize) -> String) {
+    for (number, node) in cluster.nodes.iter().enumerate() {
+        node.config_set(setting, &value(number));
+    }
+    // Nodes learn the names of others by their next messages.
+    eventually("announcement", LONG, async || {
+        (0..cluster.nodes.len()).all(|asked| {
+            let nodes: String = cluster.ask(asked, &["CLUSTER", "NODES"]);
+            (0..cluster.nodes.len()).all(|number| nodes.contains(&value(number)))
+        })
+    })
+    .await;
+}
+
+fn prefer(cluster: &RedisCluster, kind: &str) {
+    for node in &cluster.nodes {
+        node.config_set("cluster-preferred-endpoint-type", kind);
+    }
+}
+
+async fn every_node_is_reached(cluster: &RedisCluster, client: &LockClient) {
+    for keys in keys_of_each(cluster) {
+        for key in keys {
+            let guard = client.lock(key).acquire().await.unwrap();
+            guard.release().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn nodes_are_reached_by_the_names_that_are_announced() {
+    let cluster = RedisCluster::with(3, 0);
+    announce(&cluster, "cluster-announce-hostname", |_| {
+        "localhost".to_owned()
+    })
+    .await;
+    prefer(&cluster, "hostname");
+    every_node_is_reached(&cluster, &client(cluster.url())).await;
+}
+
+/// Hostnames are preferred, and there are none: the cluster says `?`, and the address in the metadata.
+#[tokio::test]
+async fn nodes_without_the_name_that_is_preferred_are_reached_by_their_addresses() {
+    let cluster = RedisCluster::with(3, 0);
+    prefer(&cluster, "hostname");
+    let ranges: Vec<Vec<Value>> = cluster.ask(0, &["CLUSTER", "SLOTS"]);
+    assert!(format!("{:?}", ranges[0]).contains("\"?\""), "{ranges:?}");
+    every_node_is_reached(&cluster, &client(cluster.url())).await;
+}
+
+/// As behind a load balancer: the host is that of the node which was asked.
+#[tokio::test]
+async fn nodes_that_announce_no_endpoint_are_reached_where_the_asked_one_is() {
+    let cluster = RedisCluster::with(3, 0);
+    prefer(&cluster, "unknown-endpoint");
+    every_node_is_reached(&cluster, &client(cluster.url())).await;
+}
+
+#[tokio::test]
+async fn nodes_are_reached_where_the_map_says() {
+    let cluster = RedisCluster::with(3, 0);
+    let name = |number: usize| format!("node-{number}.invalid");
+    announce(&cluster, "cluster-announce-hostname", name).await;
+    prefer(&cluster, "hostname");
+    let builder = LockClient::builder().url(cluster.url());
+    let mapped = builder.address_map(|host, port| {
+        assert!(host.ends_with(".invalid"), "{host}");
+        ("127.0.0.1".to_owned(), port)
+    });
+    every_node_is_reached(&cluster, &mapped.build().unwrap()).await;
+    // Without the map they are not found.
+    let [key, _] = keys_of_each(&cluster).remove(0);
+    let error = client(cluster.url()).lock(key).acquire().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("node-0.invalid"), "{error}");
+}
+
+/// Every node has a certificate of one authority. The cluster announces the ports without TLS here, so they are mapped.
+#[tokio::test]
+async fn nodes_are_reached_over_tls() {
+    let cluster = RedisCluster::with(3, 0);
+    let (authority, files) = (Authority::new(), tempfile::TempDir::new().unwrap());
+    let identity = authority.local();
+    let listen = |node| harness::listen(node, files.path(), &authority, &identity);
+    let ports: HashMap<u16, u16> = cluster
+        .nodes
+        .iter()
+        .map(|node| (node.port(), listen(node)))
+        .collect();
+    let url = format!(
+        "rediss-cluster://127.0.0.1:{}",
+        ports[&cluster.nodes[0].port()]
+    );
+    let builder = || {
+        let ports = ports.clone();
+        let builder = LockClient::builder().url(url.as_str()).require_tls(true);
+        builder.address_map(move |host, port| (host.to_owned(), ports[&port]))
+    };
+    let trusting = builder().ca_certificate(authority.pem());
+    every_node_is_reached(&cluster, &trusting.build().unwrap()).await;
+    // Another authority is not trusted, on any node.
+    let distrusting = builder().ca_certificate(Authority::new().pem());
+    let error = distrusting.connect().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+}

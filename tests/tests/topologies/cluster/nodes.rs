@@ -1,0 +1,234 @@
+//! Commands, queues and messages on several nodes.
+
+use harness::{KEY, LOCK, LONG, QUEUE, RedisCluster, client, eventually, exists, hold, ms, served};
+use lock_runtime::{LockClient, LockErrorKind};
+use redis::Value;
+use tokio::task::JoinSet;
+
+use super::{has, keys_of_each};
+
+/// The connections of lock clients to a node.
+fn subscribers(cluster: &RedisCluster, node: usize) -> usize {
+    let channels: Vec<String> = cluster.ask(node, &["PUBSUB", "CHANNELS", "lock:*"]);
+    channels.len()
+}
+
+#[tokio::test]
+async fn lock_is_on_the_node_that_has_its_slot() {
+    let cluster = RedisCluster::start();
+    let client = LockClient::connect(&cluster.url()).await.unwrap();
+    for (node, keys) in keys_of_each(&cluster).iter().enumerate() {
+        for key in keys {
+            let guard = client.lock(key.as_str()).acquire().await.unwrap();
+            let lock = format!("lock:{key}");
+            assert!(has(&cluster, node, &lock), "{key}");
+            guard.renew().await.unwrap();
+            guard.release().await.unwrap();
+            assert!(!has(&cluster, node, &lock), "{key}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn client_connects_to_the_nodes_that_it_needs() {
+    let cluster = RedisCluster::start();
+    let client = client(cluster.url());
+    let owner = cluster.first_owner(LOCK);
+    hold(&client).await.release().await.unwrap();
+    for node in 0..6 {
+        let expected = usize::from(node == owner);
+        let found = subscribers(&cluster, node);
+        // The map may have been asked from another node, which keeps no connection.
+        eventually("connections", LONG, async || {
+            subscribers(&cluster, node) == expected
+        })
+        .await;
+        assert!(found <= 1, "{found} connections to node {node}");
+    }
+}
+
+#[tokio::test]
+async fn waiters_of_all_nodes_are_served_in_order_and_by_messages() {
+    let cluster = RedisCluster::start();
+    let holder = client(cluster.url());
+    let waiter = client(cluster.url());
+    for [key, _] in keys_of_each(&cluster) {
+        let guard = holder.lock(key.as_str()).acquire().await.unwrap();
+        let waiting = waiter.lock(key.as_str()).wait(LONG);
+        let waiting = tokio::spawn(waiting.acquire());
+        let owner = cluster.first_owner(&format!("lock:{key}"));
+        let queue = format!("{{lock:{key}}}:w");
+        let mut admin = cluster.nodes[owner].connection();
+        eventually("waiter", LONG, async || exists(&mut admin, &queue)).await;
+        let token = guard.fencing_token();
+        guard.release().await.unwrap();
+        let served = served(waiting).await;
+        assert!(served.fencing_token() > token);
+        served.release().await.unwrap();
+    }
+}
+
+/// A client is subscribed on each node and gets a copy of a message from each of them. A late copy finds that its owner
+/// has ended; it had it ended once more, for each node.
+#[tokio::test]
+async fn copies_of_a_message_cause_no_command() {
+    let cluster = RedisCluster::start();
+    let (holder, waiter) = (client(cluster.url()), client(cluster.url()));
+    // Connections to all nodes.
+    for [key, _] in keys_of_each(&cluster) {
+        for client in [&holder, &waiter] {
+            let guard = client.lock(key.as_str()).acquire().await.unwrap();
+            guard.release().await.unwrap();
+        }
+    }
+    let owner = cluster.first_owner(LOCK);
+    let mut admin = cluster.nodes[owner].connection();
+    let mut monitors: Vec<_> = cluster.nodes.iter().map(|node| node.monitor()).collect();
+    for _ in 0..10 {
+        let guard = hold(&holder).await;
+        let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
+        eventually("waiter", LONG, async || exists(&mut admin, QUEUE)).await;
+        guard.release().await.unwrap();
+        let served = served(waiting).await;
+        served.release().await.unwrap();
+    }
+    // A copy would have arrived by now.
+    hold(&holder).await.release().await.unwrap();
+    let scripts = |name: &str| name.starts_with("EVAL");
+    let sent: usize = monitors
+        .iter_mut()
+        .map(|monitor| {
+            let commands = monitor.take();
+            commands.iter().filter(|it| scripts(&it.name)).count()
+        })
+        .sum();
+    // Each turn: acquire, acquire that queues, release that finds the waiter, its `end`, confirmation, release. A poll
+    // may come between.
+    assert!(sent <= 10 * 8 + 2, "{sent} scripts");
+}
+
+#[tokio::test]
+async fn many_callers_of_many_locks_exclude_each_other() {
+    const KEYS: usize = 24;
+    let cluster = RedisCluster::start();
+    let clients = [(); 3].map(|()| client(cluster.url()));
+    let inside: Vec<_> = (0..KEYS)
+        .map(|_| std::sync::Arc::new(tokio::sync::Mutex::new(())))
+        .collect();
+    let mut callers = JoinSet::new();
+    for caller in 0..KEYS * 6 {
+        let client = clients[caller % 3].clone();
+        let inside = inside[caller % KEYS].clone();
+        callers.spawn(async move {
+            for _ in 0..3 {
+                let lock = client.lock(format!("many:{}", caller % KEYS)).wait(LONG);
+                let guard = lock.acquire().await.unwrap();
+                let alone = inside.try_lock().expect("nobody else is inside");
+                tokio::task::yield_now().await;
+                drop(alone);
+                guard.release().await.unwrap();
+            }
+        });
+    }
+    while let Some(caller) = callers.join_next().await {
+        caller.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn leases_on_all_nodes_are_renewed() {
+    let cluster = RedisCluster::start();
+    let client = client(cluster.url());
+    let ttl = ms(1_500);
+    let mut guards = Vec::new();
+    for key in keys_of_each(&cluster).concat() {
+        guards.push(client.lock(key).ttl(ttl).acquire().await.unwrap());
+    }
+    tokio::time::sleep(ttl * 2).await;
+    for guard in guards {
+        assert!(guard.is_valid());
+        guard.release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn keys_of_one_slot_are_locked_together_and_others_are_refused() {
+    let cluster = RedisCluster::start();
+    let client = client(cluster.url());
+    let guard = client
+        .lock_all(["{account}:1", "{account}:2"])
+        .acquire()
+        .await
+        .unwrap();
+    guard.renew().await.unwrap();
+    guard.release().await.unwrap();
+    let error = client
+        .lock_all(["account:1", "account:2"])
+        .acquire()
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::InvalidKey);
+    let text = error.to_string();
+    assert!(
+        text.contains("the keys are in different slots: give them one hash tag"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn readers_and_permits_work_on_a_cluster() {
+    let cluster = RedisCluster::start();
+    let clients = [(); 2].map(|()| client(cluster.url()));
+    for [key, _] in keys_of_each(&cluster) {
+        let readers = [
+            clients[0]
+                .lock(key.as_str())
+                .read()
+                .acquire()
+                .await
+                .unwrap(),
+            clients[1]
+                .lock(key.as_str())
+                .read()
+                .acquire()
+                .await
+                .unwrap(),
+        ];
+        let writing = clients[0].lock(key.as_str()).write().wait(LONG);
+        let writing = tokio::spawn(writing.acquire());
+        for reader in readers {
+            reader.release().await.unwrap();
+        }
+        served(writing).await.release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn cluster_of_one_node_is_a_cluster() {
+    let cluster = RedisCluster::with(1, 1);
+    let client = LockClient::connect(&cluster.url()).await.unwrap();
+    hold(&client).await.release().await.unwrap();
+}
+
+/// The nodes that the URL names only say where the others are.
+#[tokio::test]
+async fn one_node_that_answers_is_enough_to_find_the_others() {
+    let mut cluster = RedisCluster::start();
+    let url = cluster.url();
+    let owner = cluster.first_owner(LOCK);
+    let seed = (owner + 1) % 3;
+    let free = cluster.nodes[owner].port();
+    let dead = 1; // Nothing listens there.
+    let url = url.split("//").next().unwrap().to_owned()
+        + &format!(
+            "//127.0.0.1:{dead},127.0.0.1:{}",
+            cluster.nodes[seed].port()
+        );
+    assert_ne!(free, dead);
+    let client = client(url);
+    hold(&client).await.release().await.unwrap();
+    let _: Vec<Value> = cluster.ask(seed, &["CLUSTER", "SLOTS"]);
+    cluster.nodes[seed].kill9();
+    // The others go on without that node until its failure is agreed on.
+    let _ = client.lock(KEY).acquire().await;
+}

@@ -1,0 +1,233 @@
+//! Locks that replicas have before their callers have them.
+
+use harness::{
+    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisCluster, RedisServer, client, eventually, exists,
+    hold, ms, nothing_is_left, served, soon,
+};
+use lock_runtime::{LockClient, LockErrorKind};
+use redis::Connection;
+use tokio::task::JoinSet;
+
+/// A primary with replicas that have all of its data.
+async fn replicated(replicas: usize) -> (RedisServer, Vec<RedisServer>) {
+    let primary = RedisServer::builder().rights(REPLICA_RIGHTS).start();
+    let replicas: Vec<_> = (0..replicas)
+        .map(|_| RedisServer::builder().replica_of(&primary).start())
+        .collect();
+    for replica in &replicas {
+        let mut admin = replica.connection();
+        eventually("replication", LONG, async || is_synchronised(&mut admin)).await;
+    }
+    (primary, replicas)
+}
+
+fn is_synchronised(replica: &mut Connection) -> bool {
+    let info: String = harness::ask(replica, &["INFO", "replication"]);
+    info.contains("master_link_status:up")
+}
+
+/// A client that waits for so many replicas.
+fn waiting_client(url: String, replicas: u32) -> LockClient {
+    let builder = LockClient::builder().url(url).wait_replicas(replicas);
+    builder.build().expect("the settings are valid")
+}
+
+/// How often a server ran a command.
+fn calls(server: &RedisServer, command: &str) -> u64 {
+    let info: String = harness::ask(&mut server.connection(), &["INFO", "commandstats"]);
+    let line = format!("cmdstat_{command}:calls=");
+    let calls = info.lines().find_map(|text| text.strip_prefix(&line));
+    calls.map_or(0, |text| {
+        let number = text.split(',').next().expect("a list has an entry");
+        number.parse().expect("a number")
+    })
+}
+
+#[tokio::test]
+async fn lock_is_on_all_replicas_when_its_caller_has_it() {
+    let (primary, replicas) = replicated(2).await;
+    let client = waiting_client(primary.url(), 2);
+    let mut replicas: Vec<_> = replicas.iter().map(|it| (it, it.connection())).collect();
+    for number in 0..50 {
+        let key = format!("order:{number}");
+        let guard = client.lock(key.as_str()).acquire().await.unwrap();
+        for (_, replica) in &mut replicas {
+            assert!(exists(replica, &format!("lock:{key}")), "{key}");
+        }
+        guard.release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn reader_writer_and_several_keys_are_on_a_replica_when_their_callers_have_them() {
+    let (primary, replicas) = replicated(1).await;
+    let client = waiting_client(primary.url(), 1);
+    let mut replica = replicas[0].connection();
+    for number in 0..20 {
+        let key = |name: &str| format!("{name}:{number}");
+        let reader = client.lock(key("read")).read().acquire().await.unwrap();
+        assert!(exists(&mut replica, &format!("lock:{}", key("read"))));
+        let another = client.lock(key("read")).read().acquire().await.unwrap();
+        let members: Vec<String> = harness::ask(
+            &mut replica,
+            &["ZRANGE", &format!("{{lock:{}}}:r", key("read")), "0", "-1"],
+        );
+        assert_eq!(members.len(), 3, "two readers and the sum: {members:?}");
+        let writer = client.lock(key("write")).write().acquire().await.unwrap();
+        assert!(exists(&mut replica, &format!("lock:{}", key("write"))));
+        let pair = [key("a"), key("b")];
+        let both = client.lock_all(pair.clone()).acquire().await.unwrap();
+        for key in &pair {
+            assert!(exists(&mut replica, &format!("lock:{key}")), "{key}");
+        }
+        for guard in [reader, another, writer, both] {
+            guard.release().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn lock_that_too_few_replicas_have_is_given_back() {
+    let (primary, replicas) = replicated(1).await;
+    let client = waiting_client(primary.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    replicas[0].pause();
+    for wait in [ms(0), ms(400)] {
+        let error = client.lock(KEY).wait(wait).acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("0 of 1 replicas acknowledged the lock within 100ms"),
+            "{text}"
+        );
+        nothing_is_left(&mut primary.connection(), LONG).await;
+    }
+    replicas[0].resume();
+    hold(&client).await.release().await.unwrap();
+}
+
+/// Two of three are asked for; the third may lack the lock.
+#[tokio::test]
+async fn replica_that_is_not_needed_may_be_away() {
+    let (primary, replicas) = replicated(2).await;
+    replicas[1].pause();
+    let client = waiting_client(primary.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    let strict = waiting_client(primary.url(), 2);
+    let error = strict.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+    assert!(error.to_string().contains("1 of 2 replicas"), "{error}");
+    replicas[1].resume();
+}
+
+#[tokio::test]
+async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
+    let (primary, replicas) = replicated(1).await;
+    let client = waiting_client(primary.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    replicas[0].pause();
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    // It was refused at least once.
+    eventually("second WAIT", LONG, async || calls(&primary, "wait") >= 3).await;
+    assert!(!waiting.is_finished());
+    replicas[0].resume();
+    served(waiting).await.release().await.unwrap();
+}
+
+/// A grant to the next caller, of the same client or of another one, is awaited like any.
+#[tokio::test]
+async fn lock_that_is_handed_on_waits_for_replicas_too() {
+    let (primary, replicas) = replicated(1).await;
+    let clients = [(); 2].map(|()| {
+        let builder = LockClient::builder().url(primary.url());
+        builder.wait_replicas(1).local_turns(1).build().unwrap()
+    });
+    let mut admin = primary.connection();
+    for next in &clients {
+        let guard = hold(&clients[0]).await;
+        let waiting = tokio::spawn(next.lock(KEY).wait(ms(1_500)).acquire());
+        if !std::ptr::eq(next, &clients[0]) {
+            eventually("waiter", LONG, async || exists(&mut admin, QUEUE)).await;
+        } else {
+            tokio::task::yield_now().await;
+        }
+        replicas[0].pause();
+        guard.release().await.unwrap();
+        let error = soon(waiting).await.unwrap().unwrap_err();
+        assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
+        replicas[0].resume();
+        nothing_is_left(&mut admin, LONG).await;
+    }
+}
+
+/// A WAIT blocks what comes behind it, so it follows the writes of all callers that came together.
+#[tokio::test]
+async fn callers_that_come_together_share_a_wait() {
+    const CALLERS: u64 = 200;
+    let (primary, _replicas) = replicated(1).await;
+    let client = waiting_client(primary.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    let before = calls(&primary, "wait");
+    let mut callers = JoinSet::new();
+    for number in 0..CALLERS {
+        callers.spawn(client.lock(format!("order:{number}")).wait(LONG).acquire());
+    }
+    let guards = callers.join_all().await;
+    assert!(guards.iter().all(Result::is_ok));
+    let waits = calls(&primary, "wait") - before;
+    assert!(waits <= CALLERS / 4, "{waits} for {CALLERS} callers");
+}
+
+/// The wait is on a connection of its own, and is not what messages come on.
+#[tokio::test]
+async fn second_connection_is_not_subscribed() {
+    let (primary, _replicas) = replicated(1).await;
+    let client = waiting_client(primary.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    let channels: Vec<String> = harness::ask(&mut primary.connection(), &["PUBSUB", "CHANNELS"]);
+    assert_eq!(channels.len(), 1, "{channels:?}");
+    let words = ["PUBSUB", "NUMSUB", &channels[0]];
+    let (_, subscribers): (String, i64) = harness::ask(&mut primary.connection(), &words);
+    assert_eq!(subscribers, 1);
+}
+
+/// The replica never got the lock, and would be promoted without it: its caller never had it.
+#[tokio::test]
+async fn body_does_not_begin_with_a_lock_that_the_next_primary_would_lack() {
+    let mut cluster = RedisCluster::start();
+    let client = waiting_client(cluster.url(), 1);
+    hold(&client).await.release().await.unwrap();
+    let primary = cluster.first_owner(LOCK);
+    let replica = cluster.replica_of(primary);
+    cluster.nodes[replica].pause();
+    let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+    assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
+    cluster.nodes[primary].kill9();
+    cluster.nodes[replica].resume();
+    cluster.wait_until_promoted(replica);
+    // The new primary has no replica.
+    let other = harness::client(cluster.url());
+    hold(&other).await.release().await.unwrap();
+}
+
+#[test]
+fn replica_timeout_is_checked() {
+    for timeout in [ms(0), ms(501)] {
+        let builder = LockClient::builder()
+            .url("redis://127.0.0.1")
+            .wait_replicas(1);
+        let error = builder.replica_timeout(timeout).build().unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
+        assert!(
+            error
+                .to_string()
+                .contains("replica_timeout must be between 1 ms and half"),
+            "{error}"
+        );
+    }
+    let builder = LockClient::builder().url("redis://127.0.0.1");
+    assert!(
+        builder.replica_timeout(ms(0)).build().is_ok(),
+        "it is not used"
+    );
+    let _ = client("redis://127.0.0.1");
+}
