@@ -1,8 +1,9 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
 //! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock,
-//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
-//! one [`transport`], a socket that all threads write and any waiting thread reads.
+//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`], where the
+//! [`url`] or a [`sentinel`] says, and has one [`transport`], a socket that all threads write and any waiting thread
+//! reads.
 
 mod address;
 mod addresses;
@@ -18,6 +19,7 @@ mod deletion;
 mod error_reply;
 mod eviction_check;
 mod hello;
+mod locator;
 mod node;
 mod once_per_server;
 mod open_socket;
@@ -28,6 +30,7 @@ mod redirect;
 mod redis_wire;
 mod renewals;
 mod scripts;
+mod sentinel;
 mod shared_connection;
 mod socket;
 mod tls;

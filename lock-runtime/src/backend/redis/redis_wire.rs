@@ -39,6 +39,7 @@ impl RedisWire {
             expected: match servers {
                 Servers::One(_) => ServerMode::Standalone,
                 Servers::Cluster(_) => ServerMode::ClusterNode,
+                Servers::Sentinels(_) => ServerMode::Primary,
             },
             background,
             background_only: options.background_only,

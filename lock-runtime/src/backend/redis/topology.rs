@@ -8,6 +8,7 @@ use redis::Value;
 
 use super::cluster::Cluster;
 use super::connect::{Settings, Setup};
+use super::locator::Locator;
 use super::node::{Node, NodeError, Purpose, ScriptCall, SendEvent};
 use super::push::PushEvent;
 use super::url::Servers;
@@ -19,7 +20,7 @@ use crate::lease::record::Grant;
 
 /// The nodes of a client.
 pub(super) enum Topology {
-    /// One server has every lock.
+    /// One server has every lock. It may be another one after a failover.
     Single(Node),
     Cluster(Cluster),
 }
@@ -31,8 +32,18 @@ impl Topology {
         settings: Settings,
         events: Arc<dyn WireEvents>,
     ) -> Topology {
+        let single = |locator| {
+            Topology::single(
+                Setup {
+                    locator,
+                    settings: settings.clone(),
+                },
+                events.clone(),
+            )
+        };
         match servers {
-            Servers::One(address) => Topology::single(Setup { address, settings }, events),
+            Servers::One(address) => single(Locator::Fixed(address)),
+            Servers::Sentinels(sentinels) => single(Locator::Sentinels(Arc::new(sentinels))),
             Servers::Cluster(seeds) => Topology::Cluster(Cluster::new(seeds, settings, events)),
         }
     }

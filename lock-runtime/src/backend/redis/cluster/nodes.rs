@@ -11,6 +11,7 @@ use super::slot_map::{MovedSlots, SlotMap};
 use super::slots_reply::SlotRange;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::connect::{Settings, Setup};
+use crate::backend::redis::locator::Locator;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::redirect::Redirect;
@@ -136,7 +137,7 @@ impl Nodes {
         known.last_id += 1;
         let id = NodeId(known.last_id);
         let setup = Setup {
-            address,
+            locator: Locator::Fixed(address),
             settings: self.settings.clone(),
         };
         let nodes = self.this.clone();
