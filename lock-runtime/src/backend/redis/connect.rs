@@ -27,7 +27,7 @@ use crate::lease::owner_id::ClientId;
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// The shortest time before the sentinels are asked again. Jitter may add half as much again.
+/// The shortest time before the sentinels are asked again. Jitter at most doubles it.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// What all connections of a client share.
