@@ -74,14 +74,29 @@
 //! |---|---|
 //! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
 //! | `rediss://…` | there too, over TLS; needs the feature `tls` |
+//! | `redis-sentinel://[user[:password]@]host[:26379][,host…][/database][?…]#name` | on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://` |
 //! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
 //! | `redis-cluster://[user[:password]@]host[:6379][,host…]` | on a cluster; one node that answers is enough to find the others |
 //! | `memory://` | in this process |
 //!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
-//! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. A server that is not what the URL says, such
-//! as a replica, a Sentinel, or a node of a cluster where the URL says one server, is recognised and refused. [`LockClient::connect`] says more of them, [`LockClientBuilder`] has the
+//! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. Likewise `valkey-cluster://`,
+//! `valkey-sentinel://` and `valkeys-sentinel://`. A server that is not what the URL says, such as a replica, or a Sentinel
+//! or a node of a cluster where the URL says one server, is recognised and refused. [`LockClient::connect`] says more of
+//! them, [`LockClientBuilder`] has the
 //! certificates for TLS.
+//!
+//! A URL of sentinels takes these parameters, after `?` and separated by `&`:
+//!
+//! - `sentinel_user` and `sentinel_password`, the login at the sentinels. That before the `@` is for the primary.
+//! - `sentinelMasterId`, another place for the name of the primary.
+//! - `sentinel_tls=false`: only the primary is reached over TLS.
+//!
+//! While there is a connection to a primary, the sentinels are asked for another one every half second. After a
+//! failover all held locks are confirmed at once on the new primary. A failover is asynchronous: the new primary may
+//! lack the last locks. Then two holders are possible until the first one learns of its loss. The
+//! [fencing token](FencingToken) of
+//! the second is higher.
 //!
 //! # When not to use it
 //!

@@ -70,6 +70,15 @@ pub const REDISSON_RIGHTS: &[&str] = &[
     "+publish",
 ];
 
+/// The minimal permissions of a lock client's user on a Sentinel, likewise.
+pub const SENTINEL_RIGHTS: &[&str] = &[
+    "resetchannels",
+    "&+switch-master",
+    "+subscribe",
+    "+sentinel|master",
+    "+sentinel|get-master-addr-by-name",
+];
+
 /// Name and password of the harness, whose inspections and faults need every right.
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";

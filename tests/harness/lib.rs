@@ -17,13 +17,14 @@ mod raw;
 pub mod rounds;
 pub mod rows;
 mod scene;
+mod sentinels;
 mod server;
 mod shares;
 mod tls;
 mod wait;
 mod worker;
 
-pub use acl::{CLUSTER_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS};
+pub use acl::{CLUSTER_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS};
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};
@@ -36,6 +37,9 @@ pub use raw::{
 pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
+};
+pub use sentinels::{
+    DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,
 };
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, Share};

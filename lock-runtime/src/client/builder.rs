@@ -52,8 +52,9 @@ impl LockClient {
     /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
     /// reached within a second, `Rejected` when it refuses the user or the password.
     ///
-    /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel, a Redis
-    /// before 6.2, a server without RESP3 and a node of a cluster are `Rejected`. Clusters are not supported
+    /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel whose
+    /// URL does not say so, a name that the sentinels do not know, a Redis before 6.2, a server without RESP3 and a
+    /// node of a cluster are `Rejected`. Clusters are not supported
     /// yet, not even of one node, since its keys may move. A replica is `Unavailable`, since it may be
     /// promoted: this call fails at once, and calls of an existing client repeat their attempts during `wait`.
     ///

@@ -1,4 +1,4 @@
-//! Locks where one machine is not enough: clusters, and primaries with replicas.
+//! Locks where one machine is not enough: clusters, primaries with replicas, and those that sentinels watch.
 //!
 //! | what | file |
 //! |---|---|
@@ -7,8 +7,12 @@
 //! | nodes by names, addresses, or a map of them | `cluster::names` |
 //! | replicas that take over | `cluster::failover` |
 //! | locks that replicas must have before their callers | `replicas` |
+//! | a primary that sentinels name | `sentinel::finding` |
+//! | another primary while there is a connection | `sentinel::failover` |
+//! | logins, permissions, TLS | `sentinel::access` |
 //! | URLs that name something else | `urls` |
 
 mod cluster;
 mod replicas;
+mod sentinel;
 mod urls;

@@ -29,6 +29,13 @@ impl Address {
         Ok(Address::Tcp { host, port, tls })
     }
 
+    /// Has commands and answers travel unencrypted.
+    pub(super) fn remove_tls(&mut self) {
+        if let Address::Tcp { tls, .. } = self {
+            *tls = None;
+        }
+    }
+
     /// The likely mistake in the URL if the server closed the connection during the setup.
     pub(super) fn hint_if_closed(&self) -> &'static str {
         match self {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::RedisConnectionInfo;
+use tokio::time::{sleep, timeout};
 
 use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
@@ -13,12 +14,14 @@ use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::ServerMode;
+use super::locator::Locator;
 use super::renewals::WaitReplicas;
+use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{OnTransportEvent, Transport};
 use super::{eviction_check, hello, open_socket, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::background::Background;
+use crate::background::{Background, random};
 use crate::config::Options;
 use crate::config::address_map::AddressMap;
 use crate::lease::owner_id::ClientId;
@@ -26,6 +29,9 @@ use crate::lease::owner_id::ClientId;
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
+
+/// The shortest time before the sentinels are asked again. Jitter at most doubles it.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// What all connections of a client share.
 #[derive(Clone)]
@@ -68,7 +74,7 @@ impl Settings {
 /// The settings of all connections to a node.
 #[derive(Clone)]
 pub(super) struct Setup {
-    pub(super) address: Arc<Address>,
+    pub(super) locator: Locator,
     /// Whether the connections are subscribed to the client's channels.
     pub(super) is_subscribed: bool,
     pub(super) settings: Settings,
@@ -76,9 +82,9 @@ pub(super) struct Setup {
 
 impl Setup {
     /// The setup of connections for all commands and messages.
-    pub(super) fn new(address: impl Into<Arc<Address>>, settings: Settings) -> Setup {
+    pub(super) fn new(locator: impl Into<Locator>, settings: Settings) -> Setup {
         Setup {
-            address: address.into(),
+            locator: locator.into(),
             is_subscribed: true,
             settings,
         }
@@ -92,14 +98,75 @@ impl Setup {
         &self,
         began: Instant,
         reached: &AtomicBool,
-        client_ids: impl FnOnce() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl FnOnce(ConnectionId) -> OnTransportEvent,
+        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
+        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+    ) -> Result<Connection, SetupError> {
+        match &self.locator {
+            Locator::Fixed(address) => {
+                let connecting = self.connect_to(address, began, reached, client_ids, on_event);
+                connecting.await
+            }
+            Locator::Sentinels(sentinels) => {
+                let connecting = self.connect_by(sentinels, began, reached, client_ids, on_event);
+                // Boxed, since only a client of sentinels needs it.
+                Box::pin(connecting).await
+            }
+        }
+    }
+
+    /// Connects to the server that the sentinels name, and asks them again while that is no primary or not reached: they
+    /// learn of a failover at different times.
+    async fn connect_by(
+        &self,
+        sentinels: &Arc<Sentinels>,
+        began: Instant,
+        reached: &AtomicBool,
+        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
+        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+    ) -> Result<Connection, SetupError> {
+        let Settings {
+            background,
+            command_timeout,
+            ..
+        } = &self.settings;
+        // A silent sentinel or server takes a part of the time, so that another one may be found in the rest.
+        let share = *command_timeout * 2 / 5;
+        let mut finder = Finder::new(sentinels.clone(), background.clone(), share);
+        loop {
+            let attempt = async {
+                let (primary, by) = finder.find().await?;
+                let address = sentinels.address_of(&primary)?;
+                let connecting = self.connect_to(&address, began, reached, &client_ids, &on_event);
+                match timeout(share, connecting).await {
+                    Ok(connected) => Ok(connected?.named_by_sentinel(primary, by)),
+                    Err(_) => Err(SetupError::Failed(WireError::unavailable(format!(
+                        "{address} did not let us connect within {share:?}"
+                    )))),
+                }
+            };
+            let failure = match attempt.await {
+                Ok(connection) => return Ok(connection),
+                Err(failure) => failure,
+            };
+            let pause = SHORTEST_PAUSE.mul_f64(1.0 + random::jitter());
+            let is_late = began.elapsed() + pause + share > *command_timeout;
+            if failure.is_final() || is_late {
+                return Err(failure);
+            }
+            sleep(pause).await;
+        }
+    }
+
+    async fn connect_to(
+        &self,
+        address: &Address,
+        began: Instant,
+        reached: &AtomicBool,
+        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
+        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let Setup {
-            address, settings, ..
-        } = self;
         let Settings {
             login,
             expected,
@@ -107,7 +174,7 @@ impl Setup {
             background_only,
             command_timeout,
             ..
-        } = settings;
+        } = &self.settings;
         let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
         let client_ids = match self.is_subscribed {
             true => client_ids()?,
@@ -145,7 +212,7 @@ impl Setup {
             })
         });
 
-        let broken = |lost: ConnectionLost| self.describe_lost(&lost.error);
+        let broken = |lost: ConnectionLost| describe_lost(address, &lost.error);
         let refused = |error: redis::RedisError| describe_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
         let greeting = greeting.extract_error().map_err(refused)?;
@@ -166,26 +233,35 @@ impl Setup {
         Ok(Connection::new(id, transport, deletion, client_ids, began))
     }
 
-    /// Describes the loss of a connection during its setup.
-    fn describe_lost(&self, error: &io::Error) -> WireError {
-        if let Some(error) = tls::classify(error) {
-            return error;
-        }
-        let hint = match error.kind() {
-            io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe => self.address.hint_if_closed(),
-            _ => "",
+    /// Calls `on_elsewhere` once the sentinels, if there are any, name another primary than the one that a connection
+    /// leads to. The watch ends with the connection.
+    pub(super) fn watch(
+        &self,
+        connection: &Connection,
+        on_elsewhere: impl FnOnce() + Send + 'static,
+    ) {
+        let (Locator::Sentinels(sentinels), Some((primary, number))) =
+            (&self.locator, connection.named.clone())
+        else {
+            return;
         };
-        WireError::unavailable(format!("{}{hint}", describe_broken(error)))
+        let background = &self.settings.background;
+        let elsewhere = until_elsewhere(sentinels.clone(), primary, number, background.clone());
+        let watch = Watch::begin(background, async move {
+            elsewhere.await;
+            on_elsewhere();
+        });
+        if let Some(watch) = watch {
+            let is_first = connection.watch.set(watch).is_ok();
+            debug_assert!(is_first, "a connection is watched once");
+        }
     }
 
     pub(super) fn describe_timeout(&self) -> WireError {
-        let (timeout, address) = (self.settings.command_timeout, &self.address);
-        let hint = address.hint_if_silent();
+        let (timeout, locator) = (self.settings.command_timeout, &self.locator);
+        let hint = locator.hint_if_silent();
         WireError::unavailable(format!(
-            "{address} did not let us connect within {timeout:?}{hint}"
+            "{locator} did not let us connect within {timeout:?}{hint}"
         ))
     }
 }
@@ -195,11 +271,34 @@ pub(super) fn channel_of(id: ClientId) -> String {
     format!("{CHANNEL}{}", id.as_str())
 }
 
+/// Describes the loss of a connection during its setup.
+fn describe_lost(address: &Address, error: &io::Error) -> WireError {
+    if let Some(error) = tls::classify(error) {
+        return error;
+    }
+    let hint = match error.kind() {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe => address.hint_if_closed(),
+        _ => "",
+    };
+    WireError::unavailable(format!("{}{hint}", describe_broken(error)))
+}
+
 /// Why there is no connection.
 pub(super) enum SetupError {
     /// The server cannot keep locks.
     UnfitServer(WireError),
     Failed(WireError),
+}
+
+impl SetupError {
+    /// Whether the next attempt would fail as well.
+    fn is_final(&self) -> bool {
+        let (SetupError::UnfitServer(error) | SetupError::Failed(error)) = self;
+        matches!(error, WireError::Refused(_))
+    }
 }
 
 impl From<WireError> for SetupError {

@@ -1,13 +1,14 @@
 //! One connection to a node, from its setup to its end.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 
 use super::deletion::Deletion;
+use super::sentinel::{Primary, Watch};
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
@@ -34,6 +35,10 @@ pub(super) struct Connection {
     unanswered: AtomicU32,
     /// When the server last answered, at first during the setup.
     last_answer: Mutex<Instant>,
+    /// The server and the number of the sentinel that named it, if one did.
+    pub(super) named: Option<(Primary, usize)>,
+    /// Ends with the connection.
+    pub(super) watch: OnceLock<Watch>,
 }
 
 /// Why a command has no answer.
@@ -64,7 +69,15 @@ impl Connection {
             is_useful: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
             last_answer: Mutex::new(Instant::now()),
+            named: None,
+            watch: OnceLock::new(),
         }
+    }
+
+    /// The connection was made where that sentinel said.
+    pub(super) fn named_by_sentinel(mut self, primary: Primary, number: usize) -> Connection {
+        self.named = Some((primary, number));
+        self
     }
 
     /// The server's command to compare and delete, unless there is none or it was refused.

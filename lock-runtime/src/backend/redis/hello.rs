@@ -17,6 +17,10 @@ pub(super) enum ServerMode {
     Standalone,
     /// A node of a cluster, a primary or a replica: both know which node has which lock.
     ClusterNode,
+    /// The server that sentinels name as the primary, and that has all locks.
+    Primary,
+    /// A Sentinel, which knows the primary.
+    Sentinel,
 }
 
 /// Appends the command. Each user may run it.
@@ -50,13 +54,25 @@ pub(super) fn check(
         })
     };
     match (expected, field("mode"), field("role")) {
-        (_, Some("sentinel"), _) => {
+        (ServerMode::Sentinel, Some("sentinel"), _) => {}
+        (ServerMode::Sentinel, Some("cluster"), _) => {
             return Err(WireError::refused(format!(
-                "{server} is a Sentinel, which keeps no locks; the URL must name the primary that it \
-                 watches, best by a name that follows a failover"
+                "{server} is no Sentinel but a node of a cluster; the URL must begin with \
+                 redis-cluster://"
             )));
         }
-        (ServerMode::Standalone, Some("cluster"), _) => {
+        (ServerMode::Sentinel, Some(_), _) => {
+            return Err(WireError::refused(format!(
+                "{server} is no Sentinel; the URL must begin with redis://, or name the sentinels"
+            )));
+        }
+        (_, Some("sentinel"), _) => {
+            return Err(WireError::refused(format!(
+                "{server} is a Sentinel, which keeps no locks; the URL must begin with \
+                 redis-sentinel:// and end with # and the name of the primary"
+            )));
+        }
+        (ServerMode::Standalone | ServerMode::Primary, Some("cluster"), _) => {
             return Err(WireError::refused(format!(
                 "{server} is a node of a cluster, which divides its keys among its nodes; the URL must \
                  begin with redis-cluster://"
@@ -72,6 +88,13 @@ pub(super) fn check(
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
+            )));
+        }
+        // The answer is as good as that to ROLE, since the server takes both from the same field, and needs neither a
+        // right nor a round trip.
+        (ServerMode::Primary, _, Some("replica" | "slave")) => {
+            return Err(WireError::unavailable(format!(
+                "{server} is a replica, although the sentinels name it as the primary"
             )));
         }
         _ => {}
@@ -233,6 +256,37 @@ mod tests {
             ("sentinel", "is a Sentinel"),
         ] {
             let WireError::Refused(text) = check(mode, "master").unwrap_err() else {
+                panic!("{mode}: unavailable")
+            };
+            assert!(text.to_string().contains(words), "{text}");
+        }
+    }
+
+    #[test]
+    fn primary_that_sentinels_name_is_no_replica() {
+        let check = |fields: &[(&str, &str)]| check_as(ServerMode::Primary, fields);
+        assert!(check(&[("mode", "standalone"), ("role", "master")]).is_ok());
+        for role in ["replica", "slave"] {
+            let refused = check(&[("mode", "standalone"), ("role", role)]).unwrap_err();
+            let WireError::Unavailable(text) = refused else {
+                panic!("{role} is refused, and may be promoted")
+            };
+            assert!(text.to_string().contains("the sentinels name it"), "{text}");
+        }
+    }
+
+    #[test]
+    fn sentinel_is_expected_where_the_url_says_so() {
+        let check = |mode: &str| check_as(ServerMode::Sentinel, &[("mode", mode)]);
+        assert!(check("sentinel").is_ok());
+        for (mode, words) in [
+            (
+                "standalone",
+                "is no Sentinel; the URL must begin with redis://",
+            ),
+            ("cluster", "must begin with redis-cluster://"),
+        ] {
+            let WireError::Refused(text) = check(mode).unwrap_err() else {
                 panic!("{mode}: unavailable")
             };
             assert!(text.to_string().contains(words), "{text}");

@@ -1,9 +1,9 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
-//! Files, from the top: [`redis_wire`] has the protocol's commands, and [`redisson`] those for Redisson's record;
-//! [`topology`] says which [`node`] has a lock,
-//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`] and has
-//! one [`transport`], a socket that all threads write and any waiting thread reads.
+//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock,
+//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`], where the
+//! [`url`], a [`cluster`] or a [`sentinel`] says, and has one [`transport`], a socket that all threads write and any waiting
+//! thread reads.
 
 mod address;
 mod addresses;
@@ -19,6 +19,7 @@ mod deletion;
 mod error_reply;
 mod eviction_check;
 mod hello;
+mod locator;
 mod node;
 mod node_error;
 mod once_per_server;
@@ -32,6 +33,7 @@ mod redisson;
 mod renewals;
 mod replication;
 mod scripts;
+mod sentinel;
 mod shared_connection;
 mod socket;
 mod tls;

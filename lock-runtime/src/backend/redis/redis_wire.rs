@@ -40,6 +40,7 @@ impl RedisWire {
         let expected = match servers {
             Servers::One(_) => ServerMode::Standalone,
             Servers::Cluster(_) => ServerMode::ClusterNode,
+            Servers::Sentinels(_) => ServerMode::Primary,
         };
         let settings = Settings::new(login, expected, options, background);
         RedisWire {

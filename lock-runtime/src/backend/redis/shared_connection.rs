@@ -235,12 +235,7 @@ impl SharedConnection {
 
     /// Closes `connection`. The next command makes another one.
     pub(super) fn drop_connection(&self, connection: &Connection, reason: &str) {
-        if self.shared.forget(connection.id) {
-            connection.transport.close(reason);
-            self.shared.push(PushEvent::Disconnected(connection.id));
-            // Last, since a subscriber may block.
-            self.shared.report_dropped(reason);
-        }
+        self.shared.drop_connection(connection, reason);
     }
 }
 
@@ -277,6 +272,26 @@ fn is_late(time: Instant, until: Instant) -> bool {
 impl Shared {
     fn push(&self, event: PushEvent<'_>) {
         (self.on_push)(self.node, event);
+    }
+
+    fn drop_connection(&self, connection: &Connection, reason: &str) {
+        if self.forget(connection.id) {
+            connection.transport.close(reason);
+            self.push(PushEvent::Disconnected(connection.id));
+            // Last, since a subscriber may block.
+            self.report_dropped(reason);
+        }
+    }
+
+    /// Has the connection dropped once its server is the primary no more.
+    fn watch(self: &Arc<Shared>, connection: &Arc<Connection>) {
+        // Weak, since the watch ends with the connection.
+        let (shared, watched) = (Arc::downgrade(self), Arc::downgrade(connection));
+        self.setup.watch(connection, move || {
+            if let (Some(shared), Some(connection)) = (shared.upgrade(), watched.upgrade()) {
+                shared.drop_connection(&connection, "its server is the primary no more");
+            }
+        });
     }
 
     fn report_dropped(&self, reason: &str) {

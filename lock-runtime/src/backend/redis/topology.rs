@@ -22,7 +22,7 @@ use crate::lease::record::Grant;
 
 /// The nodes of a client.
 pub(super) enum Topology {
-    /// One server has every lock.
+    /// One server has every lock. It may be another one after a failover.
     Single {
         node: Node,
         replication: Option<Arc<Replication>>,
@@ -39,6 +39,9 @@ impl Topology {
     ) -> Topology {
         match servers {
             Servers::One(address) => Topology::single(Setup::new(address, settings), events),
+            Servers::Sentinels(sentinels) => {
+                Topology::single(Setup::new(Arc::new(sentinels), settings), events)
+            }
             Servers::Cluster(seeds) => Topology::Cluster(Cluster::new(seeds, settings, events)),
         }
     }

@@ -147,8 +147,8 @@ async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
 #[tokio::test]
 async fn a_sentinel_is_refused() {
     let sentinel = RedisServer::builder().sentinel().start();
-    let sentence =
-        "is a Sentinel, which keeps no locks; the URL must name the primary that it watches";
+    let sentence = "is a Sentinel, which keeps no locks; the URL must begin with redis-sentinel:// and end \
+                    with # and the name of the primary";
     refused("redis://", sentinel.port(), sentence).await;
 }
 

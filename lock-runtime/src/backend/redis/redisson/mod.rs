@@ -22,6 +22,7 @@ pub(crate) use self::subscription::Subscription;
 use super::command::{Argument, millis};
 use super::connect::{Settings, Setup};
 use super::hello::ServerMode;
+use super::locator::Locator;
 use super::node::{Purpose, ScriptCall, SendEvent};
 use super::node_error::NodeError;
 use super::scripts::parse_release_reply;
@@ -55,24 +56,30 @@ impl RedissonWire {
         events: Arc<dyn WireEvents>,
     ) -> Result<RedissonWire, LockError> {
         let Target { servers, login } = target;
-        let Servers::One(address) = servers else {
-            return Err(LockError::invalid_options(
-                "Redisson's record is kept on one server; the URL must begin with redis://",
-            ));
+        let (locator, expected) = match servers {
+            Servers::One(address) => (Locator::from(address), ServerMode::Standalone),
+            Servers::Sentinels(sentinels) => {
+                (Locator::from(Arc::new(sentinels)), ServerMode::Primary)
+            }
+            Servers::Cluster(_) => {
+                return Err(LockError::invalid_options(
+                    "Redisson's record is kept on one server; the URL must not name a cluster",
+                ));
+            }
         };
         if options.wait_replicas > 0 {
             return Err(LockError::invalid_options(
                 "Redisson's record waits for no replicas",
             ));
         }
-        let settings = Settings::new(login, ServerMode::Standalone, options, background);
+        let settings = Settings::new(login, expected, options, background);
         let client = Builder::from_random_bytes(random::bytes()?).into_uuid();
         let listeners = Arc::new(Listeners::new());
         let events = RedissonEvents {
             listeners: listeners.clone(),
             events,
         };
-        let node = only_node(Setup::new(address, settings), Arc::new(events));
+        let node = only_node(Setup::new(locator, settings), Arc::new(events));
         Ok(RedissonWire {
             channels: Arc::new(Channels { node, listeners }),
             client: client.hyphenated().to_string(),

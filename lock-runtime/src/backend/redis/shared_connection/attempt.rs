@@ -63,6 +63,9 @@ impl Shared {
             }
             *current = state;
         }
+        if let Ok(connection) = &attempt {
+            self.watch(connection);
+        }
         let connected = attempt.as_ref().ok().cloned();
         outcome.send_replace(Some(attempt));
         if let Some(connection) = connected {

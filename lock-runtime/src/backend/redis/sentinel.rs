@@ -1,0 +1,15 @@
+//! Sentinels: which server is the primary now, and when another one is.
+//!
+//! A connection is made where a [`finder`] says, and ends when its [`watch`] learns of another primary. In all else the
+//! primary is like a single server.
+
+mod finder;
+mod primary;
+mod sentinel_connection;
+mod sentinels;
+mod watch;
+
+pub(super) use finder::Finder;
+pub(super) use primary::Primary;
+pub(super) use sentinels::Sentinels;
+pub(super) use watch::{Watch, until_elsewhere};

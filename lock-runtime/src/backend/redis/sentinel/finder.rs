@@ -1,0 +1,131 @@
+//! Finds the primary: asks all sentinels side by side.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::primary::{Named, Primary, choose, newest};
+use super::sentinel_connection::SentinelConnection;
+use super::sentinels::Sentinels;
+use crate::backend::redis::transport::TransportEvent;
+use crate::backend::wire::error::WireError;
+use crate::background::Background;
+
+/// How long the other sentinels may take once one has answered. A sentinel that is gone must not delay each connection,
+/// and one that answers later is heard by the next question.
+const SHARE: Duration = Duration::from_millis(250);
+
+/// Asks the sentinels, as often as one connection to the primary needs, on one connection to each.
+pub(in crate::backend::redis) struct Finder {
+    sentinels: Arc<Sentinels>,
+    background: Background,
+    /// Bounds one question.
+    patience: Duration,
+    connections: Vec<Option<SentinelConnection>>,
+}
+
+impl Finder {
+    /// Must be used on the background.
+    pub(in crate::backend::redis) fn new(
+        sentinels: Arc<Sentinels>,
+        background: Background,
+        patience: Duration,
+    ) -> Finder {
+        let connections = sentinels.addresses.iter().map(|_| None).collect();
+        Finder {
+            sentinels,
+            background,
+            patience,
+            connections,
+        }
+    }
+
+    /// The primary, and the number of a sentinel that named it.
+    pub(in crate::backend::redis) async fn find(&mut self) -> Result<(Primary, usize), WireError> {
+        let answers = self.ask_all().await?;
+        let Named { primary, by, .. } = choose(&answers).expect("one has answered");
+        Ok((primary.clone(), *by))
+    }
+
+    /// Whether the sentinels name another primary than `current`.
+    pub(super) async fn is_elsewhere(&mut self, current: &Primary) -> bool {
+        match self.ask_all().await {
+            Ok(answers) => {
+                let newest = newest(&answers);
+                newest.iter().all(|named| named.primary != *current)
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// The answers of at least one sentinel. A refusal says more than a sentinel that is not reached.
+    async fn ask_all(&mut self) -> Result<Vec<Named>, WireError> {
+        let mut asking = JoinSet::new();
+        for (number, connection) in self.connections.iter_mut().enumerate() {
+            let (sentinels, background) = (self.sentinels.clone(), self.background.clone());
+            let (connection, patience) = (connection.take(), self.patience);
+            let address = sentinels.addresses[number].to_string();
+            asking.spawn(async move {
+                let asked = ask(sentinels, number, connection, &background, patience);
+                let silent = || WireError::unavailable(format!("the sentinel {address} is silent"));
+                timeout(patience, asked)
+                    .await
+                    .unwrap_or_else(|_| Err(silent()))
+            });
+        }
+        let mut answers = Vec::new();
+        let mut failure = WireError::unavailable("no sentinel was asked");
+        let mut enough: Option<Instant> = None;
+        loop {
+            let late = async {
+                match enough {
+                    Some(time) => sleep_until(time).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                asked = asking.join_next() => match asked {
+                    Some(Ok(Ok((connection, named)))) => {
+                        self.connections[named.by] = Some(connection);
+                        answers.push(named);
+                        enough.get_or_insert(Instant::now() + SHARE);
+                    }
+                    Some(Ok(Err(error))) => {
+                        if !matches!(failure, WireError::Refused(_)) {
+                            failure = error;
+                        }
+                    }
+                    Some(Err(error)) => failure = WireError::unavailable(error.to_string()),
+                    None => break,
+                },
+                () = late => break,
+            }
+        }
+        match answers.is_empty() {
+            true => Err(failure),
+            false => Ok(answers),
+        }
+    }
+}
+
+async fn ask(
+    sentinels: Arc<Sentinels>,
+    number: usize,
+    connection: Option<SentinelConnection>,
+    background: &Background,
+    patience: Duration,
+) -> Result<(SentinelConnection, Named), WireError> {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => {
+            let on_event = Box::new(|_: TransportEvent<'_>| {});
+            SentinelConnection::open(sentinels, number, background, patience, on_event).await?
+        }
+    };
+    let named = connection.named().await?;
+    Ok((connection, named))
+}

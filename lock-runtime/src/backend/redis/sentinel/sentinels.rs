@@ -1,0 +1,28 @@
+//! The sentinels that a URL names.
+
+use redis::RedisConnectionInfo;
+
+use super::primary::Primary;
+use crate::backend::redis::address::Address;
+use crate::backend::wire::error::WireError;
+
+/// The sentinels that watch a primary. There is at least one.
+pub(in crate::backend::redis) struct Sentinels {
+    /// The name of the primary.
+    pub(in crate::backend::redis) name: String,
+    pub(in crate::backend::redis) addresses: Vec<Address>,
+    /// The login at the sentinels, which is not that at the primary.
+    pub(in crate::backend::redis) login: RedisConnectionInfo,
+    /// An address that is reached as the primary is.
+    pub(in crate::backend::redis) beside: Address,
+}
+
+impl Sentinels {
+    /// Where to connect to a primary.
+    pub(in crate::backend::redis) fn address_of(
+        &self,
+        primary: &Primary,
+    ) -> Result<Address, WireError> {
+        self.beside.beside(&primary.host, primary.port)
+    }
+}

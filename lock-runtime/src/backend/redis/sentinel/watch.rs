@@ -1,0 +1,105 @@
+//! Learns that the primary is another server, while there is a connection to it.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::finder::Finder;
+use super::primary::Primary;
+use super::sentinel_connection::SentinelConnection;
+use super::sentinels::Sentinels;
+use crate::backend::redis::transport::TransportEvent;
+use crate::background::Background;
+
+/// The time between two questions. An answer may tell of a failover a second before the event does, and the loss of a
+/// subscription is silent.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a sentinel may take to answer before the next one is asked.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A task on the background that ends when this is dropped.
+pub(in crate::backend::redis) struct Watch {
+    task: JoinHandle<()>,
+    background: Background,
+}
+
+impl Watch {
+    /// `None` in a forked child.
+    pub(in crate::backend::redis) fn begin(
+        background: &Background,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<Watch> {
+        let task = background.spawn(task)?;
+        let background = background.clone();
+        Some(Watch { task, background })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // In a forked child the task's mutexes may be locked for ever.
+        if self.background.check_process().is_ok() {
+            self.task.abort();
+        }
+    }
+}
+
+/// Completes when the sentinels name another primary than `current`. One sentinel is asked, `number` at first, and the
+/// next one if it does not answer or was wrong.
+pub(in crate::backend::redis) async fn until_elsewhere(
+    sentinels: Arc<Sentinels>,
+    current: Primary,
+    mut number: usize,
+    background: Background,
+) {
+    loop {
+        if ask_until_elsewhere(&sentinels, &current, number, &background).await {
+            let mut finder = Finder::new(sentinels.clone(), background.clone(), PATIENCE);
+            if finder.is_elsewhere(&current).await {
+                return;
+            }
+        }
+        number = (number + 1) % sentinels.addresses.len();
+        sleep(PAUSE).await;
+    }
+}
+
+/// Asks one sentinel until it names another primary than `current`: true; or does not answer, or knows none: false.
+async fn ask_until_elsewhere(
+    sentinels: &Arc<Sentinels>,
+    current: &Primary,
+    number: usize,
+    background: &Background,
+) -> bool {
+    let switched = Arc::new(Notify::new());
+    let on_event = {
+        let switched = switched.clone();
+        // A broken connection is noticed by the next question.
+        Box::new(move |_: TransportEvent<'_>| switched.notify_one())
+    };
+    let opening = async {
+        let sentinels = sentinels.clone();
+        let opened =
+            SentinelConnection::open(sentinels, number, background, PATIENCE, on_event).await;
+        let connection = opened.ok()?;
+        connection.subscribe().await.ok()?;
+        Some(connection)
+    };
+    let Ok(Some(connection)) = timeout(PATIENCE, opening).await else {
+        return false;
+    };
+    loop {
+        match timeout(PATIENCE, connection.primary()).await {
+            Ok(Ok(Some(primary))) if primary == *current => {}
+            Ok(Ok(Some(_))) => return true,
+            Ok(Ok(None) | Err(_)) | Err(_) => return false,
+        }
+        // An event is asked about, since it may be older than the connection to the primary.
+        let _ = timeout(PAUSE, switched.notified()).await;
+    }
+}

@@ -1,0 +1,5 @@
+//! Locks on a primary that sentinels watch.
+
+mod access;
+mod failover;
+mod finding;

@@ -1,0 +1,121 @@
+//! Logins, permissions and TLS at the sentinels and at the primary.
+
+use std::time::Instant;
+
+use harness::{
+    Authority, LONG, RIGHTS, RedisServer, SENTINEL_RIGHTS, SLACK, TlsServer, ask, cycle,
+    eventually, hold, sentinel_of, sentinel_url, tls_sentinel_of,
+};
+use lock_runtime::{LockClient, LockErrorKind};
+
+async fn refused_at_once(url: &str, words: &str) {
+    let began = Instant::now();
+    let error = LockClient::connect(url).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+    assert!(!error.to_string().contains("s3cret"), "{error}");
+    assert!(began.elapsed() < SLACK, "{:?}", began.elapsed());
+}
+
+/// How many logins a server has refused.
+fn wrong_passwords(server: &RedisServer) -> i64 {
+    let log: Vec<Vec<redis::Value>> = ask(&mut server.connection(), &["ACL", "LOG"]);
+    let count = |entry: &Vec<redis::Value>| redis::from_redis_value_ref::<i64>(&entry[1]);
+    let counts = log.iter().map(count);
+    counts.sum::<Result<_, _>>().expect("an entry has a count")
+}
+
+#[tokio::test]
+async fn wrong_password_is_refused_by_the_one_that_it_is_for() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let at_sentinel = format!("the sentinel 127.0.0.1:{}: WRONGPASS", sentinel.port());
+    let url = sentinel_url(&[&sentinel]);
+    let with = url.replace('#', "?sentinel_user=harness&sentinel_password=s3cret#");
+    refused_at_once(&with, &at_sentinel).await;
+    assert_eq!(wrong_passwords(&sentinel), 1);
+    let with = url.replace("://", "://harness:s3cret@");
+    refused_at_once(&with, "WRONGPASS").await;
+    assert_eq!(wrong_passwords(&server), 1);
+}
+
+#[tokio::test]
+async fn missing_password_of_a_sentinel_is_named() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let secure = ["ACL", "SETUSER", "default", "resetpass", ">s3cret"];
+    let _: () = ask(&mut sentinel.connection(), &secure);
+    let url = sentinel_url(&[&sentinel]);
+    refused_at_once(&url, "and the URL has no `sentinel_password`").await;
+    let with = url.replace('#', "?sentinel_password=s3cret#");
+    cycle(&LockClient::connect(&with).await.unwrap()).await;
+}
+
+/// The page of permissions.
+const PAGE: &str = include_str!("../../../../lock-runtime/src/docs/security.md");
+
+#[test]
+fn page_prints_the_rights() {
+    let rule: Vec<_> = PAGE.split_whitespace().collect();
+    assert!(
+        rule.windows(SENTINEL_RIGHTS.len())
+            .any(|words| words == SENTINEL_RIGHTS)
+    );
+}
+
+/// A command that is refused would be in the log.
+#[tokio::test]
+async fn rights_are_enough_and_each_of_them_is_used() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let user = ["ACL", "SETUSER", "service", "reset", "on", ">password"];
+    let (mut at_server, mut at_sentinel) = (server.connection(), sentinel.connection());
+    let _: () = ask(&mut at_server, &[&user, RIGHTS, &["+info"]].concat());
+    let _: () = ask(&mut at_sentinel, &[&user, SENTINEL_RIGHTS].concat());
+    let _: () = ask(&mut at_sentinel, &["ACL", "LOG", "RESET"]);
+    let login = "?sentinel_user=service&sentinel_password=password#";
+    let url = sentinel_url(&[&sentinel]).replace("://", "://service:password@");
+    let client = LockClient::connect(&url.replace('#', login)).await.unwrap();
+    let guard = hold(&client).await;
+    eventually("watch", LONG, async || {
+        let clients: String = ask(&mut at_sentinel, &["CLIENT", "LIST"]);
+        let watch =
+            |line: &str| line.contains(" sub=1 ") && line.contains("get-master-addr-by-name");
+        clients.lines().any(watch)
+    })
+    .await;
+    guard.release().await.unwrap();
+    let refused: Vec<redis::Value> = ask(&mut at_sentinel, &["ACL", "LOG"]);
+    assert!(refused.is_empty(), "{refused:?}");
+    for right in SENTINEL_RIGHTS {
+        let Some(command) = right.strip_prefix("+sentinel|") else {
+            continue;
+        };
+        let _: () = ask(
+            &mut at_sentinel,
+            &["ACL", "SETUSER", "service", &format!("-sentinel|{command}")],
+        );
+        refused_at_once(&url.replace('#', login), "NOPERM").await;
+        let _: () = ask(&mut at_sentinel, &["ACL", "SETUSER", "service", right]);
+    }
+}
+
+#[tokio::test]
+async fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let (sentinel, port) = tls_sentinel_of(&server, &authority);
+    for url in [
+        format!("rediss-sentinel://127.0.0.1:{port}#mymaster"),
+        format!(
+            "rediss-sentinel://127.0.0.1:{}?sentinel_tls=false#mymaster",
+            sentinel.port()
+        ),
+    ] {
+        let client = LockClient::builder()
+            .url(url)
+            .ca_certificate(authority.pem());
+        let client = client.build().unwrap();
+        cycle(&client).await;
+    }
+}

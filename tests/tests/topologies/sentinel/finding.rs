@@ -1,0 +1,116 @@
+//! Which server is the primary when a connection is made.
+
+use std::time::Instant;
+
+use harness::{
+    KEY, LOCK, LONG, RedisSentinels, RedisServer, SLACK, ask, client, exists, hold, ms,
+    primary_and_replica, sentinel_of, sentinel_url, served,
+};
+use lock_runtime::{LockClient, LockErrorKind};
+
+#[tokio::test]
+async fn lock_is_on_the_primary() {
+    let all = RedisSentinels::start();
+    let client = LockClient::connect(&all.url()).await.unwrap();
+    let guard = hold(&client).await;
+    assert!(exists(&mut all.servers[0].connection(), LOCK));
+    guard.release().await.unwrap();
+    assert!(!exists(&mut all.servers[0].connection(), LOCK));
+}
+
+/// The primary of a stale sentinel says that it is one, and would grant each lock a second time.
+#[tokio::test]
+async fn newest_sentinel_is_right_although_a_stale_one_answers() {
+    let all = RedisSentinels::start();
+    let (old, promoted) = (RedisServer::start(), all.fail_over(0));
+    let stale = [(); 2].map(|()| sentinel_of(&old, 2));
+    let url = sentinel_url(&[&stale[0], &all.sentinels[0], &stale[1]]);
+    for _ in 0..5 {
+        let client = LockClient::connect(&url).await.unwrap();
+        let guard = hold(&client).await;
+        assert!(exists(&mut all.servers[promoted].connection(), LOCK));
+        assert!(!exists(&mut old.connection(), LOCK));
+        guard.release().await.unwrap();
+    }
+}
+
+/// The sentinel names a server that has been made a replica.
+#[tokio::test]
+async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {
+    let (_primary, replica) = primary_and_replica();
+    let sentinel = sentinel_of(&replica, 1);
+    let url = sentinel_url(&[&sentinel]);
+    let error = LockClient::connect(&url).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let sentence = "is a replica, although the sentinels name it as the primary";
+    assert!(error.to_string().contains(sentence), "{error}");
+    let client = client(url);
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::time::sleep(ms(300)).await;
+    let _: () = ask(&mut replica.connection(), &["REPLICAOF", "NO", "ONE"]);
+    served(waiting).await.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn primary_stays_in_use_without_two_of_three_sentinels() {
+    let mut all = RedisSentinels::start();
+    let holder = client(all.url());
+    let guard = hold(&holder).await;
+    all.sentinels[0].kill9();
+    all.sentinels[1].pause();
+    guard.renew().await.unwrap();
+    let newcomer = client(all.url());
+    let waiting = tokio::spawn(newcomer.lock(KEY).wait(LONG).acquire());
+    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
+    // Long enough for the watch to have tried both.
+    let guard = hold(&holder).await;
+    tokio::time::sleep(SLACK).await;
+    assert_eq!(all.watching(2), 2, "clients that watch the last sentinel");
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn sentinels_that_are_gone_are_named_and_a_connection_outlives_them() {
+    let server = RedisServer::start();
+    let mut sentinel = sentinel_of(&server, 1);
+    let url = sentinel_url(&[&sentinel]);
+    let holder = client(&*url);
+    let guard = hold(&holder).await;
+    sentinel.pause();
+    let silent = LockClient::connect(&url).await.unwrap_err();
+    assert_eq!(silent.kind(), LockErrorKind::Unavailable, "{silent}");
+    let words = format!("the sentinel 127.0.0.1:{} is silent", sentinel.port());
+    assert!(silent.to_string().contains(&words), "{silent}");
+    sentinel.kill9();
+    let gone = LockClient::connect(&url).await.unwrap_err();
+    assert_eq!(gone.kind(), LockErrorKind::Unavailable, "{gone}");
+    let words = format!("cannot connect to 127.0.0.1:{}", sentinel.port());
+    assert!(gone.to_string().contains(&words), "{gone}");
+    guard.renew().await.unwrap();
+    guard.release().await.unwrap();
+}
+
+/// A client asks nothing before its first command, and nothing once it is dropped.
+#[tokio::test]
+async fn sentinel_is_watched_while_there_is_a_connection() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let all = RedisSentinels {
+        servers: vec![server],
+        sentinels: vec![sentinel],
+    };
+    let client = client(all.url());
+    tokio::time::sleep(ms(100)).await;
+    assert_eq!(all.watching(0), 0);
+    hold(&client).await.release().await.unwrap();
+    let is_watching = |count: usize| {
+        let all = &all;
+        harness::eventually("watch", LONG, async move || all.watching(0) == count)
+    };
+    is_watching(1).await;
+    drop(client);
+    let dropped = Instant::now();
+    is_watching(0).await;
+    assert!(dropped.elapsed() < SLACK, "{:?}", dropped.elapsed());
+}
