@@ -84,27 +84,21 @@ async fn copies_of_a_message_cause_no_command() {
     let owner = cluster.first_owner(LOCK);
     let mut admin = cluster.nodes[owner].connection();
     let mut monitors: Vec<_> = cluster.nodes.iter().map(|node| node.monitor()).collect();
-    for _ in 0..10 {
+    let mut turns = Vec::new();
+    for _ in 0..11 {
         let guard = hold(&holder).await;
         let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
         eventually("waiter", LONG, async || exists(&mut admin, QUEUE)).await;
         guard.release().await.unwrap();
         let served = served(waiting).await;
         served.release().await.unwrap();
+        let commands = monitors.iter_mut().flat_map(|monitor| monitor.take());
+        turns.push(commands.filter(|it| it.name.starts_with("EVAL")).count());
     }
-    // A copy would have arrived by now.
-    hold(&holder).await.release().await.unwrap();
-    let scripts = |name: &str| name.starts_with("EVAL");
-    let sent: usize = monitors
-        .iter_mut()
-        .map(|monitor| {
-            let commands = monitor.take();
-            commands.iter().filter(|it| scripts(&it.name)).count()
-        })
-        .sum();
-    // Each turn: acquire, acquire that queues, release that finds the waiter, its `end`, confirmation, release. A poll
-    // may come between.
-    assert!(sent <= 10 * 8 + 2, "{sent} scripts");
+    // Acquire, acquire that queues, `end` by the holder that a message told of the waiter, confirmation, release. A poll
+    // may come between on a slow machine, so most turns count, and not all.
+    turns.sort_unstable();
+    assert_eq!(turns[6], 5, "{turns:?}");
 }
 
 #[tokio::test]
