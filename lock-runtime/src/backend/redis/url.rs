@@ -102,6 +102,7 @@ impl Target {
             addresses,
             login: resp3(url.login),
             beside,
+            epoch: Default::default(),
         };
         Ok(Target {
             servers: Servers::Sentinels(sentinels),

@@ -4,23 +4,27 @@ use std::time::Instant;
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, RedisSentinels, RedisServer, SLACK, ask, client, eventually, exists,
-    hold, served, soon,
+    hold, sentinel_of, sentinel_url, served, soon,
 };
 
-/// Whether a client is connected to a server.
-fn has_client(server: &RedisServer) -> bool {
-    let channels: Vec<String> = ask(&mut server.connection(), &["PUBSUB", "CHANNELS", "lock:*"]);
-    !channels.is_empty()
+/// The ids of the lock clients that are connected to a server. Sentinels, which subscribe there as well, have names.
+fn clients_of(server: &RedisServer) -> Vec<String> {
+    let clients: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
+    let is_ours = |line: &&str| line.contains(" name= ") && !line.contains(" sub=0 ");
+    let id = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    clients.lines().filter(is_ours).map(id).collect()
 }
 
-/// Waits until a client has left the old primary, which says for ten seconds more that it is one.
-async fn noticed(all: &RedisSentinels, promoted: usize) {
+/// Waits until all clients have left the old primary, which says for ten seconds more that it is one. What they did
+/// there until then would be lost.
+async fn noticed(all: &RedisSentinels, promoted: usize, clients: usize) {
     let named = Instant::now();
-    eventually("connection", LONG, async || {
-        has_client(&all.servers[promoted])
+    eventually("connections", LONG, async || {
+        clients_of(&all.servers[promoted]).len() == clients
     })
     .await;
     assert!(named.elapsed() < SLACK, "after {:?}", named.elapsed());
+    assert!(clients_of(&all.servers[0]).is_empty());
 }
 
 /// Waits until all replicas have all that was written: they are sent it in order.
@@ -42,7 +46,7 @@ async fn ordered_failover_is_noticed_by_holder_and_waiter() {
     eventually("waiter", LONG, async || exists(&mut admin, QUEUE)).await;
     wait_for_replication(&all).await;
     let promoted = all.fail_over(0);
-    noticed(&all, promoted).await;
+    noticed(&all, promoted, 2).await;
     guard.renew().await.unwrap();
     let token = guard.fencing_token();
     guard.release().await.unwrap();
@@ -70,7 +74,33 @@ async fn failover_is_noticed_by_the_next_sentinel_when_the_watched_one_is_gone()
     })
     .await;
     let promoted = all.fail_over(rest[0]);
-    noticed(&all, promoted).await;
+    noticed(&all, promoted, 1).await;
+    guard.release().await.unwrap();
+}
+
+/// The sentinel that is watched next missed the failover. The connection stays, since another one contradicts it.
+#[tokio::test]
+async fn stale_sentinel_does_not_end_a_connection() {
+    let mut all = RedisSentinels::start();
+    let (old, promoted) = (RedisServer::start(), all.fail_over(0));
+    let stale = [(); 2].map(|()| sentinel_of(&old, 2));
+    let [one, other, _] = &all.sentinels[..] else {
+        panic!("there are three")
+    };
+    let client = client(sentinel_url(&[one, &stale[0], other, &stale[1]]));
+    let guard = client.lock(KEY).ttl(LONG * 6).acquire().await.unwrap();
+    eventually("watch", LONG, async || {
+        (0..2).any(|number| all.watching(number) == 1)
+    })
+    .await;
+    let connection = clients_of(&all.servers[promoted]);
+    let watched = (0..2).find(|&number| all.watching(number) == 1).unwrap();
+    all.sentinels[watched].kill9();
+    eventually("watch of the other sentinel", LONG, async || {
+        all.watching(1 - watched) == 1
+    })
+    .await;
+    assert_eq!(clients_of(&all.servers[promoted]), connection);
     guard.release().await.unwrap();
 }
 

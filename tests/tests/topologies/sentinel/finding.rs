@@ -34,6 +34,21 @@ async fn newest_sentinel_is_right_although_a_stale_one_answers() {
     }
 }
 
+/// The sentinels that knew of the failover are gone, and the client remembers that there was one.
+#[tokio::test]
+async fn stale_sentinel_is_not_believed_by_a_client_that_has_seen_the_failover() {
+    let mut all = RedisSentinels::start();
+    let (old, promoted) = (RedisServer::start(), all.fail_over(0));
+    let stale = sentinel_of(&old, 2);
+    let client = client(sentinel_url(&[&all.sentinels[0], &stale]));
+    hold(&client).await.release().await.unwrap();
+    all.sentinels[0].kill9();
+    all.servers[promoted].kill9();
+    let error = client.lock(KEY).wait(SLACK).acquire().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(!exists(&mut old.connection(), LOCK));
+}
+
 /// The sentinel names a server that has been made a replica.
 #[tokio::test]
 async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {

@@ -2,6 +2,7 @@
 
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -105,10 +106,24 @@ impl Finder {
                 () = late => break,
             }
         }
-        match answers.is_empty() {
-            true => Err(failure),
-            false => Ok(answers),
+        match answers.iter().map(|named| named.epoch).max() {
+            Some(epoch) => self.compare(epoch, answers),
+            None => Err(failure),
         }
+    }
+
+    /// The answers, unless they are older than what this client has seen. If all sentinels agree on that, they were set
+    /// up anew, and count from zero.
+    fn compare(&self, epoch: u64, answers: Vec<Named>) -> Result<Vec<Named>, WireError> {
+        let seen = &self.sentinels.epoch;
+        let is_stale = epoch < seen.load(Ordering::Relaxed);
+        if is_stale && answers.len() < self.connections.len() {
+            return Err(WireError::unavailable(
+                "the sentinels that answer have missed a failover",
+            ));
+        }
+        seen.store(epoch, Ordering::Relaxed);
+        Ok(answers)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The sentinels that a URL names.
 
+use std::sync::atomic::AtomicU64;
+
 use redis::RedisConnectionInfo;
 
 use super::primary::Primary;
@@ -15,6 +17,8 @@ pub(in crate::backend::redis) struct Sentinels {
     pub(in crate::backend::redis) login: RedisConnectionInfo,
     /// An address that is reached as the primary is.
     pub(in crate::backend::redis) beside: Address,
+    /// The highest epoch of the last answers. Sentinels that know of a lower one have missed a failover.
+    pub(in crate::backend::redis) epoch: AtomicU64,
 }
 
 impl Sentinels {
