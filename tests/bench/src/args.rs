@@ -9,7 +9,7 @@ use crate::readme;
 pub(crate) const USAGE: &str = "\
 usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--page FILE] [--readme FILE]
 
-parts: cycle callers network server modes instructions attribute retained spread transfers processes curve
+parts: cycle callers network server modes cluster instructions attribute retained spread transfers processes curve
        handoff crash crowd held growth
 --quick     seconds instead of minutes: whether all of it works, and no figure to rely on
 --markdown  writes the tables to FILE as Markdown
