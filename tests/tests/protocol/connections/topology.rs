@@ -136,8 +136,8 @@ async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
     let node = RedisServer::builder()
         .config("cluster-enabled", "yes")
         .start();
-    let sentence = "is a node of a cluster, which divides its keys among its nodes, and clusters are \
-                    not supported yet; the URL must name a server outside of a cluster";
+    let sentence = "is a node of a cluster, which divides its keys among its nodes; the URL must \
+                    begin with redis-cluster://";
     refused("redis://", node.port(), sentence).await;
     let all = ["CLUSTER", "ADDSLOTSRANGE", "0", "16383"];
     let _: () = ask(&mut node.connection(), &all);
