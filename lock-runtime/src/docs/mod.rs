@@ -3,6 +3,7 @@
 //! | page | read it if |
 //! |---|---|
 //! | [`cookbook`] | you have a job, a handler, a transaction or a queue and want a recipe |
+//! | [`where_locks_are`] | you choose between one server, replicas, Sentinel and a cluster |
 //! | [`testing`] | you test functions that take locks, without a server |
 //! | [`observability`] | you watch locks in logs, traces and dashboards |
 //! | [`faults`] | you want to know what a fault does to a lock, and which test shows it |
@@ -14,6 +15,10 @@
 
 pub mod cookbook {
     #![doc = include_str!("cookbook.md")]
+}
+
+pub mod where_locks_are {
+    #![doc = include_str!("where.md")]
 }
 
 pub mod testing {
