@@ -196,4 +196,5 @@ suite!(
     redis_over_a_unix_socket,
     crate::conformance::store::OverUnix
 );
+suite!(redis_sentinel, crate::conformance::store::BehindSentinel);
 suite!(redis_cluster, crate::conformance::store::OnCluster);

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use harness::{Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisServer, TlsServer};
+use harness::{
+    Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisServer, TlsServer, sentinel_of,
+    sentinel_url,
+};
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
 /// Where locks are kept during one test.
@@ -189,6 +192,32 @@ impl Store for OverUnix {
     fn builder(&self) -> LockClientBuilder {
         let path = self.folder.path().join(OverUnix::SOCKET);
         patient(format!("redis+unix://{}", path.display()))
+    }
+
+    async fn is_empty(&self) -> bool {
+        has_fences_alone(&self.server).await
+    }
+}
+
+/// On the primary that a sentinel names.
+pub(crate) struct BehindSentinel {
+    server: RedisServer,
+    sentinel: RedisServer,
+}
+
+impl Store for BehindSentinel {
+    fn open() -> BehindSentinel {
+        let server = RedisServer::start();
+        let sentinel = sentinel_of(&server, 1);
+        BehindSentinel { server, sentinel }
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        patient(sentinel_url(&[&self.sentinel]))
     }
 
     async fn is_empty(&self) -> bool {
