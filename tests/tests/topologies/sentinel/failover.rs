@@ -83,6 +83,8 @@ async fn failover_is_noticed_by_the_next_sentinel_when_the_watched_one_is_gone()
 async fn stale_sentinel_does_not_end_a_connection() {
     let mut all = RedisSentinels::start();
     let (old, promoted) = (RedisServer::start(), all.fail_over(0));
+    // Sentinels tell each other of a failover once in two seconds.
+    assert_eq!(all.wait_for_failover(1), promoted);
     let stale = [(); 2].map(|()| sentinel_of(&old, 2));
     let [one, other, _] = &all.sentinels[..] else {
         panic!("there are three")
