@@ -9,7 +9,7 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use foldhash::HashMap;
@@ -35,8 +35,9 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) struct OffloadedTask {
     number: u64,
     slot: Mutex<Slot>,
+    /// Nothing while the caller polls.
     caller: Mutex<Option<Waker>>,
-    /// Whether the task was woken and has not been polled since.
+    /// Whether the task or its answer woke and the caller has not polled since.
     is_woken: AtomicBool,
     /// The same, at the last check.
     was_woken: AtomicBool,
@@ -82,11 +83,36 @@ impl OffloadedTask {
         self.wake_by_ref();
     }
 
-    /// Polls the task, if there is one and no thread is polling it.
-    fn poll(self: &Arc<OffloadedTask>, cx: &Context<'_>) {
-        let caller = cx.waker().clone();
-        let previous = self.caller.lock().replace(caller);
+    /// Polls the task, if there is one, and then `answer`, which is usually sent by the task.
+    ///
+    /// What the task wakes meanwhile is only noted: with the answer, the caller's task would be scheduled although it
+    /// is just being polled, and polled once more for nothing.
+    fn poll_for<T>(
+        self: &Arc<OffloadedTask>,
+        answer: &mut oneshot::Receiver<T>,
+        cx: &Context<'_>,
+    ) -> Poll<Option<T>> {
+        let previous = self.caller.lock().take();
         drop(previous);
+        self.is_woken.store(false, Ordering::Release);
+        self.was_woken.store(false, Ordering::Relaxed);
+        let waker = Waker::from(self.clone());
+        let mut inner = Context::from_waker(&waker);
+        self.poll(&mut inner);
+        if let Poll::Ready(answer) = Pin::new(answer).poll(&mut inner) {
+            return Poll::Ready(answer.ok());
+        }
+        let caller = cx.waker().clone();
+        *self.caller.lock() = Some(caller);
+        // Either this sees what was noted, or the one who noted it sees the caller.
+        if self.is_woken.load(Ordering::Acquire) {
+            self.wake_caller();
+        }
+        Poll::Pending
+    }
+
+    /// Polls the task, if there is one and no thread is polling it.
+    fn poll(&self, cx: &mut Context<'_>) {
         let mut slot = self.slot.lock();
         let mut task = match mem::replace(&mut *slot, Slot::Polling) {
             Slot::Ready(task) => task,
@@ -96,19 +122,19 @@ impl OffloadedTask {
             }
         };
         drop(slot);
-        self.is_woken.store(false, Ordering::Release);
-        self.was_woken.store(false, Ordering::Relaxed);
-        let waker = Waker::from(self.clone());
         // Polled without the mutex, since the task may wake itself. If it panics, it is done.
         let close = CloseOnDrop(self);
-        if task
-            .as_mut()
-            .poll(&mut Context::from_waker(&waker))
-            .is_pending()
-        {
+        if task.as_mut().poll(cx).is_pending() {
             mem::forget(close);
             *self.slot.lock() = Slot::Ready(task);
         }
+    }
+
+    /// Wakes the caller, if it waits to be woken.
+    fn wake_caller(&self) {
+        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
+        let caller = self.caller.lock().take();
+        wake_all(caller);
     }
 
     /// Moves the task to the background, and any task that may still be assigned.
@@ -150,9 +176,7 @@ impl Wake for OffloadedTask {
 
     fn wake_by_ref(self: &Arc<OffloadedTask>) {
         self.is_woken.store(true, Ordering::Release);
-        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
-        let caller = self.caller.lock().take();
-        wake_all(caller);
+        self.wake_caller();
     }
 }
 
@@ -181,11 +205,7 @@ impl InlineRunner {
     /// The answer is polled outside the budget of the caller's task. When that is used up, tokio wakes the
     /// task after its poll has ended, and so never if an executor inside the poll waits for this.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
-        unconstrained(poll_fn(|cx| {
-            self.offloaded.poll(cx);
-            Pin::new(&mut *answer).poll(cx).map(Result::ok)
-        }))
-        .await
+        unconstrained(poll_fn(|cx| self.offloaded.poll_for(answer, cx))).await
     }
 
     /// Closes the slot, if it is empty: no task will be assigned any more.

@@ -153,3 +153,49 @@ async fn done_task_is_not_watched() {
     })
     .await;
 }
+
+/// A waker that counts.
+#[derive(Default)]
+struct Wakes(AtomicU64);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Wakes>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn answer_that_its_task_sends_during_a_poll_does_not_wake_the_caller_again() {
+    let mut runner = InlineRunner::new(&background());
+    let (notify, mut answer) = assign(runner.offloaded());
+    let wakes = Arc::new(Wakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+    let mut waiting = Box::pin(runner.wait_for(&mut answer));
+    assert!(waiting.as_mut().poll(&mut cx).is_pending());
+    assert_eq!(wakes.0.load(Ordering::Relaxed), 0);
+    notify.notify_one();
+    assert_eq!(wakes.0.load(Ordering::Relaxed), 1);
+    assert!(waiting.as_mut().poll(&mut cx).is_ready());
+    assert_eq!(wakes.0.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn task_that_wakes_itself_during_a_poll_is_polled_again_by_its_caller() {
+    let mut runner = InlineRunner::new(&background());
+    let (reply, mut answer) = oneshot::channel();
+    let task = Box::pin(async move {
+        let mut is_first = true;
+        poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            match mem::take(&mut is_first) {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            }
+        })
+        .await;
+        let _ = reply.send(here());
+    });
+    runner.offloaded().assign(&background(), task);
+    assert_eq!(soon(runner.wait_for(&mut answer)).await, Some(here()));
+}
