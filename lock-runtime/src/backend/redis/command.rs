@@ -98,18 +98,31 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
     }
 }
 
-fn write_bulk(output: &mut Vec<u8>, parts: &[&str]) {
+fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&str; N]) {
     write_length(output, b'$', parts.iter().map(|part| part.len()).sum());
     for part in parts {
-        output.extend_from_slice(part.as_bytes());
+        // Often there is no brace and no suffix.
+        if !part.is_empty() {
+            output.extend_from_slice(part.as_bytes());
+        }
     }
     output.extend_from_slice(b"\r\n");
 }
 
 fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
-    output.push(kind);
-    output.extend_from_slice(Buffer::new().format(length).as_bytes());
-    output.extend_from_slice(b"\r\n");
+    match u8::try_from(length) {
+        // Nearly all, in one step.
+        Ok(length @ 0..10) => output.extend_from_slice(&[kind, b'0' + length, b'\r', b'\n']),
+        Ok(length @ 10..100) => {
+            let (tens, ones) = (b'0' + length / 10, b'0' + length % 10);
+            output.extend_from_slice(&[kind, tens, ones, b'\r', b'\n']);
+        }
+        _ => {
+            output.push(kind);
+            output.extend_from_slice(Buffer::new().format(length).as_bytes());
+            output.extend_from_slice(b"\r\n");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +165,21 @@ mod tests {
             .concat()
         );
     }
+
+    #[test]
+    fn length_of_an_argument_is_written_as_by_the_client_library() {
+        for length in [0, 1, 9, 10, 99, 100, 255, 256, 12_345] {
+            let text = "x".repeat(length);
+            let mut output = Vec::new();
+            write(
+                &mut output,
+                &[Argument::Text("PING"), Argument::Text(&text)],
+            );
+            let expected = redis::cmd("PING").arg(&text).get_packed_command();
+            assert_eq!(output, expected, "{length}");
+        }
+    }
+
     #[test]
     fn member_of_a_share_says_what_it_takes_if_that_is_more_than_one() {
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
