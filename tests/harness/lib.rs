@@ -42,7 +42,7 @@ pub use sentinels::{
     DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,
 };
 pub use server::{Builder, RedisServer};
-pub use shares::{READ, SHARE_ACQUIRE, Share};
+pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Version, Worker, serve};

@@ -20,7 +20,8 @@ pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
 });
 static SHARE_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_renew.lua")));
 static SHARE_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_release.lua")));
-static SHARE_END: LazyLock<Script> =
+/// The script that ends an owner of a lock that may be shared.
+pub static SHARE_END: LazyLock<Script> =
     LazyLock::new(|| Script::new(lua!("grant.lua", "share.lua", "share_end.lua")));
 
 /// What an owner takes of a lock beside others.

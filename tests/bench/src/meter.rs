@@ -36,6 +36,13 @@ impl Meter {
             .expect("it is a number")
     }
 
+    /// The memory of a record, in bytes.
+    pub(crate) fn memory(&mut self, record: &str) -> f64 {
+        let mut usage = redis::cmd("MEMORY");
+        let answer = usage.arg("USAGE").arg(record).arg("SAMPLES").arg(0);
+        answer.query(&mut self.0).expect("the record is there")
+    }
+
     /// Its CPU time.
     pub(crate) fn cpu(&mut self) -> Duration {
         cpu(&self.info("cpu"))

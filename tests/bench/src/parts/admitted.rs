@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{ACQUIRE, RawLock, RedisServer, SHARE_ACQUIRE, wait_until};
+use harness::{ACQUIRE, RawLock, RedisServer, SHARE_ACQUIRE, SHARE_END, wait_until};
 use lock_runtime::LockGuard;
 use redis::{Connection, Script};
 use tokio::task::JoinSet;
@@ -13,7 +13,7 @@ use crate::findings::{Findings, Goal, Value};
 use crate::meter::Meter;
 use crate::number::{Count, Number, Short};
 use crate::runtimes::Flavour;
-use crate::stats::{median, ratio};
+use crate::stats::{float, median, ratio};
 
 const KEY: &str = "k";
 
@@ -116,8 +116,12 @@ async fn read(ours: &Ours) -> LockGuard {
 
 /// The server's time for a poll among this many waiters.
 fn polls(findings: &mut Findings, waiters: usize) {
-    let plain = poll_among(waiters, false);
-    let reader = poll_among(waiters, true);
+    let plain = poll_among(waiters, false).poll;
+    let Cost {
+        poll: reader,
+        memory,
+        end,
+    } = poll_among(waiters, true);
     findings.figure(
         &format!(
             "poll of a reader among {} waiters, the server's time to a plain caller's",
@@ -126,10 +130,36 @@ fn polls(findings: &mut Findings, waiters: usize) {
         Value::new(Goal::AtMost(2.5), ratio(reader, plain)).of(Short(reader)),
         Short(plain),
     );
+    findings.figure(
+        &format!(
+            "one of {} waiting readers, the server's memory in bytes",
+            Count(waiters)
+        ),
+        Value::new(Goal::AtMost(290.0), memory),
+        "–",
+    );
+    findings.figure(
+        &format!(
+            "end of a writer before {} readers, the server's time in ms",
+            Count(waiters)
+        ),
+        Value::new(Goal::AtMost(1.0), end.as_secs_f64() * 1e3),
+        "–",
+    );
+}
+
+/// What many waiters cost the server.
+struct Cost {
+    /// The time of a poll.
+    poll: Duration,
+    /// The bytes of a waiter.
+    memory: f64,
+    /// The time in which those are let in who come after the writer.
+    end: Duration,
 }
 
 /// A reader waits behind a writer, and the lock is shared; a plain caller waits for a plain holder.
-fn poll_among(waiters: usize, is_reader: bool) -> Duration {
+fn poll_among(waiters: usize, is_reader: bool) -> Cost {
     let server = RedisServer::start();
     let lock = RawLock::new(&server, KEY);
     let mut meter = Meter::new(&server);
@@ -147,11 +177,9 @@ fn poll_among(waiters: usize, is_reader: bool) -> Duration {
             connection,
         );
     };
+    let reader = |number: usize| format!("{number:022} \u{1f}1/0\u{1f}host");
     let poll = |number: usize, connection: &mut Connection| match is_reader {
-        true => {
-            let entry = format!("{number:022} \u{1f}1/0\u{1f}host");
-            send(&SHARE_ACQUIRE, &names, entry, connection);
-        }
+        true => send(&SHARE_ACQUIRE, &names, reader(number), connection),
         false => plain(number, connection),
     };
     let mut connection = server.connection();
@@ -164,5 +192,15 @@ fn poll_among(waiters: usize, is_reader: bool) -> Duration {
     for _ in 0..POLLS {
         poll(waiters, &mut connection);
     }
-    (meter.time(&["evalsha"]) - before) / POLLS
+    let poll = (meter.time(&["evalsha"]) - before) / POLLS;
+    let memory = meter.memory(&lock.q) / float(waiters);
+    // The first lets the writer in.
+    let mut end = Duration::ZERO;
+    for entry in [reader(0), format!("{:022} host", 1)] {
+        let before = meter.time(&["evalsha"]);
+        let answer = SHARE_END.key(&names[..]).arg(entry).invoke(&mut connection);
+        let _: redis::Value = answer.expect("the script runs");
+        end = meter.time(&["evalsha"]) - before;
+    }
+    Cost { poll, memory, end }
 }

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use harness::RedisServer;
-use lock_runtime::{Acquire, LockClient, LockGuard};
+use harness::{RawLock, RedisServer};
+use lock_runtime::{Acquire, LockClient, LockGuard, Record};
 
 use super::{Setting, admitted};
 use crate::contestants::Ours;
@@ -28,10 +28,16 @@ const COUNTED: u32 = 100;
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let server = RedisServer::start();
     let (url, meter) = (server.url(), Meter::new(&server));
+    let shares = RawLock::new(&server, KEY).r;
     let cycles = u32::try_from(setting.effort.cycles / 10)
         .unwrap_or(u32::MAX)
         .max(COUNTED);
-    let bench = Bench { url, cycles, meter };
+    let bench = Bench {
+        url,
+        shares,
+        cycles,
+        meter,
+    };
     Flavour::CurrentThread.run(bench.measure()).report(findings);
     admitted::measure(findings, setting);
 }
@@ -50,12 +56,17 @@ struct Costs {
     share_in_crowd: Cost,
     /// A renewal of one of many shares.
     renewal: Duration,
+    /// The server's memory for one of them, in bytes.
+    memory: f64,
     two_keys: Cost,
     most_keys: Cost,
+    redisson: Cost,
 }
 
 struct Bench {
     url: String,
+    /// The name of the record of shares.
+    shares: String,
     cycles: u32,
     meter: Meter,
 }
@@ -78,15 +89,21 @@ impl Bench {
         let crowd = crowd(&client).await;
         let share_in_crowd = self.cost(|| client.lock(KEY).read()).await;
         let renewal = self.renewal(&crowd[0]).await;
+        let memory = self.meter.memory(&self.shares) / float(CROWD);
         drop(crowd);
         client.shutdown().await;
+        // Another key: this record is a hash.
+        let ours = Ours::with(&self.url, |builder| builder.record(Record::Redisson)).await;
+        let redisson = self.cost(|| ours.0.lock("r")).await;
         Costs {
             plain,
             share,
             share_in_crowd,
             renewal,
+            memory,
             two_keys,
             most_keys,
+            redisson,
         }
     }
 
@@ -170,6 +187,11 @@ impl Costs {
             Value::new(Goal::AtMost(15.0), self.renewal.as_secs_f64() * 1e6),
             "–",
         );
+        findings.figure(
+            "one of 10 000 readers, the server's memory in bytes",
+            Value::new(Goal::AtMost(123.0), self.memory),
+            "–",
+        );
         for (keys, cost) in [(2, self.two_keys), (MOST, self.most_keys)] {
             findings.figure(
                 &format!("cycle of {keys} keys, commands"),
@@ -196,6 +218,33 @@ impl Costs {
             "cycle of 2 keys, bytes to the server, 1-byte keys, without label",
             Value::new(Goal::AtMost(371.0), self.two_keys.bytes),
             Number(self.plain.bytes),
+        );
+        self.report_redisson(findings);
+    }
+
+    fn report_redisson(self, findings: &mut Findings) {
+        let cost = self.redisson;
+        findings.figure(
+            "cycle on Redisson's record, commands",
+            Value::new(Goal::AtMost(2.0), cost.commands),
+            Number(self.plain.commands),
+        );
+        findings.demand(
+            cost.commands <= 2.0,
+            &format!(
+                "a cycle on Redisson's record is two commands, not {}",
+                cost.commands
+            ),
+        );
+        findings.figure(
+            "cycle on Redisson's record, bytes to the server, 1-byte key",
+            Value::new(Goal::AtMost(290.0), cost.bytes),
+            Number(self.plain.bytes),
+        );
+        findings.figure(
+            "cycle on Redisson's record, the server's time in µs",
+            Value::new(Goal::AtMost(11.0), cost.server.as_secs_f64() * 1e6),
+            Short(self.plain.server),
         );
     }
 }
