@@ -1,6 +1,6 @@
 //! Which node has which lock.
 //!
-//! The wire asks for the node of a lock and knows nothing else about nodes.
+//! Sends each command to the node of its lock. So the wire need not know whether there is one node or a cluster.
 
 use std::sync::Arc;
 

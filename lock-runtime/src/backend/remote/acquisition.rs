@@ -94,38 +94,6 @@ impl<W: Wire> Acquisition<W> {
         self.into_task(NextStep::Attempt, reply)
     }
 
-    fn into_task(mut self, mut step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
-        let context = self.context.clone();
-        // Counted here and not in the task: a shutdown may look before the task is run.
-        let counted = context.unsettled.one();
-        Box::pin(async move {
-            let outcome = tokio::select! {
-                biased;
-                // The caller is gone: dropping the acquisition hands over what it has.
-                () = reply.closed() => None,
-                outcome = self.run(&mut step) => Some(outcome),
-            };
-            let outcome = outcome.map(|outcome| Ok(self.register_lease(outcome?)));
-            drop(self);
-            if let Some(outcome) = outcome {
-                // If the caller is gone by now, the lease comes back and is released as it is dropped.
-                catch_panics(|| drop(reply.send(outcome)));
-            }
-            drop(counted);
-        })
-    }
-
-    /// Makes the next caller of the local queue a head.
-    fn pass_head(&self, handoff: Handoff) {
-        let Request { mode, locks, .. } = &self.request;
-        pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
-    }
-
-    fn register_lease(&self, acquired: GrantedOwner) -> Undelivered {
-        let lease = delivery::register(&self.context, &self.request, acquired);
-        Undelivered::new(self.context.clone(), lease)
-    }
-
     /// Takes over what the last head of the local queue had reached, and what it knew.
     fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> NextStep {
         let ttl = self.request.terms.first_ttl();
@@ -163,6 +131,27 @@ impl<W: Wire> Acquisition<W> {
         }
     }
 
+    fn into_task(mut self, mut step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
+        let context = self.context.clone();
+        // Counted here and not in the task: a shutdown may look before the task is run.
+        let counted = context.unsettled.one();
+        Box::pin(async move {
+            let outcome = tokio::select! {
+                biased;
+                // The caller is gone: dropping the acquisition hands over what it has.
+                () = reply.closed() => None,
+                outcome = self.run(&mut step) => Some(outcome),
+            };
+            let outcome = outcome.map(|outcome| Ok(self.register_lease(outcome?)));
+            drop(self);
+            if let Some(outcome) = outcome {
+                // If the caller is gone by now, the lease comes back and is released as it is dropped.
+                catch_panics(|| drop(reply.send(outcome)));
+            }
+            drop(counted);
+        })
+    }
+
     /// Competes until it has the lock or its wait is over. A step is large, so it stays where it is.
     async fn run(&mut self, step: &mut NextStep) -> Result<GrantedOwner, LockError> {
         loop {
@@ -172,41 +161,6 @@ impl<W: Wire> Acquisition<W> {
                 NextStep::Wait(pause) => self.pause(pause).await,
                 NextStep::GiveUp => return Err(self.give_up().await),
             }
-        }
-    }
-
-    /// Waits until the next attempt is due, a grant is announced, or the wait is over.
-    async fn pause(&mut self, pause: Duration) -> NextStep {
-        let now = Instant::now();
-        if now >= self.until {
-            return self.when_time_is_up();
-        }
-        let next = self.until.min(now + pause);
-        let notified = async {
-            match &self.owner {
-                Some(owner) => owner.notified().await,
-                // It has given back what too few replicas had.
-                None => pending().await,
-            }
-        };
-        let notified = self.context.timers().timeout_at(next, notified);
-        match notified.await {
-            Err(_) if next == self.until => self.when_time_is_up(),
-            Ok(()) if is_removed!("confirmation_of_a_grant") => {
-                let (at, token) = (self.context.now(), FencingToken::new(0));
-                let contended = true;
-                let answer = Grant { contended, token };
-                NextStep::Acquired(self.acquired(Answered { at, answer }))
-            }
-            _ => NextStep::Attempt,
-        }
-    }
-
-    /// An acquisition without any attempt makes one: the lock may be free, and if not, its holder is learnt.
-    fn when_time_is_up(&self) -> NextStep {
-        match self.last_known {
-            Some(_) => NextStep::GiveUp,
-            None => NextStep::Attempt,
         }
     }
 
@@ -312,26 +266,6 @@ impl<W: Wire> Acquisition<W> {
         }
     }
 
-    /// Gives back what the owner has and begins with another one: a lock that it had is lost, and its place in a later
-    /// queue would have it wait for locks out of their order.
-    fn begin_anew(&mut self) -> NextStep {
-        if let Some(owner) = self.owner.take() {
-            drop(reaper::end(&self.context, owner));
-        }
-        self.in_the_way = 0;
-        NextStep::Attempt
-    }
-
-    /// Notes what is known of the lock, also for the callers behind this one.
-    fn learn(&mut self, last_known: LastKnown) {
-        if self.heads_queue {
-            let lock = &self.request.lock().names.lock;
-            let mode = self.request.mode;
-            self.context.announce(mode, lock, last_known.clone());
-        }
-        self.last_known = Some(last_known);
-    }
-
     fn acquired(&mut self, grant: Answered<Grant>) -> GrantedOwner {
         // A share leaves room for others, so its caller heads the queue no longer.
         if self.request.mode.share().is_some() && mem::take(&mut self.heads_queue) {
@@ -344,6 +278,72 @@ impl<W: Wire> Acquisition<W> {
                 || matches!(self.last_known, Some(LastKnown::HeldElsewhere(_))),
             heads_queue: mem::take(&mut self.heads_queue),
         }
+    }
+
+    /// Notes what is known of the lock, also for the callers behind this one.
+    fn learn(&mut self, last_known: LastKnown) {
+        if self.heads_queue {
+            let lock = &self.request.lock().names.lock;
+            let mode = self.request.mode;
+            self.context.announce(mode, lock, last_known.clone());
+        }
+        self.last_known = Some(last_known);
+    }
+
+    /// Gives back what the owner has and begins with another one: a lock that it had is lost, and its place in a later
+    /// queue would have it wait for locks out of their order.
+    fn begin_anew(&mut self) -> NextStep {
+        if let Some(owner) = self.owner.take() {
+            drop(reaper::end(&self.context, owner));
+        }
+        self.in_the_way = 0;
+        NextStep::Attempt
+    }
+
+    /// Waits until the next attempt is due, a grant is announced, or the wait is over.
+    async fn pause(&mut self, pause: Duration) -> NextStep {
+        let now = Instant::now();
+        if now >= self.until {
+            return self.when_time_is_up();
+        }
+        let next = self.until.min(now + pause);
+        let notified = async {
+            match &self.owner {
+                Some(owner) => owner.notified().await,
+                // It has given back what too few replicas had.
+                None => pending().await,
+            }
+        };
+        let notified = self.context.timers().timeout_at(next, notified);
+        match notified.await {
+            Err(_) if next == self.until => self.when_time_is_up(),
+            Ok(()) if is_removed!("confirmation_of_a_grant") => {
+                let (at, token) = (self.context.now(), FencingToken::new(0));
+                let contended = true;
+                let answer = Grant { contended, token };
+                NextStep::Acquired(self.acquired(Answered { at, answer }))
+            }
+            _ => NextStep::Attempt,
+        }
+    }
+
+    /// An acquisition without any attempt makes one: the lock may be free, and if not, its holder is learnt.
+    fn when_time_is_up(&self) -> NextStep {
+        match self.last_known {
+            Some(_) => NextStep::GiveUp,
+            None => NextStep::Attempt,
+        }
+    }
+
+    fn register_lease(&self, acquired: GrantedOwner) -> Undelivered {
+        let lease = delivery::register(&self.context, &self.request, acquired);
+        Undelivered::new(self.context.clone(), lease)
+    }
+
+    /// Makes the next caller of the local queue a head.
+    fn pass_head(&self, handoff: Handoff) {
+        let Request { mode, locks, .. } = &self.request;
+        pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
     }
 }
 

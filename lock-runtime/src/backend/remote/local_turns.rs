@@ -2,8 +2,9 @@
 //!
 //! A grant of the server owns [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in
 //! turn. The lease goes to the first caller of the local queue and to no other, so the order inside the process
-//! stays. That caller must ask for the same ttl, and most of the ttl must be left. A lost lease is never handed over. While waiters queue in Redis, or may, a lease goes round
-//! for a second at most. After its last token it is ended in their favour.
+//! stays. That caller must ask for the same ttl, and most of the ttl must be left. A lost lease is never handed
+//! over. While waiters queue in Redis, or may, a lease goes round for a second at most. After its last token it is
+//! ended in their favour.
 //!
 //! Where the local queue is empty and no other client is known to want the lock, a lease may be retained for
 //! its client's next caller, which takes it by the same rule ([`retained`](super::retained)).

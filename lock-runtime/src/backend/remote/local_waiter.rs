@@ -27,7 +27,8 @@ pub(crate) struct LocalWaiter {
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
 }
 
-/// Begins acquisitions for waiters. The acquisition is above the hand-off that calls this.
+/// Begins acquisitions for waiters. The acquisition is above the hand-off that calls this, and implements it in
+/// `acquisition::new_head`.
 pub(crate) trait Acquisitions: Send + Sync {
     /// Makes `waiter` the head of its local queue.
     fn make_head(
