@@ -1,5 +1,6 @@
 //! A real cluster.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
@@ -135,10 +136,28 @@ impl RedisCluster {
 
     /// Has two primaries expect that a slot moves from one to the other.
     pub fn open_slot(&self, slot: usize, from: usize, to: usize) {
+        self.wait_until_epochs_agree();
         let slot = slot.to_string();
         let (source, target) = (self.id(from), self.id(to));
         let () = self.ask(to, &["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
         let () = self.ask(from, &["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
+    }
+
+    /// Waits until all nodes have heard of each other's epoch. A node that closes a slot takes an epoch above all that it
+    /// knows of: if another had taken a later one, that one would get the slot back.
+    fn wait_until_epochs_agree(&self) {
+        let epochs = |number| {
+            let nodes: String = self.ask(number, &["CLUSTER", "NODES"]);
+            let lines = nodes.lines().map(|line| {
+                let fields: Vec<&str> = line.split(' ').collect();
+                (fields[0].to_owned(), fields[6].to_owned())
+            });
+            lines.collect::<BTreeMap<_, _>>()
+        };
+        wait_until("epochs that all nodes know", PATIENCE, || {
+            let first = epochs(0);
+            (1..self.nodes.len()).all(|number| epochs(number) == first)
+        });
     }
 
     /// Moves one key of a slot that is open; `false` if there is none.

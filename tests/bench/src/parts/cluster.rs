@@ -11,7 +11,7 @@ use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
 use super::Setting;
-use crate::contestants::{Ours, Raw};
+use crate::contestants::{Contestant, Ours, Raw};
 use crate::findings::{Findings, Goal, Value};
 use crate::log::Window;
 use crate::meter::Meter;
@@ -39,6 +39,7 @@ const ROUNDS: usize = 5;
 pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     let cluster = RedisCluster::start();
     commands(findings, &cluster);
+    spread(findings, &cluster);
     cycle(findings, &cluster, setting);
     transfers(findings, &cluster, setting);
     replicas(findings, &cluster, setting);
@@ -48,46 +49,88 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     outage(findings);
 }
 
-/// Commands for locks on all nodes, without those that only the harness sends.
-fn scripts(cluster: &RedisCluster) -> u64 {
-    let count = |node| {
-        Meter::new(node).calls(&[
-            "evalsha",
-            "eval",
-            "delifeq",
-            "delex",
-            "cluster|slots",
-            "ping",
-        ])
-    };
-    cluster.nodes.iter().map(count).sum()
+/// Commands for locks on a node, without those that only the harness sends.
+fn scripts(node: &RedisServer) -> u64 {
+    Meter::new(node).calls(&[
+        "evalsha",
+        "eval",
+        "delifeq",
+        "delex",
+        "cluster|slots",
+        "ping",
+    ])
+}
+
+fn scripts_on_all(cluster: &RedisCluster) -> u64 {
+    cluster.nodes.iter().map(scripts).sum()
 }
 
 fn commands(findings: &mut Findings, cluster: &RedisCluster) {
     const CYCLES: u32 = 100;
-    let url = cluster.url();
     let runtime = Flavour::CurrentThread.runtime();
-    let work = runtime.block_on(async {
-        let work = Cycle(Ours::connect(&url).await, KEY);
-        work.once().await;
-        work
-    });
-    let before = scripts(cluster);
-    runtime.block_on(async {
-        for _ in 0..CYCLES {
+    // What these cycles sent in all, and the bytes that this node has received.
+    let count = |url: String, node: &RedisServer, sent: &dyn Fn() -> u64| {
+        let work = runtime.block_on(async {
+            let work = Cycle(Ours::connect(&url).await, KEY);
             work.once().await;
-        }
-    });
-    let each = float(usize::try_from(scripts(cluster) - before).expect("they are few"))
-        / f64::from(CYCLES);
+            work
+        });
+        let mut meter = Meter::new(node);
+        // The bytes of the questions are counted as well.
+        let asked = meter.received();
+        let question = meter.received() - asked;
+        let (before, received) = (sent(), meter.received());
+        runtime.block_on(async {
+            for _ in 0..CYCLES {
+                work.once().await;
+            }
+        });
+        let received = meter.received() - received - question;
+        [sent() - before, received]
+            .map(|all| float(usize::try_from(all).expect("they are few")) / f64::from(CYCLES))
+    };
+    let node = &cluster.nodes[cluster.first_owner(&format!("lock:{KEY}"))];
+    let [each, bytes] = count(cluster.url(), node, &|| scripts_on_all(cluster));
+    let server = RedisServer::start();
+    let [_, floor] = count(server.url(), &server, &|| 0);
     findings.figure(
         "cluster: uncontended cycle, commands on all nodes",
         Value::new(Goal::AtMost(2.0), each),
         2,
     );
+    findings.figure(
+        "cluster: uncontended cycle, bytes to the lock's node, to one server",
+        Value::new(Goal::AtMost(1.01), bytes / floor).of(Number(bytes)),
+        Number(floor),
+    );
     findings.demand(
         each <= 2.0,
         &format!("a cycle on a cluster is two commands, not {each}"),
+    );
+}
+
+/// How distinct keys are spread over the primaries. With a core for each, the busiest one is the limit.
+fn spread(findings: &mut Findings, cluster: &RedisCluster) {
+    const KEYS: u32 = 3_000;
+    let runtime = Flavour::CurrentThread.runtime();
+    let ours = runtime.block_on(Ours::connect(&cluster.url()));
+    let primaries = &cluster.nodes[..3];
+    let before: Vec<u64> = primaries.iter().map(scripts).collect();
+    runtime.block_on(async {
+        for number in 0..KEYS {
+            let held = ours.acquire(&format!("order:{number}")).await;
+            ours.release(held).await;
+        }
+    });
+    let sent = primaries.iter().zip(before);
+    let sent: Vec<u64> = sent.map(|(node, before)| scripts(node) - before).collect();
+    let count = |number: u64| float(usize::try_from(number).expect("they are few"));
+    let all = count(sent.iter().sum());
+    let busiest = count(*sent.iter().max().expect("there are three"));
+    findings.figure(
+        "cluster: 3 000 distinct keys, commands on all primaries to those on the busiest",
+        Value::new(Goal::AtLeast(2.0), all / busiest),
+        3,
     );
 }
 
