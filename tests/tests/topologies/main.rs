@@ -4,6 +4,7 @@
 //! |---|---|
 //! | commands, queues and messages on several nodes | `cluster::nodes` |
 //! | slots that move under held and queued locks | `cluster::slots` |
+//! | scripts in a slot that is half moved | `cluster::half_moved` |
 //! | nodes by names, addresses, or a map of them | `cluster::names` |
 //! | replicas that take over | `cluster::failover` |
 //! | locks that replicas must have before their callers | `replicas` |
