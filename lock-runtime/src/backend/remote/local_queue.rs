@@ -49,8 +49,8 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         }
     }
 
-    /// Becomes a head, at once or as the first of a new queue: `None`. If there are heads enough, returns the end of
-    /// the queue, to wait there.
+    /// `None`: the caller is a head now. Otherwise there are heads enough, and this is the end of the queue, to wait
+    /// there.
     pub(crate) fn enter(&mut self, lock: &LockName) -> Option<QueueTail<'_, Waiter>> {
         let queue = match self.queues.entry(lock.clone()) {
             Entry::Occupied(queue) => queue.into_mut(),

@@ -181,6 +181,7 @@ impl<W: Wire> Backend for Remote<W> {
     }
 
     async fn release(self: Arc<Self>, lease: Arc<Lease>) -> ReleaseOutcome {
+        // To the next local caller; `true`: without one, it may be retained for the next that comes.
         if let Some(outcome) = local_turns::hand_over(&self, &lease, true) {
             return outcome;
         }

@@ -48,7 +48,7 @@ impl PollInterval {
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
-            // Outside of a queue, messages come from others, or from no client.
+            // No message names an owner that is in no queue, so it polls as often as for a foreign lock.
             _ if waiting.position == 0 => FOREIGN.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 4.0),
             Holder::Ours(_) | Holder::Shared(_) | Holder::Redisson(_) => {
                 self.foreign = None;

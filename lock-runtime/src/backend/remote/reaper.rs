@@ -1,4 +1,5 @@
-//! Settling: an owner is ended until nothing of it can be left.
+//! Settling: an owner is ended until nothing of it can be left. [`end_or_rest`] sends one end, also the first of a
+//! release that knows of a waiter.
 //!
 //! An end without an answer is repeated until there is one, or until nothing of the owner can be left. For a
 //! holder that includes a refusal: a password or certificate that is being replaced refuses for a moment. An

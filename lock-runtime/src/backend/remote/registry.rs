@@ -313,7 +313,7 @@ impl LeaseRegistry {
         let is_stale = self.is_before_the_break(confirmation.at);
         let id = owner_id.acquisition();
         let entry = self.entries.get_mut(&id)?;
-        entry.due?;
+        entry.due?; // `None`: it is lost.
         entry.unanswered = 0;
         entry.confirmation_answered(&mut self.confirming);
         if is_stale {
@@ -346,7 +346,7 @@ impl LeaseRegistry {
         jitter: f64,
     ) -> Option<(Arc<Lease>, u32)> {
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
-        entry.due?;
+        entry.due?; // `None`: it is lost.
         entry.unanswered = entry.unanswered.saturating_sub(1);
         entry.confirmation_answered(&mut self.confirming);
         entry.schedule.unanswered(now, jitter);

@@ -36,8 +36,8 @@ const MIN_WAIT: Duration = Duration::from_millis(20);
 
 /// Releases a lock and reports the outcome.
 ///
-/// Runs in the background from the start in two cases. If the lease is already lost, the loss is reported before the
-/// release returns. If a renewal is in flight, no renewal follows the release.
+/// Runs in the background from the start if the lease is already lost, or if a renewal of it is unanswered. The
+/// background sends renewals and reports losses, so that what it has begun there comes first.
 pub(crate) async fn release<W: Wire>(
     context: &Arc<Context<W>>,
     entry: Box<LeaseEntry>,

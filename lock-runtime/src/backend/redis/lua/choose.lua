@@ -6,7 +6,8 @@ local function read_queue()
 end
 
 -- Checks the waiters from the head on. Returns the entry to grant the lock to, or nil, and the members of waiters
--- that are dead, and of the owner `ended`. The owner `sender` needs no message. Writes nothing.
+-- that are dead, and of the owner `ended`. The owner `sender`, whose process has sent this
+-- script, needs no message. Writes nothing.
 local function choose(waiters, sender, ended)
   local removed = {}
   for _, entry in ipairs(waiters) do

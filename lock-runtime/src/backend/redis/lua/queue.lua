@@ -20,7 +20,7 @@ local function join_queue(entry, ticket, members, value)
   if value and value:match(UNFLAGGED) then
     call('SETRANGE', K, '22', '+')
     if not value:match(SHARED) then
-      -- Otherwise the holder would learn of the waiter by its release, and then send another command.
+      -- Without this message the holder learns of the waiter only by its release, and has to send another command.
       notify(owner_of(value))
     end
   end

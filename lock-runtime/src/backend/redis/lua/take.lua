@@ -17,7 +17,8 @@ if call('EXISTS', K, Q) == 0 then
     micros = '0' .. micros
   end
   local token = time[1] .. micros
-  -- The rest of acquire handles a clock before 2001, and a fence that is ahead of the clock or not a number.
+  -- The rest of acquire handles a clock before 2001, and a fence that is ahead of the clock or not a number. 16 is TURNS
+  -- of grant.lua.
   if #token == 16 and (not fence or fence:match('^%d+$') and token - fence >= 16) then
     local granted = ' ' .. token
     -- The token is the current time, so the fence expires a day after the token's time.

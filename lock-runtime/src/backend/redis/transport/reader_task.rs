@@ -57,6 +57,7 @@ impl Future for ReaderTask {
                 // The runtime is shutting down.
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending if has_read => return Poll::Pending,
+                // Woken by a sender: what it left is written, unless the connection is closed.
                 Poll::Pending if shared.flush(read_by) => return Poll::Pending,
                 Poll::Pending => break,
             }
