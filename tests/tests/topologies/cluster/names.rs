@@ -111,8 +111,8 @@ async fn nodes_are_reached_over_tls() {
             (host.to_owned(), mapped.unwrap_or(port))
         })
     };
-    let trusting = builder().ca_certificate(authority.pem());
-    every_node_is_reached(&cluster, &trusting.build().unwrap()).await;
+    let trusting = builder().ca_certificate(authority.pem()).build().unwrap();
+    every_node_is_reached(&cluster, &trusting).await;
     // Another authority is not trusted, on any node.
     let distrusting = builder().ca_certificate(Authority::new().pem());
     let error = distrusting.connect().await.unwrap_err();

@@ -16,41 +16,44 @@ pub(super) struct SlotRange {
 }
 
 /// Reads the answer of a node that was reached at `asked`. `None` if it is malformed.
+///
+/// Ranges are left out whose primary has no port: the node that was asked does not know the one for TLS.
 pub(super) fn parse(answer: &Value, asked: &str) -> Option<Vec<SlotRange>> {
-    list(answer)?
-        .iter()
-        .map(|range| {
-            let [first, last, primary, replicas @ ..] = list(range)? else {
-                return None;
-            };
-            let (first, last) = (slot(first)?, slot(last)?);
-            // A replica without an address is none that could be asked.
-            let replicas = replicas.iter().filter_map(|node| name(node, asked));
-            Some(SlotRange {
+    let mut ranges = Vec::new();
+    for range in list(answer)? {
+        let [first, last, primary, replicas @ ..] = list(range)? else {
+            return None;
+        };
+        let (first, last) = (slot(first)?, slot(last)?);
+        // A replica without an address is none that could be asked.
+        let replicas = replicas.iter().filter_map(|node| name(node, asked)?);
+        if let Some(primary) = name(primary, asked)? {
+            ranges.push(SlotRange {
                 slots: first..=last,
-                primary: name(primary, asked)?,
+                primary,
                 replicas: replicas.collect(),
-            })
-        })
-        .collect()
+            });
+        }
+    }
+    Some(ranges)
 }
 
-/// A node: `[host, port, id, metadata]`.
+/// A node: `[host, port, id, metadata]`. `None` inside if it has no port.
 ///
 /// A host that is missing is the one that was asked. `?` stands for a hostname that is preferred and not set: the
 /// address is in the metadata then.
-fn name(node: &Value, asked: &str) -> Option<NodeName> {
+fn name(node: &Value, asked: &str) -> Option<Option<NodeName>> {
     let [host, port, rest @ ..] = list(node)? else {
         return None;
     };
     let Value::Int(port) = port else { return None };
-    let port = u16::try_from(*port).ok().filter(|&port| port != 0)?;
+    let port = u16::try_from(*port).ok()?;
     let host = match text(host) {
         None | Some("") => asked,
         Some("?") => rest.get(1).and_then(address).unwrap_or(asked),
         Some(host) => host,
     };
-    Some(NodeName::new(host, port))
+    Some((port != 0).then(|| NodeName::new(host, port)))
 }
 
 /// The address in a node's metadata, which is a map or a list of names and values.
@@ -162,6 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn slots_of_a_primary_without_a_port_are_left_out() {
+        let nodes = |port| vec![node(bulk("h"), port, none())];
+        let answer = Value::Array(vec![range(0, 1, nodes(0)), range(2, 3, nodes(7000))]);
+        let ranges = parse(&answer, "seed").unwrap();
+        assert_eq!(ranges.len(), 1);
+        assert_eq!(ranges[0].slots, 2..=3);
+    }
+
+    #[test]
     fn malformed_answer_is_refused() {
         let primary = || node(bulk("h"), 7000, none());
         for answer in [
@@ -171,7 +183,6 @@ mod tests {
             Value::Array(vec![range(-1, 1, vec![primary()])]),
             Value::Array(vec![range(0, 1, Vec::new())]),
             Value::Array(vec![range(0, 1, vec![node(bulk("h"), 65_536, none())])]),
-            Value::Array(vec![range(0, 1, vec![node(bulk("h"), 0, none())])]),
         ] {
             assert_eq!(parse(&answer, "seed"), None, "{answer:?}");
         }
