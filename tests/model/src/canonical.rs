@@ -1,6 +1,7 @@
 //! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
 
 use crate::client::{Client, EndStep, Phase};
+use crate::moves::Source;
 use crate::network::{Incoming, Kind};
 use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
 use crate::world::World;
@@ -32,12 +33,20 @@ fn sort_clients(world: &mut World) {
         }
     };
     owners(&mut world.records, rename);
-    if let Some(replica) = &mut world.replica {
-        owners(replica, rename);
+    for records in other_records(world) {
+        owners(records, rename);
     }
     if let Some((owner, _)) = &mut world.waiting_head {
         rename(owner);
     }
+}
+
+/// The records of a replica, and of a primary that another server has replaced.
+fn other_records(world: &mut World) -> impl Iterator<Item = &mut Records> {
+    let replica = world.replica.iter_mut();
+    let replica = replica.map(|replica| &mut replica.records);
+    let source = world.source.iter_mut();
+    replica.chain(source.filter_map(Source::own_records))
 }
 
 fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
@@ -92,8 +101,8 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
         }
     };
     owners(&mut world.records, &mut named);
-    if let Some(replica) = &mut world.replica {
-        owners(replica, &mut named);
+    for records in other_records(world) {
+        owners(records, &mut named);
     }
     if let Some((owner, _)) = &mut world.waiting_head {
         named(owner);
@@ -115,6 +124,10 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
             Incoming::Reply(reply) => {
                 see(&mut reply.number);
                 successor(&mut reply.kind, &mut see);
+            }
+            Incoming::Redirect { request, .. } => {
+                see(&mut request.number);
+                successor(&mut request.kind, &mut see);
             }
         }
     }
@@ -156,8 +169,14 @@ fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
     see(&mut world.highest);
     see(&mut world.highest_alone);
     of_records(&mut world.records, &mut see);
+    if let Some(known) = &mut world.known {
+        see(known);
+    }
     if let Some(replica) = &mut world.replica {
-        of_records(replica, &mut see);
+        see(&mut replica.last);
+    }
+    for records in other_records(world) {
+        of_records(records, &mut see);
     }
     for client in &mut world.clients {
         of_client(client, &mut see);
@@ -182,11 +201,15 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
         }
     }
     for down in &mut client.connection.down {
-        if let Incoming::Reply(reply) = down {
-            of_kind(&mut reply.kind, see);
-            if let Some(Answer::Held { token, .. }) = &mut reply.answer {
-                see(token);
+        match down {
+            Incoming::Reply(reply) => {
+                of_kind(&mut reply.kind, see);
+                if let Some(Answer::Held { token, .. }) = &mut reply.answer {
+                    see(token);
+                }
             }
+            Incoming::Redirect { request, .. } => of_kind(&mut request.kind, see),
+            Incoming::Push(..) => {}
         }
     }
     let stray = client

@@ -19,6 +19,9 @@ impl World {
                 actions.push(Action::DeliverStray(id));
             }
             if client.alive {
+                if self.may_notice(client) {
+                    actions.push(Action::NoticeTakeover(id));
+                }
                 self.of_client(id, client, configuration, actions);
             } else if client.subscribed {
                 actions.push(Action::Notice(id));
@@ -28,10 +31,11 @@ impl World {
 
     /// A command takes only so long to arrive, or it is lost. Clients may be as slow as they like.
     fn time_may_pass(&self, configuration: &Configuration) -> bool {
-        self.clients.iter().all(|client| {
-            let mut up = client.connection.up.iter();
-            up.all(|request| request.age < configuration.delay)
-        })
+        !self.is_notice_due()
+            && self.clients.iter().all(|client| {
+                let mut up = client.connection.up.iter();
+                up.all(|request| request.age < configuration.delay)
+            })
     }
 
     fn of_client(
@@ -75,6 +79,9 @@ impl World {
         actions: &mut Vec<Action>,
     ) {
         let number = owner.number;
+        if lease.is_doubtful && lease.is_valid() {
+            actions.push(Action::Confirm(id, number));
+        }
         if lease.body == Body::Over {
             if lease.retained == 0 && configuration.seeded != Some(Seeded::RetainedForever) {
                 actions.push(Action::EndRetained(id, number));

@@ -89,6 +89,8 @@ pub(crate) struct Lease {
     pub(crate) rests: Ticks,
     /// The server took the lock anew when it should have become a share. Its client cannot see that.
     pub(crate) taken_anew: bool,
+    /// The next server may lack the lease, which is to be confirmed at once.
+    pub(crate) is_doubtful: bool,
 }
 
 /// Whether a lock becomes a share.

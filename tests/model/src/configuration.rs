@@ -71,6 +71,13 @@ pub struct Configuration {
     pub short_renewal: Option<Ticks>,
     /// `PUBLISH` counts subscribers; in a cluster it may not.
     pub publish_counts: bool,
+    /// Leases are confirmed when their server may be another.
+    pub confirms: bool,
+    /// How long clients take to notice that another server has taken over, while the old one serves them; zero if that
+    /// one is gone.
+    pub notice: Ticks,
+    /// How far the clock of the next server is behind; negative is ahead.
+    pub skew: Ticks,
     /// A client ignores announcements of owners that it has ended, since it has forgotten them.
     pub forgets: bool,
     /// Bodies cannot be stopped.
@@ -118,12 +125,22 @@ impl Configuration {
             synchronous: self.synchronous,
             deletes: self.deletes,
             writes: self.writes,
+            confirms: self.confirms,
             seeded: self.seeded,
         }
     }
 
     pub(crate) fn longest(&self) -> Ticks {
         self.ttl + self.mixed.max(0)
+    }
+
+    /// How long anything can last that a failover brought back: a lease, or an entry that is granted the lock in the
+    /// last tick that it counts as alive. Counted where leases are confirmed.
+    pub(crate) fn longest_brought_back(&self) -> Ticks {
+        if !self.confirms {
+            return 0;
+        }
+        self.longest().max(self.live - 1 + self.claim) + self.skew.max(0)
     }
 
     /// How far the time since a grant is counted.
@@ -138,10 +155,22 @@ impl Configuration {
         self
     }
 
-    /// The same configuration with a third client, or with one more of each fault.
+    /// The same configuration with a third client, with one more of each fault, or with longer times where the lock
+    /// moves.
     #[must_use]
     pub fn deeper(mut self) -> Configuration {
-        if self.calls.len() < 3 {
+        if self.confirms {
+            self.delay = 1;
+            for time in [
+                &mut self.ttl,
+                &mut self.claim,
+                &mut self.live,
+                &mut self.late,
+                &mut self.window,
+            ] {
+                *time += 1;
+            }
+        } else if self.calls.len() < 3 {
             self.calls.push(1);
         } else {
             self.budget = self.budget.deeper();

@@ -3,8 +3,11 @@
 use crate::audit::{AuditedRun, Breach};
 use crate::client::{Client, Phase};
 use crate::configuration::Configuration;
-use crate::network::{Incoming, Kind, Reply, Request};
-use crate::server::{Answer, Command, Lock, Member, OwnerId, Records, Refusal, Share, Site, Value};
+use crate::moves::Reception;
+use crate::network::{Incoming, Kind, Reply, Request, Server};
+use crate::server::{
+    Answer, Command, Lock, Member, Mode, OwnerId, Records, Refusal, Share, Site, Value,
+};
 use crate::world::World;
 
 /// The bit of a script, beside those of plain locks and of shares.
@@ -13,6 +16,18 @@ const RESTS: u16 = 1 << 8;
 impl World {
     /// The server runs a command, and sends the answer and its announcements.
     pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
+        let mode = match self.reception(&request) {
+            Reception::Runs(mode) => Some(mode),
+            Reception::Redirects { has_moved } => {
+                let client = self.client(id);
+                if request.awaited && client.alive {
+                    let redirect = Incoming::Redirect { request, has_moved };
+                    client.connection.down.push(redirect);
+                }
+                return;
+            }
+            Reception::Refuses => None,
+        };
         let script = match request.kind {
             Kind::Acquire { .. } => 1,
             Kind::Renew { .. } => 2,
@@ -29,8 +44,14 @@ impl World {
         if request.has_text {
             self.scripts |= script;
         }
-        let answer =
-            (self.scripts & script == script).then(|| self.run(id, &request, configuration));
+        let is_known = self.scripts & script == script;
+        let answer = match mode {
+            None => Some(Answer::Unavailable),
+            Some(mode) => is_known.then(|| {
+                let run = |world: &mut World| world.run(id, &request, mode, configuration);
+                self.on_server(request.server, run)
+            }),
+        };
         let client = self.client(id);
         if request.awaited && client.alive {
             let counts = matches!(answer, Some(Answer::Held { .. }));
@@ -43,7 +64,14 @@ impl World {
         }
     }
 
-    fn run(&mut self, id: u8, request: &Request, configuration: &Configuration) -> Answer {
+    fn run(
+        &mut self,
+        id: u8,
+        request: &Request,
+        mode: Mode,
+        configuration: &Configuration,
+    ) -> Answer {
+        let server = request.server;
         let name = |number| OwnerId { client: id, number };
         let owner = name(request.number);
         let plain = || match request.kind {
@@ -63,12 +91,13 @@ impl World {
         let of_share = |share| of_share(request.kind, owner, share);
         let command = request.share.map_or_else(plain, of_share);
         let rules = configuration.rules();
-        let now = if self.behind {
+        let now = if self.is_behind(server, configuration.skew) {
             0
         } else {
             self.last + rules.turns
         };
-        let counted = |(id, client): (u8, &Client)| u8::from(client.subscribed) << id;
+        let counts = |client: &Client| client.subscribed && client.connection.server == server;
+        let counted = |(id, client)| u8::from(counts(client)) << id;
         let receivers = (0..).zip(&self.clients).map(counted).sum();
         let site = Site {
             now,
@@ -77,7 +106,7 @@ impl World {
             } else {
                 0
             },
-            mode: self.mode,
+            mode,
         };
         let before = self.records.clone();
         let run = self.records.run(command, &rules, &site);
@@ -86,9 +115,9 @@ impl World {
             command,
             answer: run.answer,
             after: &self.records,
-            mode: self.mode,
+            mode,
             receivers: site.receivers,
-            last: self.last,
+            last: self.known_to(server),
             turns: rules.turns,
         };
         step.audit(&mut self.breaches);
@@ -103,11 +132,16 @@ impl World {
         }) = self.records.lock
         {
             self.last = self.last.max(token);
+            self.known = match server {
+                Server::Target => self.known.map(|known| known.max(token)),
+                Server::Source => self.known,
+            };
         }
         for owner in run.announced {
             let share = self.granted_share(owner);
+            let is_reached = self.reaches(server, &self.clients[usize::from(owner.client)]);
             let client = self.client(owner.client);
-            if client.alive && client.subscribed {
+            if client.alive && is_reached {
                 let push = Incoming::Push(owner.number, share);
                 client.connection.down.push(push);
             }

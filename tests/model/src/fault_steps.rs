@@ -22,6 +22,7 @@ impl World {
     pub(crate) fn faults(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
         self.faults_of_clients(configuration, actions);
         self.faults_of_server(actions);
+        self.steps_of_slot(actions);
         if self.mode != Mode::Normal {
             actions.push(Action::Repair);
         } else if self.budget.allows(Fault::Impair) {
@@ -93,7 +94,8 @@ impl World {
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
             Fault::LoseShares => self.records.shares.is_some(),
             Fault::Replicate => true,
-            Fault::FailOver => self.replica.is_some(),
+            Fault::FailOver => self.replica.is_some() && self.source.is_none(),
+            Fault::MoveSlot | Fault::TakeOver => self.source.is_none(),
             Fault::ClockBehind => !self.behind,
             Fault::ClockAhead | Fault::ClockBack => self.records != Records::default(),
             Fault::Restart | Fault::RestartEmpty => true,
@@ -111,6 +113,8 @@ impl World {
             Fault::LoseShares,
             Fault::Replicate,
             Fault::FailOver,
+            Fault::MoveSlot,
+            Fault::TakeOver,
             Fault::ClockAhead,
             Fault::ClockBack,
             Fault::ClockBehind,
@@ -150,6 +154,9 @@ impl World {
                     Incoming::Push(..) => Ok(()),
                     Incoming::Reply(reply) => {
                         self.message_lost(id, reply.number, reply.kind, true, configuration)
+                    }
+                    Incoming::Redirect { request, .. } => {
+                        self.message_lost(id, request.number, request.kind, true, configuration)
                     }
                 }
             }
@@ -230,7 +237,7 @@ impl World {
                 client
                     .connection
                     .down
-                    .retain(|down| matches!(down, Incoming::Reply(_)));
+                    .retain(|down| !matches!(down, Incoming::Push(..)));
                 Ok(())
             }
             Fault::Shutdown => client.shut_down(&rules),
@@ -258,11 +265,10 @@ impl World {
             Fault::LoseFence => self.records.fence = None,
             Fault::LoseQueue => self.records.queue = Queue::default(),
             Fault::LoseShares => self.records.shares = None,
-            Fault::Replicate => self.replica = Some(self.records.clone()),
-            Fault::FailOver => {
-                self.records = self.replica.take().expect("there is one");
-                return self.break_connections(configuration);
-            }
+            Fault::Replicate => self.replicate(configuration),
+            Fault::FailOver => return self.fail_over(configuration),
+            Fault::TakeOver => return self.take_over(configuration),
+            Fault::MoveSlot => self.begin_to_move_slot(),
             Fault::ClockAhead => self.step_clock(2),
             Fault::ClockBack => self.step_clock(-2),
             Fault::ClockBehind => self.behind = true,
@@ -272,7 +278,7 @@ impl World {
     }
 
     /// Every connection breaks, and the new process knows no script.
-    fn break_connections(&mut self, configuration: &Configuration) -> Verdict {
+    pub(crate) fn break_connections(&mut self, configuration: &Configuration) -> Verdict {
         self.scripts = 0;
         for client in &mut self.clients {
             if client.alive {

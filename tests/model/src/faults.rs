@@ -39,6 +39,10 @@ pub enum Fault {
     Replicate,
     /// The replica takes over, without the changes that it missed.
     FailOver,
+    /// The lock's slot is moved to another server, key by key.
+    MoveSlot,
+    /// Another server takes over with all records.
+    TakeOver,
     /// The server's clock jumps ahead.
     ClockAhead,
     /// The server's clock jumps back.

@@ -3,7 +3,8 @@
 //! `cargo test -p lock-model` explores every configuration of [`configurations`] and prints how many
 //! states each has. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
 //! there are two, and allows one more of each fault where there are three: tens of millions of
-//! states. Without `--deep` it explores the named configurations, and shows the steps that break a rule.
+//! states. Where the lock moves, it makes times longer. Without `--deep` it explores the named
+//! configurations, and shows the steps that break a rule.
 //!
 //! # What is modelled
 //!
@@ -17,6 +18,8 @@
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
 //!   its replies. Its commands are lost or arrive late, in order.
 //! - `faults`, `fault_steps`: the faults and what each of them does.
+//! - `moves`, `move_steps`: the lock goes from one server to another, with its slot or when a replica takes over. What
+//!   clients do then is in `conduct::moves`.
 //! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
 //!   may change; states are compared with the invariants.
 //! - `recovery`: every 64th state is run on without faults. Every call must then be served, and no record
@@ -66,6 +69,10 @@
 //! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
 //! | out of memory at each script | out of memory |
 //! | slot migration with each subset of the keys missing | migration, migration with a successor |
+//! | a slot moves to its end: each subset of the keys on each of two nodes, ASK, MOVED and TRYAGAIN, giving up, the next node's clock behind | every `slot moves` |
+//! | another server takes over with every change, its clock behind or ahead | takeover, clock behind; takeover, clock ahead |
+//! | another server takes over without the last changes: a grant, a release, a renewal or an entry undone; its clock behind | every `lost suffix` |
+//! | two primaries for a while, with renewals, a broken connection, a successor | every `two primaries` |
 //! | several locks: opposite orders, with callers of one of them, renewal, giving up, crash, a torn connection, a deleted record | every one of [`several`] |
 //! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
 //! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
@@ -84,9 +91,27 @@
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
-//! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant, and the server's holder
-//! must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
+//! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant. If one server grants, and its clock
+//! is not behind, the server's holder must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
 //! then refuses every stale write. Shares of one phase have one token, so it does not tell them from each other.
+//!
+//! # Moves
+//!
+//! Nothing is lost while a slot moves, or when a server takes over that has every change and whose clock is not ahead:
+//! every rule holds. Where a failover loses changes, or two primaries serve for a while, two bodies may run. Then these
+//! rules hold:
+//!
+//! - A holder that the new primary does not know has not noticed it yet, or is asking it ([`properties::INFORMED`]).
+//! - No client uses the old primary for longer than it takes to notice the new one ([`properties::NOTICED`]).
+//! - An owner that ended before, and is back, is gone after the longest lease, or the heartbeat and the claim of a
+//!   waiter ([`properties::BROUGHT_BACK`]).
+//! - Tokens rise with every grant of either primary. If the new one's clock is behind, and the last grants are lost,
+//!   they rise with every grant that the new one knows of.
+//! - Every call is served.
+//!
+//! A server whose clock is behind takes every token from the fence. Two primaries know the same scripts. A message of
+//! one of a slot's two nodes reaches clients of the other by the bus, and counts no receiver there. Shares and retained
+//! leases do not move in this model.
 //!
 //! # Mistakes
 //!
@@ -109,6 +134,8 @@ mod fault_steps;
 mod faults;
 mod fingerprint;
 pub mod frames;
+mod move_steps;
+mod moves;
 mod network;
 mod outstanding;
 pub mod properties;

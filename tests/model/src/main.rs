@@ -1,4 +1,5 @@
-//! Explores every configuration, or the named ones; `--deep` adds a client or more faults to each.
+//! Explores every configuration, or the named ones; `--deep` adds a client, more faults or
+//! longer times to each.
 
 use lock_model::{configurations, explore};
 

@@ -5,6 +5,16 @@
 
 use crate::server::{Answer, Share, Ticks, Token};
 
+/// Where a command goes. There are two servers only while the lock moves from one to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Server {
+    /// The server that the lock is on at the end.
+    #[default]
+    Target,
+    /// The server that the lock leaves.
+    Source,
+}
+
 /// What a request asks for. It names owners by number, since all of them are the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -34,6 +44,7 @@ pub(crate) enum Kind {
 pub(crate) struct Request {
     pub(crate) number: u8,
     pub(crate) kind: Kind,
+    pub(crate) server: Server,
     /// The share that its owner asks for: then the script is that of shares.
     pub(crate) share: Option<Share>,
     /// The time since it was sent.
@@ -48,6 +59,11 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Incoming {
     Reply(Reply),
+    /// The lock, or a part of it, is on the target of its move: MOVED, or ASK as long as the slot has not moved.
+    Redirect {
+        request: Request,
+        has_moved: bool,
+    },
     /// The announcement of a grant for this owner, and the share that the owner asked for: a client
     /// remembers it beyond the owner's end.
     Push(u8, Option<Share>),
@@ -64,9 +80,14 @@ pub(crate) struct Reply {
     pub(crate) age: Ticks,
 }
 
-/// A client's connection to the server.
+/// A client's connection to the server. While a slot moves there is one to each of two servers, and one order of the
+/// commands on both. That is enough: a source that has redirected a command runs none of that lock any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Connection {
+    /// Where the client sends its commands.
+    pub(crate) server: Server,
+    /// The client knows that another server has taken over.
+    pub(crate) has_noticed: bool,
     pub(crate) up: Vec<Request>,
     pub(crate) down: Vec<Incoming>,
     /// Commands of an earlier connection, and how long each can still arrive.
@@ -78,6 +99,7 @@ impl Connection {
         self.up.push(Request {
             number,
             kind,
+            server: self.server,
             share,
             age: 0,
             awaited: true,
@@ -93,9 +115,27 @@ impl Connection {
                 request.awaited = false;
             }
         }
-        self.down.retain(
-            |down| !matches!(down, Incoming::Reply(reply) if reply.number == number && !renewal(reply.kind)),
-        );
+        self.down.retain(|down| {
+            let (of, kind) = match down {
+                Incoming::Reply(reply) => (reply.number, reply.kind),
+                Incoming::Redirect { request, .. } => (request.number, request.kind),
+                Incoming::Push(..) => return true,
+            };
+            of != number || renewal(kind)
+        });
+    }
+
+    /// A renewal of this owner is under way, or its answer.
+    pub(crate) fn is_renewing(&self, number: u8) -> bool {
+        let is_one = |of, kind| of == number && matches!(kind, Kind::Renew { .. });
+        let mut up = self.up.iter();
+        let mut down = self.down.iter();
+        up.any(|request| is_one(request.number, request.kind))
+            || down.any(|down| match down {
+                Incoming::Reply(reply) => is_one(reply.number, reply.kind),
+                Incoming::Redirect { request, .. } => is_one(request.number, request.kind),
+                Incoming::Push(..) => false,
+            })
     }
 
     /// The connection breaks. Commands under way may arrive for `late` more ticks.

@@ -5,7 +5,8 @@ use crate::client::{Body, Client, Lease};
 use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
 use crate::faults::Fault;
-use crate::network::Incoming;
+use crate::moves::Source;
+use crate::network::{Incoming, Server};
 use crate::recovery;
 use crate::server::{Lock, OwnerId, Shares, Ticks, Token, Value};
 use crate::world::{World, inside};
@@ -30,11 +31,20 @@ pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and 
 pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
 /// The minimum of a lock whose holder is done.
 pub const MINIMUM: &str = "a lock at rest stays taken until its minimum is over, and no longer";
+/// A holder learns of its loss as soon as it notices a move, and asks.
+pub const INFORMED: &str =
+    "a holder without the lock has not noticed a move, or is asking whether it still holds";
+/// A server that was replaced serves no client for good.
+pub const NOTICED: &str = "no client uses a server for longer than it takes to notice another one";
+/// Records that a failover brought back do not last.
+pub const BROUGHT_BACK: &str = "what a failover brought back is over after its time";
 /// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
 /// A configuration without exclusion shows two bodies at once.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
+/// Where tokens cannot order the holders, the limit is real.
+pub(crate) const UNORDERED: &str = "a holder that the server does not know of has no lower token";
 /// A configuration with retained leases contains some that are taken.
 pub(crate) const TAKEN: &str = "a lease is retained, taken and retained again";
 /// A configuration in which announcements are ignored contains such announcements.
@@ -45,6 +55,10 @@ pub(crate) const SHARED: &str = "two bodies share the lock";
 pub(crate) const RESTED: &str = "a waiter waits for a lock at rest";
 /// A configuration with downgrades contains one that succeeds.
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
+/// A configuration with a slot that moves contains a holder meanwhile.
+pub(crate) const HELD_MEANWHILE: &str = "a slot has moved while its lock was held and awaited";
+/// A configuration with a failover contains records that should not be there any more.
+pub(crate) const RESURRECTED: &str = "a failover brought back an owner that had ended";
 /// A configuration contains the faults of its budget.
 pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
@@ -57,11 +71,21 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
             Property::always(DEADLINE, |_, world, _| is_backed(world)),
             Property::always(PHANTOM, |_, world, _| has_no_phantom(world)),
         ],
-        Class::Fenced => vec![
-            Property::always(FENCED, |_, world, _| is_fenced(world)),
-            Property::sometimes(UNFENCED, |_, world, _| !is_exclusive(world)),
-        ],
+        Class::Fenced => vec![Property::sometimes(UNFENCED, |_, world, _| {
+            !is_exclusive(world)
+        })],
     };
+    // With two primaries, or a clock behind, a holder that is still to learn of its loss may have the highest token.
+    let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
+    if configuration.class == Class::Fenced {
+        properties.push(match orders_holders {
+            true => Property::always(FENCED, |_, world, _| is_fenced(world)),
+            false => Property::sometimes(UNORDERED, |_, world, _| !is_fenced(world)),
+        });
+    }
+    if configuration.confirms {
+        properties.extend(of_moves(configuration));
+    }
     if configuration.retain > 0 {
         properties.push(Property::always(UNCONTENDED, |_, world, _| {
             is_uncontended(world)
@@ -121,6 +145,53 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     properties.extend(rules.into_iter().map(never));
     properties
+}
+
+/// The properties of a lock that moves to another server.
+fn of_moves(configuration: &Configuration) -> Vec<Property<Configuration>> {
+    let mut properties = vec![
+        Property::always(INFORMED, |_, world, _| is_informed(world)),
+        Property::always(NOTICED, |_, world, _| is_noticed_in_time(world)),
+    ];
+    if configuration.budget.allows(Fault::MoveSlot) {
+        properties.push(Property::sometimes(HELD_MEANWHILE, |_, world, _| {
+            is_held_meanwhile(world)
+        }));
+    }
+    if configuration.budget.allows(Fault::FailOver) {
+        properties.push(Property::always(BROUGHT_BACK, |_, world: &World, _| {
+            world.brought_back > 0 || has_no_phantom(world)
+        }));
+        properties.push(Property::sometimes(RESURRECTED, |_, world, _| {
+            !has_no_phantom(world)
+        }));
+    }
+    properties
+}
+
+/// Whether every holder has the lock for as long as it relies on it, or will know.
+fn is_informed(world: &World) -> bool {
+    leases(world).all(|(owner, lease)| {
+        let client = &world.clients[usize::from(owner.client)];
+        !lease.is_valid()
+            || lease.is_doubtful
+            || client.connection.is_renewing(owner.number)
+            || world.may_notice(client)
+            || is_kept(world, owner, lease.deadline)
+    })
+}
+
+/// Whether no client uses a server whose replacement it had the time to notice.
+fn is_noticed_in_time(world: &World) -> bool {
+    let is_over = matches!(world.source, Some(Source::Primary { left: ..0, .. }));
+    let uses = |client: &Client| client.alive && client.connection.server == Server::Source;
+    !is_over || !world.clients.iter().any(uses)
+}
+
+fn is_held_meanwhile(world: &World) -> bool {
+    let is_held = world.clients.iter().flat_map(inside).next().is_some();
+    let is_awaited = !world.records.queue.entries().is_empty();
+    matches!(world.source, Some(Source::Moved)) && is_held && is_awaited
 }
 
 fn never(breach: Breach) -> Property<Configuration> {

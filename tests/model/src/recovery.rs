@@ -7,6 +7,7 @@
 use crate::canonical;
 use crate::client::{Body, EndStep, Phase};
 use crate::configuration::Configuration;
+use crate::moves::Source;
 use crate::seeded::Seeded;
 use crate::server::{Lock, Mode};
 use crate::world::{Action, World};
@@ -27,6 +28,9 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
     let mut world = world.clone();
     if world.mode != Mode::Normal {
         world.repair();
+    }
+    if let Some(Source::Moving(_)) = world.source {
+        world.settle_slot(configuration);
     }
     // A lock without an expiry is deleted by its owner.
     if let Some(Lock { rest, .. }) = &mut world.records.lock {
@@ -64,6 +68,9 @@ fn one_tick(world: &mut World, configuration: &Configuration) {
 /// The next action that is due; each waiter polls once in a tick.
 fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Option<Action> {
     for (id, client) in (0..).zip(&world.clients) {
+        if client.alive && world.may_notice(client) {
+            return Some(Action::NoticeTakeover(id));
+        }
         if !client.connection.stray.is_empty() {
             return Some(Action::DeliverStray(id));
         }
@@ -93,6 +100,9 @@ fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Opti
                         continue;
                     }
                     Action::EndRetained(id, number)
+                }
+                Phase::Held(lease) if lease.is_doubtful && lease.is_valid() => {
+                    Action::Confirm(id, number)
                 }
                 Phase::Held(lease) if lease.body == Body::Inside && lease.is_valid() => {
                     Action::Finish(id, number)

@@ -94,6 +94,10 @@ pub enum Seeded {
     DowngradeLate,
     /// A lock that becomes a share is renewed as a lock until the answer.
     DowngradeRenewsAlone,
+    /// Leases are not confirmed when their server may be another.
+    MoveUnconfirmed,
+    /// A client that notices that another server has taken over stays with the one that says it is the primary.
+    RoleBelieved,
     /// A lock at rest still names its owner.
     RestKeepsOwner,
     /// An owner whose lock should rest is ended again as any other if the first time is not answered.
@@ -104,7 +108,7 @@ pub enum Seeded {
 
 impl Seeded {
     /// Every mistake.
-    pub const ALL: [Seeded; 47] = [
+    pub const ALL: [Seeded; 49] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -149,6 +153,8 @@ impl Seeded {
         Seeded::DowngradeKeepsToken,
         Seeded::DowngradeLate,
         Seeded::DowngradeRenewsAlone,
+        Seeded::MoveUnconfirmed,
+        Seeded::RoleBelieved,
         Seeded::RestKeepsOwner,
         Seeded::RestEndedAgain,
         Seeded::RestHandedOver,

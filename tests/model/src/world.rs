@@ -7,6 +7,7 @@ use crate::client::{Body, Client, Lease, Owner};
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
+use crate::moves::{Key, Replica, Source};
 use crate::server::{Mode, OwnerId, Records, Ticks, Token};
 
 /// The whole state: server, connections and clients.
@@ -28,7 +29,13 @@ pub struct World {
     pub(crate) waiting_head: Option<(OwnerId, u8)>,
     /// For how long a lock that was put to rest has to stay taken.
     pub(crate) minimum: Ticks,
-    pub(crate) replica: Option<Records>,
+    pub(crate) replica: Option<Replica>,
+    /// The server that the lock leaves. `records` are those of the target, or of a slot's two servers.
+    pub(crate) source: Option<Source>,
+    /// The highest token that the present server knows of; `None` is the highest of all.
+    pub(crate) known: Option<Token>,
+    /// How long anything can last that a failover brought back.
+    pub(crate) brought_back: Ticks,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
     pub(crate) breaches: Breaches,
@@ -57,6 +64,8 @@ pub enum Action {
     Renew(u8, u8, Ticks),
     /// The lock becomes a share.
     Downgrade(u8, u8),
+    /// A lease is confirmed, since the next server may lack it.
+    Confirm(u8, u8),
     /// An owner is ended once more.
     EndAgain(u8, u8),
     /// A client reads the next message.
@@ -87,6 +96,12 @@ pub enum Action {
     Impair(Mode),
     /// The impairment ends.
     Repair,
+    /// A key of a slot that is being moved arrives at the target.
+    MoveKey(Key),
+    /// The slot has moved.
+    SettleSlot,
+    /// A client notices that another server has taken over.
+    NoticeTakeover(u8),
 }
 
 impl World {
@@ -106,6 +121,9 @@ impl World {
             waiting_head: None,
             minimum: 0,
             replica: None,
+            source: None,
+            known: None,
+            brought_back: 0,
             clients: configuration
                 .calls
                 .iter()
@@ -165,6 +183,18 @@ impl World {
                 self.deliver(id, request, configuration);
                 Ok(())
             }
+            Action::Confirm(id, number) => self.on(id, number, |c, i| c.confirm(i)),
+            Action::MoveKey(key) => {
+                self.move_key(key, configuration);
+                Ok(())
+            }
+            Action::SettleSlot => {
+                self.settle_slot(configuration);
+                Ok(())
+            }
+            Action::NoticeTakeover(id) => {
+                self.client(id).notice_takeover(configuration.late, &rules)
+            }
             Action::DeliverStray(id) => {
                 let (request, _) = self.client(id).connection.stray.remove(0);
                 self.deliver(id, request, configuration);
@@ -178,6 +208,7 @@ impl World {
         };
         self.note(verdict);
         self.note_head(configuration);
+        self.forget_source();
     }
 
     fn note(&mut self, verdict: Verdict) {
@@ -263,11 +294,12 @@ impl World {
     }
 
     fn tick(&mut self, configuration: &Configuration) {
-        let replica = self.replica.as_mut();
+        let replica = self.replica.as_mut().map(|replica| &mut replica.records);
         for records in replica.into_iter().chain([&mut self.records]) {
             records.advance(1);
             records.forget_since_when();
         }
+        self.tick_source();
         self.minimum = (self.minimum - 1).max(0);
         let oldest = configuration.longest().max(configuration.delay);
         let max_local_time = configuration.max_local_time();

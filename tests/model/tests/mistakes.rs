@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use lock_model::properties::{
-    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, MINIMUM, PHANTOM, RECOVERY, UNBROKEN,
-    UNCONTENDED,
+    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, INFORMED, MINIMUM, NOTICED, PHANTOM,
+    RECOVERY, UNBROKEN, UNCONTENDED,
 };
 use lock_model::{Seeded, configurations, explore_for};
 
@@ -59,6 +59,18 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::LeaseFromTurn, "turns", EXCLUSION),
     (Seeded::SuccessorNotEnded, "turns, giving up", PHANTOM),
     (Seeded::NamesRemoved, "migration", HALF_DONE),
+    (Seeded::NamesRemoved, "slot moves", HALF_DONE),
+    (Seeded::NamesRemoved, "slot moves", KEPT_PLACE),
+    (Seeded::MoveUnconfirmed, "lost suffix", INFORMED),
+    (
+        Seeded::MoveUnconfirmed,
+        "lost suffix, clock behind",
+        INFORMED,
+    ),
+    (Seeded::MoveUnconfirmed, "two primaries", INFORMED),
+    (Seeded::MoveUnconfirmed, "takeover, clock ahead", INFORMED),
+    (Seeded::RoleBelieved, "two primaries", INFORMED),
+    (Seeded::RoleBelieved, "two primaries", NOTICED),
     (Seeded::OwnerOfAnotherTtl, "torn, mixed ttls", DEADLINE),
     (Seeded::RetainedLate, "retained", IN_TIME),
     (Seeded::RetainedLate, "retained", TWO_THIRDS),

@@ -28,6 +28,7 @@ impl Client {
             downgrades: Downgrade::No,
             rests: rules.at_least,
             taken_anew: false,
+            is_doubtful: false,
         }
     }
 

@@ -3,6 +3,7 @@
 mod acquisition;
 mod leases;
 mod local_turns;
+mod moves;
 mod release;
 mod shares;
 
@@ -37,6 +38,8 @@ pub(crate) struct ClientRules {
     pub(crate) deletes: bool,
     /// Exclusive owners are writers: their ends are those of shares.
     pub(crate) writes: bool,
+    /// Leases are confirmed when their server may be another.
+    pub(crate) confirms: bool,
     pub(crate) seeded: Option<Seeded>,
 }
 
@@ -86,6 +89,10 @@ impl Client {
         match self.connection.down.remove(0) {
             Incoming::Push(number, share) => self.announced(number, share, rules),
             Incoming::Reply(reply) => self.answered(reply, rules),
+            Incoming::Redirect { request, has_moved } => {
+                self.redirected(request, has_moved, rules);
+                Ok(())
+            }
         }
     }
 

@@ -208,6 +208,7 @@ impl Client {
                 lease.torn = rules.retain > 0;
             }
         }
+        self.doubt_leases(rules);
         // Collected first: the commands that follow go over the next connection.
         let interrupted = self.owners.iter().filter(|owner| owner.awaits_reply);
         let interrupted: Vec<u8> = interrupted.map(|owner| owner.number).collect();

@@ -2,6 +2,7 @@
 //! names the scenarios that it contains.
 
 mod callers;
+mod moves;
 mod network;
 mod outsiders;
 mod processes;
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Configuration> {
         processes::all(),
         network::all(),
         server::all(),
+        moves::all(),
         outsiders::all(),
         turns::all(),
         releases::all(),
@@ -71,6 +73,9 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         mixed: 0,
         short_renewal: None,
         publish_counts: true,
+        confirms: false,
+        notice: 0,
+        skew: 0,
         forgets: false,
         synchronous: false,
         deletes: false,

@@ -1,0 +1,61 @@
+//! Moves of the lock to another server, as its clients see them.
+//!
+//! # The rule
+//!
+//! - A command that a server redirects is sent to the target. After ASK the next command goes to the source again,
+//!   after MOVED to the target.
+//! - A client that notices that another server has taken over leaves the old one for good, whatever that one says of
+//!   itself. Its commands there may still arrive, and concern the old server alone.
+//! - After either of these, and after a lost connection, each lease is confirmed by a renewal at once. It restores a
+//!   lease that the next server keeps for a shorter time, and shows that another one is lost.
+
+use super::{ClientRules, Verdict};
+use crate::client::{Client, Phase};
+use crate::network::{Kind, Request, Server};
+use crate::seeded::Seeded;
+use crate::server::Ticks;
+
+impl Client {
+    /// The source of a move has redirected a command, which is sent to the target.
+    pub(super) fn redirected(&mut self, request: Request, has_moved: bool, rules: &ClientRules) {
+        if has_moved && self.connection.server == Server::Source {
+            self.connection.server = Server::Target;
+            self.doubt_leases(rules);
+        }
+        self.connection.up.push(Request {
+            server: Server::Target,
+            age: 0,
+            ..request
+        });
+    }
+
+    /// The client notices that another server has taken over, and connects to that.
+    pub(crate) fn notice_takeover(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
+        self.connection.has_noticed = true;
+        if rules.seeded != Some(Seeded::RoleBelieved) {
+            self.connection.server = Server::Target;
+        }
+        self.tear(late, rules)
+    }
+
+    /// The next server may lack the leases.
+    pub(super) fn doubt_leases(&mut self, rules: &ClientRules) {
+        if !rules.confirms || rules.seeded == Some(Seeded::MoveUnconfirmed) {
+            return;
+        }
+        for owner in &mut self.owners {
+            if let Phase::Held(lease) = &mut owner.phase {
+                lease.is_doubtful = lease.is_valid();
+            }
+        }
+    }
+
+    /// Confirms a lease that the present server may lack.
+    pub(crate) fn confirm(&mut self, index: usize) -> Verdict {
+        let ttl = self.owners[index].ttl;
+        if let Phase::Held(lease) = &mut self.owners[index].phase {
+            (lease.is_doubtful, lease.renewing) = (false, true);
+        }
+        self.send(index, Kind::Renew { ttl }, false)
+    }
+}
