@@ -37,7 +37,7 @@ pub(crate) struct OffloadedTask {
     slot: Mutex<Slot>,
     /// Nothing while the caller polls.
     caller: Mutex<Option<Waker>>,
-    /// Whether the task or its answer woke and the caller has not polled since.
+    /// Whether the task or its answer woke and the caller has not polled since. Written under the mutex of `caller`.
     is_woken: AtomicBool,
     /// The same, at the last check.
     was_woken: AtomicBool,
@@ -92,9 +92,13 @@ impl OffloadedTask {
         answer: &mut oneshot::Receiver<T>,
         cx: &Context<'_>,
     ) -> Poll<Option<T>> {
-        let previous = self.caller.lock().take();
+        // Under the mutex, or this could erase a note of what the polls below do not see yet.
+        let previous = {
+            let mut caller = self.caller.lock();
+            self.is_woken.store(false, Ordering::Relaxed);
+            caller.take()
+        };
         drop(previous);
-        self.is_woken.store(false, Ordering::Release);
         self.was_woken.store(false, Ordering::Relaxed);
         let waker = Waker::from(self.clone());
         let mut inner = Context::from_waker(&waker);
@@ -102,11 +106,13 @@ impl OffloadedTask {
         if let Poll::Ready(answer) = Pin::new(answer).poll(&mut inner) {
             return Poll::Ready(answer.ok());
         }
-        let caller = cx.waker().clone();
-        *self.caller.lock() = Some(caller);
-        // Either this sees what was noted, or the one who noted it sees the caller.
-        if self.is_woken.load(Ordering::Acquire) {
-            self.wake_caller();
+        let waker = cx.waker().clone();
+        let mut caller = self.caller.lock();
+        if self.is_woken.load(Ordering::Relaxed) {
+            drop(caller);
+            wake_all([waker]);
+        } else {
+            *caller = Some(waker);
         }
         Poll::Pending
     }
@@ -128,13 +134,6 @@ impl OffloadedTask {
             mem::forget(close);
             *self.slot.lock() = Slot::Ready(task);
         }
-    }
-
-    /// Wakes the caller, if it waits to be woken.
-    fn wake_caller(&self) {
-        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
-        let caller = self.caller.lock().take();
-        wake_all(caller);
     }
 
     /// Moves the task to the background, and any task that may still be assigned.
@@ -175,8 +174,13 @@ impl Wake for OffloadedTask {
     }
 
     fn wake_by_ref(self: &Arc<OffloadedTask>) {
-        self.is_woken.store(true, Ordering::Release);
-        self.wake_caller();
+        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
+        let caller = {
+            let mut caller = self.caller.lock();
+            self.is_woken.store(true, Ordering::Relaxed);
+            caller.take()
+        };
+        wake_all(caller);
     }
 }
 
@@ -277,7 +281,7 @@ impl WatchedTasks {
     fn stuck(&self) -> Option<Vec<Arc<OffloadedTask>>> {
         let watched = self.0.lock();
         let is_stuck = |offloaded: &&Arc<OffloadedTask>| {
-            let is_woken = offloaded.is_woken.load(Ordering::Acquire);
+            let is_woken = offloaded.is_woken.load(Ordering::Relaxed);
             offloaded.was_woken.swap(is_woken, Ordering::Relaxed) && is_woken
         };
         let stuck = watched.by_number.values().filter(is_stuck).cloned();
