@@ -1,10 +1,14 @@
 //! A real cluster.
 
+mod network;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use redis::Value;
+
+use network::Network;
 
 use crate::port;
 use crate::scene::ask;
@@ -28,6 +32,7 @@ pub struct RedisCluster {
     /// The primaries, and after them their replicas in the same order.
     pub nodes: Vec<RedisServer>,
     primaries: usize,
+    network: Option<Network>,
 }
 
 impl RedisCluster {
@@ -38,39 +43,38 @@ impl RedisCluster {
 
     /// A cluster with so many primaries, the first `replicas` of which have one replica each.
     pub fn with(primaries: usize, replicas: usize) -> Self {
+        Self::build(primaries, replicas, NODE_TIMEOUT, false)
+    }
+
+    fn build(primaries: usize, replicas: usize, timeout: Duration, has_network: bool) -> Self {
         let ports: Vec<u16> = (0..primaries + replicas).map(|_| cluster_port()).collect();
+        let network = has_network.then(|| Network::before(&ports));
+        let announced = match &network {
+            Some(network) => network.announced(),
+            None => ports.iter().map(|port| (*port, port + BUS)).collect(),
+        };
         let nodes = (0..ports.len()).map(|number| {
-            Builder::default()
-                .config("cluster-enabled", "yes")
-                .config("cluster-config-file", "nodes.conf")
-                .config(
-                    "cluster-node-timeout",
-                    &NODE_TIMEOUT.as_millis().to_string(),
-                )
-                // A replica is promoted however long ago it last heard of its primary.
-                .config("cluster-replica-validity-factor", "0")
-                .config("masteruser", crate::acl::HARNESS.0)
-                .config("masterauth", crate::acl::HARNESS.1)
-                .rights(crate::CLUSTER_RIGHTS)
-                .rights(crate::REPLICA_RIGHTS)
-                .file("nodes.conf", &configuration(&ports, primaries, number))
+            let (port, bus) = announced[number];
+            node(timeout)
+                .config("cluster-announce-ip", "127.0.0.1")
+                .config("cluster-announce-port", &port.to_string())
+                .config("cluster-announce-bus-port", &bus.to_string())
+                .file("nodes.conf", &configuration(&announced, primaries, number))
                 .start_on(ports[number])
         });
         let cluster = Self {
             nodes: nodes.collect(),
             primaries,
+            network,
         };
-        for node in &cluster.nodes {
-            cluster.wait_until_ready(node);
-        }
+        cluster.wait_until_whole();
         cluster
     }
 
-    /// The address for clients, with two of the nodes.
+    /// The address for clients, with two of the nodes if there are two.
     pub fn url(&self) -> String {
-        let hosts = self.nodes[..2]
-            .iter()
-            .map(|node| format!("127.0.0.1:{}", node.port()));
+        let hosts = self.nodes.iter().take(2);
+        let hosts = hosts.map(|node| format!("127.0.0.1:{}", node.port()));
         format!("redis-cluster://{}", hosts.collect::<Vec<_>>().join(","))
     }
 
@@ -90,9 +94,52 @@ impl RedisCluster {
         )
     }
 
-    /// The replica of a primary.
+    /// The number of the primary that has the slot of a key now, as it says itself.
+    pub fn owner(&self, key: &str) -> usize {
+        let owner = (0..self.nodes.len()).find(|&node| self.owner_by(node, key) == Some(node));
+        owner.expect("each slot has a primary")
+    }
+
+    /// Another node that is a primary now.
+    pub fn other_primary(&self, primary: usize) -> usize {
+        let other = (0..self.nodes.len()).find(|&node| node != primary && self.is_primary(node));
+        other.expect("there are several primaries")
+    }
+
+    /// The replica of a primary, also when the two have changed their roles.
     pub fn replica_of(&self, primary: usize) -> usize {
-        self.primaries + primary
+        match primary.checked_sub(self.primaries) {
+            None => self.primaries + primary,
+            Some(replica) => replica,
+        }
+    }
+
+    /// The port by which a node is known to the others and to clients.
+    fn announced_port(&self, node: usize) -> u16 {
+        match &self.network {
+            Some(network) => network.announced()[node].0,
+            None => self.nodes[node].port(),
+        }
+    }
+
+    /// Adds a primary without slots, whose number is returned.
+    pub fn add_node(&mut self) -> usize {
+        let node = node(NODE_TIMEOUT).start_on(cluster_port());
+        let port = node.port().to_string();
+        self.nodes.push(node);
+        let _: String = self.ask(0, &["CLUSTER", "MEET", "127.0.0.1", &port]);
+        self.wait_until_whole();
+        self.nodes.len() - 1
+    }
+
+    /// Takes the node away that was added last, which has no slots.
+    pub fn remove_node(&mut self) {
+        let id = self.id(self.nodes.len() - 1);
+        drop(self.nodes.pop());
+        for number in 0..self.nodes.len() {
+            let _: String = self.ask(number, &["CLUSTER", "FORGET", &id]);
+        }
+        self.wait_until_whole();
     }
 
     /// The number of the node that has the slot of a key now, as `asked` says.
@@ -107,7 +154,7 @@ impl RedisCluster {
             let port: u16 = redis::from_redis_value(primary[1].clone()).ok()?;
             (first..=last).contains(&slot).then_some(port)
         })?;
-        self.nodes.iter().position(|node| node.port() == port)
+        (0..self.nodes.len()).find(|&node| self.announced_port(node) == port)
     }
 
     fn slot_of(&self, key: &str) -> usize {
@@ -201,7 +248,7 @@ impl RedisCluster {
 
     /// The id of a node.
     pub fn id(&self, number: usize) -> String {
-        id(number)
+        self.ask(number, &["CLUSTER", "MYID"])
     }
 
     /// Sends a command to a node, as the harness.
@@ -209,16 +256,46 @@ impl RedisCluster {
         ask(&mut self.nodes[number].connection(), command)
     }
 
-    /// Waits until a node serves commands and takes no other node for failed.
-    pub fn wait_until_ready(&self, node: &RedisServer) {
-        let mut connection = node.connection();
+    /// Waits until each node serves commands, takes no other node for failed, and has the same idea of all nodes, and
+    /// until each replica has the data of its primary.
+    pub fn wait_until_whole(&self) {
         wait_until("cluster", PATIENCE, || {
-            let info: String = ask(&mut connection, &["CLUSTER", "INFO"]);
-            let nodes: String = ask(&mut connection, &["CLUSTER", "NODES"]);
-            info.contains("cluster_state:ok")
-                && !nodes.contains("fail")
-                && !nodes.contains("disconnected")
+            let first = self.view(0);
+            first.is_some() && (1..self.nodes.len()).all(|number| self.view(number) == first)
         });
+    }
+
+    /// All nodes as one of them has them: ids, roles, epochs and slots. None while something is wrong.
+    fn view(&self, number: usize) -> Option<Vec<String>> {
+        let mut connection = self.nodes[number].connection();
+        let info: String = ask(&mut connection, &["CLUSTER", "INFO"]);
+        let nodes: String = ask(&mut connection, &["CLUSTER", "NODES"]);
+        let replication: String = ask(&mut connection, &["INFO", "replication"]);
+        let is_well = info.contains("cluster_state:ok")
+            && !["fail", "handshake", "noaddr", "disconnected"]
+                .iter()
+                .any(|flag| nodes.contains(flag))
+            && !replication.contains("master_link_status:down");
+        let mut view: Vec<String> = nodes.lines().map(role_and_slots).collect();
+        view.sort_unstable();
+        is_well.then_some(view)
+    }
+
+    /// Waits until the replica of a primary has all that was written.
+    pub fn wait_for_replication(&self, primary: usize) {
+        let written = written(&mut self.nodes[primary].connection());
+        let mut replica = self.nodes[self.replica_of(primary)].connection();
+        wait_until("replication", PATIENCE, || {
+            self::written(&mut replica) >= written
+        });
+    }
+
+    /// From now on a replica gets nothing of what its primary writes. It is stopped: [resume](RedisServer::resume) it.
+    pub fn detach(&self, replica: usize) {
+        self.nodes[replica].pause();
+        // Or the replica would read on from its socket.
+        let primary = self.replica_of(replica);
+        let _: i64 = self.ask(primary, &["CLIENT", "KILL", "TYPE", "replica"]);
     }
 
     /// Has a replica take over from its primary, which goes along, and waits until the replica has the slots.
@@ -232,12 +309,51 @@ impl RedisCluster {
     pub fn wait_until_promoted(&self, replica: usize) {
         let mut connection = self.nodes[replica].connection();
         wait_until("promotion", PATIENCE, || {
-            let role: Vec<Value> = ask(&mut connection, &["ROLE"]);
-            let role: String = redis::from_redis_value(role[0].clone()).expect("a role has a name");
             let info: String = ask(&mut connection, &["CLUSTER", "INFO"]);
-            role == "master" && info.contains("cluster_state:ok")
+            self.is_primary(replica) && info.contains("cluster_state:ok")
         });
     }
+
+    fn is_primary(&self, node: usize) -> bool {
+        let role: Vec<Value> = self.ask(node, &["ROLE"]);
+        let role: String = redis::from_redis_value_ref(&role[0]).expect("a role has a name");
+        role == "master"
+    }
+}
+
+/// The options of a node.
+fn node(timeout: Duration) -> Builder {
+    Builder::default()
+        .config("cluster-enabled", "yes")
+        .config("cluster-config-file", "nodes.conf")
+        .config("cluster-node-timeout", &timeout.as_millis().to_string())
+        // A replica is promoted however long ago it last heard of its primary, and is sent what is written without a
+        // pause of five seconds.
+        .config("cluster-replica-validity-factor", "0")
+        .config("repl-diskless-sync-delay", "0")
+        // A node that gives its last slot away stays a primary.
+        .config("cluster-allow-replica-migration", "no")
+        .config("masteruser", crate::acl::HARNESS.0)
+        .config("masterauth", crate::acl::HARNESS.1)
+        .rights(crate::CLUSTER_RIGHTS)
+        .rights(crate::REPLICA_RIGHTS)
+}
+
+/// How much has been written to a server, in bytes of its replication stream.
+fn written(connection: &mut redis::Connection) -> u64 {
+    let info: String = ask(connection, &["INFO", "replication"]);
+    let offset = |line: &str| line.strip_prefix("master_repl_offset:")?.parse().ok();
+    info.lines()
+        .find_map(offset)
+        .expect("each server has an offset")
+}
+
+/// What all nodes must agree on of a line of CLUSTER NODES.
+fn role_and_slots(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let role = words[2].trim_start_matches("myself,");
+    let (id, primary, epoch, slots) = (words[0], words[3], words[6], words[8..].join(" "));
+    format!("{id} {role} {primary} {epoch} {slots}")
 }
 
 /// The slots of a primary.
@@ -251,11 +367,11 @@ fn id(number: usize) -> String {
 }
 
 /// What a node knows when it starts: all nodes, with their slots.
-fn configuration(ports: &[u16], primaries: usize, own: usize) -> String {
+fn configuration(announced: &[(u16, u16)], primaries: usize, own: usize) -> String {
     let mut lines = String::new();
-    for (number, port) in ports.iter().enumerate() {
+    for (number, (port, bus)) in announced.iter().enumerate() {
         let myself = if number == own { "myself," } else { "" };
-        let address = format!("127.0.0.1:{port}@{}", port + BUS);
+        let address = format!("127.0.0.1:{port}@{bus}");
         let line = match number.checked_sub(primaries) {
             None => {
                 let range = range(primaries, number);

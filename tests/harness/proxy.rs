@@ -68,10 +68,21 @@ impl Proxy {
             .change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
     }
 
+    /// Holds both directions of the links that a node of a cluster has made to the bus behind this proxy.
+    pub fn hold_node(&self, id: &str) {
+        self.gate.change(|state| state.held_node = Some(id.into()));
+    }
+
+    /// The port for clients.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// Ends every mode and the refusal of connections; bytes that were held back arrive now.
     pub fn heal(&self) {
         self.gate.change(|state| {
             (state.requests, state.replies) = (Mode::Pass, Mode::Pass);
+            state.held_node = None;
             state.refusing = false;
         });
     }

@@ -1,8 +1,8 @@
 //! Repeated faults: rows of a table, each with many rounds.
 //!
 //! A **row** is one fault and its required outcome. A **round** is one occurrence of the fault, on a
-//! server, a key and processes of its own. The resource that the lock protects is on a server that no
-//! fault reaches. When the script of the row has ended, checkers that do not know the fault inspect the
+//! key and processes of its own, and on a server of its own or a cluster that is whole again. The resource
+//! that the lock protects is on a server that no fault reaches. When the script of the row has ended, checkers that do not know the fault inspect the
 //! result:
 //!
 //! | checker | violation |
@@ -15,7 +15,8 @@
 //! | keys, queues, channels, connections, and the workers' sockets and tasks | `left behind` |
 //! | the row's own expectations | `unexpected` |
 //!
-//! A tally counts the findings of the rounds, and a report prints one line per row.
+//! A tally counts the findings of the rounds, and a report prints one line per row. For rows of class F, it also has the
+//! writes that the resource refused, and for how long two processes had the lock.
 
 mod arena;
 mod base_line;
@@ -25,6 +26,7 @@ mod report;
 mod round;
 mod row;
 mod sharing;
+mod site;
 mod tally;
 mod violation;
 
@@ -33,5 +35,6 @@ pub use plan::Plan;
 pub use report::Report;
 pub use round::Round;
 pub use row::{Class, Row};
+pub use site::Site;
 pub use tally::Tally;
 pub use violation::{Kind as ViolationKind, Violation};

@@ -168,6 +168,11 @@ impl RedisServer {
         admin_url(self.port)
     }
 
+    /// Whether the server answers. It takes long to say no of one that is stopped.
+    pub fn is_up(&self) -> bool {
+        self.client().get_connection_with_timeout(PATIENCE).is_ok()
+    }
+
     /// A plain redis-rs connection that blocks.
     pub fn connection(&self) -> redis::Connection {
         self.client()

@@ -18,7 +18,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use redisson::Version;
 pub use serve::{Kind, serve};
@@ -34,7 +34,8 @@ use crate::wait::{PATIENCE, wait_until};
 pub struct Worker {
     child: Child,
     stdin: ChildStdin,
-    lines: Receiver<String>,
+    // Each with the time at which it came.
+    lines: Receiver<(Instant, String)>,
 }
 
 impl Worker {
@@ -64,7 +65,7 @@ impl Worker {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
+                if sender.send((Instant::now(), line)).is_err() {
                     break;
                 }
             }
@@ -88,6 +89,12 @@ impl Worker {
 
     /// The next line that the worker prints; none if it is silent for `limit` or ends.
     pub fn line(&self, limit: Duration) -> Option<String> {
+        let (_, line) = self.line_at(limit)?;
+        Some(line)
+    }
+
+    /// Like [`line`](Self::line), with the time at which it came: lines of several workers have it by one clock.
+    pub fn line_at(&self, limit: Duration) -> Option<(Instant, String)> {
         self.lines.recv_timeout(limit).ok()
     }
 

@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::Mode;
+
+/// Where a message of a cluster's bus has the id of its sender.
+const SENDER: Range<usize> = 40..80;
 
 /// The shared state that all links consult before they move a chunk.
 #[derive(Debug)]
@@ -20,6 +24,7 @@ pub(super) struct State {
     pub(super) target: SocketAddr,
     pub(super) requests: Mode,
     pub(super) replies: Mode,
+    pub(super) held_node: Option<Vec<u8>>,
     pub(super) cut_request: Option<Vec<u8>>,
     pub(super) cut_reply: Option<Vec<u8>>,
     pub(super) cuts: usize,
@@ -35,6 +40,8 @@ pub(super) struct State {
 struct Link {
     client: TcpStream,
     server: TcpStream,
+    // The node of a cluster that has made the link, once it has sent something.
+    node: Option<Vec<u8>>,
     // The reply to a request of this link is to be cut.
     reply_is_cut: bool,
     // The server's side has ended, and the client must not notice.
@@ -68,6 +75,7 @@ impl Gate {
             target,
             requests: Mode::Pass,
             replies: Mode::Pass,
+            held_node: None,
             cut_request: None,
             cut_reply: None,
             cuts: 0,
@@ -99,10 +107,18 @@ impl Gate {
         let arrived = Instant::now();
         let mut state = self.lock();
         loop {
-            if !state.links.contains_key(&id) {
+            let State {
+                links, held_node, ..
+            } = &mut *state;
+            let Some(link) = links.get_mut(&id) else {
                 return Verdict::Drop;
+            };
+            if direction == Direction::ToServer && link.node.is_none() {
+                link.node = chunk.get(SENDER).map(<[u8]>::to_vec);
             }
+            let is_held = held_node.is_some() && link.node == *held_node;
             let mode = match direction {
+                _ if is_held => Mode::Hold,
                 Direction::ToServer => state.requests,
                 Direction::ToClient => state.replies,
             };
@@ -137,6 +153,7 @@ impl State {
             Link {
                 client,
                 server,
+                node: None,
                 reply_is_cut: false,
                 halved: false,
                 ended: 0,

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::outcome::Outcome;
 use super::round::Round;
-use super::row::Row;
+use super::row::{Row, Run, Script};
+use super::site::Site;
 use super::tally::Tally;
 use crate::clock::Clock;
 use crate::server::RedisServer;
@@ -36,47 +37,62 @@ impl Arena {
         }
     }
 
-    /// Runs up to `rounds` rounds of a row, `at_once` of them side by side. Only the first may begin
+    /// Runs up to `rounds` rounds of a row, at most `at_once` of them side by side. Only the first may begin
     /// after `budget`.
     pub fn run(&self, row: &Row, rounds: usize, at_once: usize, budget: Duration) -> Tally {
-        let started = Instant::now();
-        let next = AtomicUsize::new(0);
-        let tally = Mutex::new(Tally::new(row));
-        let rounds_in_turn = || {
-            loop {
-                let round = next.fetch_add(1, Ordering::Relaxed);
-                // At least once: a row that was not played would look like one that passed.
-                if round >= rounds || (round > 0 && started.elapsed() >= budget) {
-                    return;
-                }
-                let outcome = self.round(row);
-                tally
-                    .lock()
-                    .expect("adding does not panic")
-                    .add(round, outcome);
-            }
+        let at_once = at_once.min(rounds).min(row.script.limit());
+        let turns = Turns {
+            rounds,
+            budget,
+            started: Instant::now(),
+            next: AtomicUsize::new(0),
+            tally: Mutex::new(Tally::new(row)),
         };
         thread::scope(|scope| {
-            for _ in 0..at_once.min(rounds) {
+            for _ in 0..at_once {
                 thread::Builder::new()
                     .name(row.name.to_owned())
-                    .spawn_scoped(scope, rounds_in_turn)
+                    .spawn_scoped(scope, || match row.script {
+                        Script::OneServer(start, run) => self.rounds(row, start, run, &turns),
+                        Script::Cluster(start, run) => self.rounds(row, start, run, &turns),
+                        Script::Sentinels(start, run) => self.rounds(row, start, run, &turns),
+                    })
                     .expect("a thread can be started");
             }
         });
-        tally.into_inner().expect("adding does not panic")
+        turns.tally.into_inner().expect("adding does not panic")
     }
 
-    /// One round, whatever its outcome.
-    fn round(&self, row: &Row) -> Outcome {
-        let played = panic::catch_unwind(AssertUnwindSafe(|| {
-            let number = self.begun.fetch_add(1, Ordering::Relaxed);
-            let mut round = Round::new(self, (row.server)(), format!("order:{number}"));
-            // The script's own failure must not hide what the checkers find.
-            let script = panic::catch_unwind(AssertUnwindSafe(|| (row.run)(&mut round)));
-            round.end(row.class, script.err().map(|panic| message(&*panic)))
-        }));
-        played.unwrap_or_else(|panic| Outcome::broken(message(&*panic)))
+    /// Rounds one after the other, as long as there are turns.
+    fn rounds<S: Site>(&self, row: &Row, start: fn() -> S, run: Run<S>, turns: &Turns) {
+        let mut site = None;
+        while let Some(number) = turns.take() {
+            let played = panic::catch_unwind(AssertUnwindSafe(|| {
+                self.round(row, site.take().unwrap_or_else(start), run)
+            }));
+            let outcome = match played {
+                Ok((outcome, reused)) => {
+                    site = reused;
+                    outcome
+                }
+                Err(panic) => Outcome::broken(message(&*panic)),
+            };
+            turns.add(number, outcome);
+        }
+    }
+
+    /// One round, whatever its outcome, and the site if the next round may have it.
+    fn round<S: Site>(&self, row: &Row, site: S, run: Run<S>) -> (Outcome, Option<S>) {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let mut round = Round::new(self, site, number);
+        // The script's own failure must not hide what the checkers find.
+        let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
+        let (outcome, site) = round.end(row.class, script.err().map(|panic| message(&*panic)));
+        let reused = match outcome.violations.is_empty() {
+            true => site.reused(),
+            false => None,
+        };
+        (outcome, reused)
     }
 
     /// A worker whose locks are at `locks`, maybe with a clock of its own.
@@ -103,6 +119,29 @@ impl Arena {
 
     pub(super) fn register(&self) -> redis::Connection {
         self.register.connection()
+    }
+}
+
+/// The rounds of a row that are still to be played, and the outcomes of the others.
+struct Turns {
+    rounds: usize,
+    budget: Duration,
+    started: Instant,
+    next: AtomicUsize,
+    tally: Mutex<Tally>,
+}
+
+impl Turns {
+    /// The number of the next round. At least one is played: a row without rounds would look like one that passed.
+    fn take(&self) -> Option<usize> {
+        let round = self.next.fetch_add(1, Ordering::Relaxed);
+        let is_late = round > 0 && self.started.elapsed() >= self.budget;
+        (round < self.rounds && !is_late).then_some(round)
+    }
+
+    fn add(&self, round: usize, outcome: Outcome) {
+        let mut tally = self.tally.lock().expect("adding does not panic");
+        tally.add(round, outcome);
     }
 }
 

@@ -11,20 +11,30 @@ use crate::worker::Worker;
 /// for 10 s. After this time, no record has a reason to exist.
 const LIMIT: Duration = PATIENCE;
 
+/// The channel on which sentinels meet.
+const SENTINELS: &str = "__sentinel__:hello";
+
 /// No locks, queues, channels or clients. Fences stay, since a token must rise after a day without
 /// locks.
 pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
+    if !server.is_up() {
+        return Err("a server does not answer".to_owned());
+    }
     let mut connection = server.connection();
     settle(|| {
         let keys: Vec<String> = ask(&mut connection, &["KEYS", "*lock:*"]);
         let keys: Vec<_> = keys.iter().filter(|key| !key.ends_with("}:f")).collect();
         let channels: Vec<String> = ask(&mut connection, &["PUBSUB", "CHANNELS", "*"]);
+        let channels: Vec<_> = channels.iter().filter(|name| **name != SENTINELS).collect();
         let list: String = ask(&mut connection, &["CLIENT", "LIST"]);
-        // The harness's own connection, and the round's.
-        let clients = list.lines().count();
+        // The harness, the replicas and the sentinels log in as the same user, and a primary is a client of its
+        // replica.
+        let is_harness = format!(" user={} ", crate::acl::NAME);
+        let is_left = |line: &&str| !line.contains(&is_harness) && !line.contains(" flags=M");
+        let clients = list.lines().filter(is_left).count();
         let (count, some) = (keys.len(), &keys[..keys.len().min(5)]);
         let left = format!("{count} keys {some:?}, channels {channels:?}, {clients} clients");
-        let clean = keys.is_empty() && channels.is_empty() && clients <= 2;
+        let clean = keys.is_empty() && channels.is_empty() && clients == 0;
         if clean { Ok(()) } else { Err(left) }
     })
 }

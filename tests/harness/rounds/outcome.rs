@@ -13,8 +13,12 @@ pub(super) struct Outcome {
     pub(super) double: usize,
     /// Late writes that a fenced resource took.
     pub(super) stale: usize,
+    /// Writes that a fenced resource refused.
+    pub(super) refused: usize,
     /// The longest time to the next grant that the script measured.
     pub(super) slowest: Option<Duration>,
+    /// How long two processes had the lock, where the script measured it.
+    pub(super) window: Option<Duration>,
     /// The violations.
     pub(super) violations: Vec<Violation>,
 }
@@ -25,6 +29,7 @@ impl Outcome {
         let mut outcome = Self::default();
         let stale = History::stale_writes(written);
         outcome.stale = stale.len();
+        outcome.refused = written.iter().filter(|written| !written.taken).count();
         for stale in stale {
             outcome.violate(Kind::StaleWrite, stale.entry.to_string());
         }

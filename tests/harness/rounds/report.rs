@@ -36,23 +36,28 @@ impl fmt::Display for Report {
         let width = names.max().unwrap_or(0).max("row".len());
         writeln!(
             f,
-            "{:width$}  class  rounds  double entries, unfenced  stale writes, fenced  slowest grant  violations",
+            "{:width$}  class  rounds  double entries, unfenced  stale writes, fenced  refused  slowest grant  window, median and largest  violations",
             "row"
         )?;
         for tally in &self.tallies {
             let slowest = tally
                 .slowest
                 .map_or("-".to_owned(), |time| format!("{} ms", time.as_millis()));
+            let window = tally.window().map_or("-".to_owned(), |(median, largest)| {
+                format!("{} ms, {} ms", median.as_millis(), largest.as_millis())
+            });
             writeln!(
                 f,
-                "{:width$}  {:>5}  {:>6}  {:>24}  {:>20}  {:>13}  {:>10}",
+                "{:width$}  {:>5}  {:>6}  {:>24}  {:>20}  {:>7}  {:>13}  {:>26}  {:>10}",
                 tally.name,
                 // Padding is for text.
                 tally.class.to_string(),
                 tally.rounds,
                 tally.double,
                 tally.stale,
+                tally.refused,
                 slowest,
+                window,
                 tally.violations.len()
             )?;
         }

@@ -7,6 +7,7 @@ use super::arena::Arena;
 use super::base_line;
 use super::outcome::Outcome;
 use super::row::Class;
+use super::site::Site;
 use super::violation::{Kind, Violation};
 use crate::clock::Clock;
 use crate::history::History;
@@ -24,29 +25,38 @@ const ATTEMPT: Duration = Duration::from_secs(1);
     missing_debug_implementations,
     reason = "a redis-rs connection has no Debug"
 )]
-pub struct Round<'a> {
+pub struct Round<'a, S: Site = RedisServer> {
     pub(super) arena: &'a Arena,
+    /// Another one for each round.
+    pub number: usize,
     /// The key of the lock, which no other round uses.
     pub key: String,
-    /// The server that has the lock.
-    pub server: RedisServer,
-    /// The lock as the server has it.
+    /// The server that has the lock, or the servers of which one has it.
+    pub server: S,
+    /// The lock as its server has it.
     pub lock: RawLock,
     pub(super) granted: Option<u64>,
+    // When the answer with the last token came.
+    granted_at: Instant,
     slowest: Option<Duration>,
+    window: Option<Duration>,
     violations: Vec<Violation>,
 }
 
-impl<'a> Round<'a> {
-    pub(super) fn new(arena: &'a Arena, server: RedisServer, key: String) -> Self {
-        let lock = RawLock::new(&server, &key);
+impl<'a, S: Site> Round<'a, S> {
+    pub(super) fn new(arena: &'a Arena, server: S, number: usize) -> Self {
+        let key = format!("order:{number}");
+        let lock = RawLock::new(server.server_of(&format!("lock:{key}")), &key);
         Self {
             arena,
+            number,
             key,
             server,
             lock,
             granted: None,
+            granted_at: Instant::now(),
             slowest: None,
+            window: None,
             violations: Vec::new(),
         }
     }
@@ -209,11 +219,14 @@ impl<'a> Round<'a> {
 
     /// The token that the worker is granted.
     #[track_caller]
-    pub(super) fn token(&self, worker: &Worker) -> u64 {
-        let answer = worker.line(PATIENCE + ATTEMPT);
+    pub(super) fn token(&mut self, worker: &Worker) -> u64 {
+        let Some((at, answer)) = worker.line_at(PATIENCE + ATTEMPT) else {
+            panic!("not granted: None")
+        };
+        self.granted_at = at;
         let token = answer
-            .as_ref()
-            .and_then(|answer| answer.strip_prefix("held ")?.parse().ok());
+            .strip_prefix("held ")
+            .and_then(|token| token.parse().ok());
         token.unwrap_or_else(|| panic!("not granted: {answer:?}"))
     }
 
@@ -258,6 +271,13 @@ impl<'a> Round<'a> {
         expect(worker, "write", "written");
     }
 
+    /// Whether the worker has written to the resource.
+    pub fn has_written(&self, worker: &Worker) -> bool {
+        let written = History::of(&self.key).read(&mut self.arena.register());
+        let writer = worker.pid().to_string();
+        written.iter().any(|entry| entry.writer == writer)
+    }
+
     /// Has the worker release its lock, and checks that it held the lock to the end.
     #[track_caller]
     pub fn release(&self, worker: &mut Worker) {
@@ -294,6 +314,15 @@ impl<'a> Round<'a> {
                 .line(rest)
                 .expect("the call fails before its lease ends"),
         );
+    }
+
+    /// Waits until the body of a holder has ended, after another process was granted the lock. The report shows how long
+    /// both of them had it: from the one answer to the other, by the clock of this process.
+    #[track_caller]
+    pub fn ended_after_grant(&mut self, old: &Worker, limit: Duration) {
+        let (ended, answer) = old.line_at(limit).expect("the call fails in time");
+        assert!(answer.starts_with("failed Lost "), "{answer}");
+        self.window = Some(ended.saturating_duration_since(self.granted_at));
     }
 
     /// Waits until the server has seen the connections of all but this many processes end.
@@ -334,7 +363,12 @@ impl<'a> Round<'a> {
 
     /// Opens a new connection to the server after a restart.
     pub fn reconnect(&mut self) {
-        self.lock = RawLock::new(&self.server, &self.key);
+        self.lock = RawLock::new(self.server.server_of(&self.lock.k), &self.key);
+    }
+
+    /// Looks at the lock on this server from now on.
+    pub fn look_at(&mut self, server: impl FnOnce(&S) -> &RedisServer) {
+        self.lock = RawLock::new(server(&self.server), &self.key);
     }
 
     /// Ends a worker that holds nothing, and checks that it used no more sockets or tasks.
@@ -349,8 +383,8 @@ impl<'a> Round<'a> {
         self.violations.push(Violation { kind, what });
     }
 
-    /// The outcome of the round; `failure` is the panic of the script, if any.
-    pub(super) fn end(mut self, class: Class, failure: Option<String>) -> Outcome {
+    /// The outcome of the round, and what it had its locks on; `failure` is the panic of the script, if any.
+    pub(super) fn end(mut self, class: Class, failure: Option<String>) -> (Outcome, S) {
         if let Some(failure) = failure {
             self.violate(Kind::Unexpected, failure);
         }
@@ -358,12 +392,15 @@ impl<'a> Round<'a> {
         let written = History::of(&self.key).read_written(&mut register);
         let fenced = self.arena.kind() == worker::Kind::Ours;
         let mut outcome = Outcome::of(&written, class, fenced);
-        if let Err(what) = base_line::of_server(&self.server) {
+        let left = self.server.servers().into_iter();
+        let left = left.filter_map(|server| base_line::of_server(server).err());
+        for what in left.collect::<Vec<_>>() {
             self.violate(Kind::LeftBehind, what);
         }
         outcome.slowest = self.slowest;
+        outcome.window = self.window;
         outcome.violations.append(&mut self.violations);
-        outcome
+        (outcome, self.server)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::round::Round;
+use crate::cluster::RedisCluster;
+use crate::sentinels::RedisSentinels;
 use crate::server::RedisServer;
 
 /// The guarantee of a lock under a fault.
@@ -21,26 +23,83 @@ pub struct Row {
     pub name: &'static str,
     /// The guarantee that must hold.
     pub class: Class,
-    /// The server of each round.
-    pub server: fn() -> RedisServer,
-    /// The script of a round. It panics where the row's own expectations are not met.
-    pub run: fn(&mut Round<'_>),
+    /// Rounds on every change.
+    pub rounds: usize,
+    pub(super) script: Script,
+}
+
+/// The script of a round. It panics where the row's own expectations are not met.
+pub(super) type Run<S> = fn(&mut Round<'_, S>);
+
+/// A script, and what its rounds have their locks on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Script {
+    OneServer(fn() -> RedisServer, Run<RedisServer>),
+    Cluster(fn() -> RedisCluster, Run<RedisCluster>),
+    Sentinels(fn() -> RedisSentinels, Run<RedisSentinels>),
 }
 
 impl Row {
     /// A row on a server without special settings.
     pub const fn new(name: &'static str, class: Class, run: fn(&mut Round<'_>)) -> Self {
+        Self::of(name, class, Script::OneServer(RedisServer::start, run))
+    }
+
+    /// A row on a cluster, which several rounds use one after the other.
+    pub const fn in_cluster(
+        name: &'static str,
+        class: Class,
+        start: fn() -> RedisCluster,
+        run: fn(&mut Round<'_, RedisCluster>),
+    ) -> Self {
+        Self::of(name, class, Script::Cluster(start, run))
+    }
+
+    /// A row on a primary that sentinels watch.
+    pub const fn watched(
+        name: &'static str,
+        class: Class,
+        run: fn(&mut Round<'_, RedisSentinels>),
+    ) -> Self {
+        Self::of(name, class, Script::Sentinels(RedisSentinels::start, run))
+    }
+
+    const fn of(name: &'static str, class: Class, script: Script) -> Self {
         Self {
             name,
             class,
-            server: RedisServer::start,
-            run,
+            rounds: 10,
+            script,
         }
     }
 
     /// The same row on a server of its own making.
+    ///
+    /// # Panics
+    ///
+    /// When the row is not on one server.
     pub const fn on(self, server: fn() -> RedisServer) -> Self {
-        Self { server, ..self }
+        let Script::OneServer(_, run) = self.script else {
+            panic!("the row is on one server")
+        };
+        let script = Script::OneServer(server, run);
+        Self { script, ..self }
+    }
+
+    /// The same row, whose rounds take so long that every change has three of them.
+    pub const fn long(self) -> Self {
+        Self { rounds: 3, ..self }
+    }
+}
+
+impl Script {
+    /// How many rounds may be played side by side. Each cluster and each set of sentinels is six processes, which take
+    /// CPU time also when they are idle.
+    pub(super) fn limit(&self) -> usize {
+        match self {
+            Self::OneServer(..) => usize::MAX,
+            Self::Cluster(..) | Self::Sentinels(..) => 3,
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::round::Round;
+use super::site::Site;
 use super::violation::Kind;
 use crate::wait::PATIENCE;
 use crate::worker::{self, Worker};
 
-impl Round<'_> {
+impl<S: Site> Round<'_, S> {
     /// A process whose calls hold their locks in this mode, such as `read` or `permits 3`.
     pub fn worker_in(&self, mode: &str) -> Worker {
         let mut worker = self.worker();

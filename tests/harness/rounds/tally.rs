@@ -19,8 +19,12 @@ pub struct Tally {
     pub double: usize,
     /// Late writes that a fenced resource took.
     pub stale: usize,
+    /// Writes that a fenced resource refused.
+    pub refused: usize,
     /// The longest time to the next grant, where the row measures it.
     pub slowest: Option<Duration>,
+    /// How long two processes had the lock, where the row measures it: one time a round, in any order.
+    pub windows: Vec<Duration>,
     /// The violations, each with its round.
     pub violations: Vec<(usize, Violation)>,
 }
@@ -33,7 +37,9 @@ impl Tally {
             rounds: 0,
             double: 0,
             stale: 0,
+            refused: 0,
             slowest: None,
+            windows: Vec::new(),
             violations: Vec::new(),
         }
     }
@@ -42,9 +48,19 @@ impl Tally {
         self.rounds += 1;
         self.double += outcome.double;
         self.stale += outcome.stale;
+        self.refused += outcome.refused;
         self.slowest = self.slowest.max(outcome.slowest);
+        self.windows.extend(outcome.window);
         let violations = outcome.violations.into_iter();
         self.violations
             .extend(violations.map(|violation| (round, violation)));
+    }
+
+    /// The median and the largest of the windows.
+    pub fn window(&self) -> Option<(Duration, Duration)> {
+        let mut windows = self.windows.clone();
+        windows.sort_unstable();
+        let median = windows.get(windows.len() / 2)?;
+        Some((*median, *windows.last()?))
     }
 }

@@ -327,6 +327,7 @@ fn manner(words: &[&str]) -> Manner {
         ["sleep", time] => Manner::Sleep(millis(time)),
         ["block", time] => Manner::Block(millis(time)),
         ["panic"] => Manner::Panic,
+        ["persist"] => Manner::Persist,
         _ => panic!("no such manner: {words:?}"),
     }
 }

@@ -1,9 +1,10 @@
 //! The main loop of a worker.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::{io, thread};
 
-use lock_runtime::{LockClient, Record};
+use lock_runtime::{LockClient, LockClientBuilder, Record};
 use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
@@ -19,7 +20,8 @@ use crate::wait::PATIENCE;
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
 ///
 /// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
-/// the resource that they protect. It ends when its input ends, or when told to.
+/// the resource that they protect. Behind the first may stand options, after a space each: `replicas=N`, for
+/// which a grant waits, and `ANNOUNCED=PORT`, where a node of a cluster is found. It ends when its input ends, or when told to.
 ///
 /// A LOCK is `KEY TTL WAIT`.
 ///
@@ -41,7 +43,8 @@ use crate::wait::PATIENCE;
 /// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
 ///   `stale` if a fenced resource refuses it. A visit under a share changes nothing in the resource
 /// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
-///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`
+///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`; `run LOCK persist`: visits it again and
+///   again, until it is dropped
 /// - `run-alone …`: the same on a current-thread runtime of its own
 /// - `abandon LOCK`: acquires on a runtime of its own, which is dropped with the guard in it
 /// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for
@@ -77,7 +80,7 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
                 Kind::Ours => Record::Native,
                 _ => Record::Redisson,
             };
-            let client = LockClient::builder().url(locks).record(record).build();
+            let client = client(locks).record(record).build();
             let client = Ours::new(client.expect("the URL is well formed"));
             obey(client, resource).await;
         }
@@ -85,6 +88,31 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
         Kind::Plain => obey(Plain::new(locks), resource).await,
         Kind::Redisson(version) => obey(Redisson::new(locks, version), resource).await,
     }
+}
+
+/// A client of a URL with options behind it.
+fn client(locks: &str) -> LockClientBuilder {
+    let mut words = locks.split(' ');
+    let mut builder = LockClient::builder().url(words.next().expect("there is a URL"));
+    let port = |text: &str| text.parse::<u16>().expect("a port is a number");
+    let mut ports = HashMap::new();
+    for word in words {
+        match word.split_once('=').expect("an option has a value") {
+            ("replicas", count) => {
+                builder = builder.wait_replicas(count.parse().expect("it is a number"));
+            }
+            (announced, real) => {
+                ports.insert(port(announced), port(real));
+            }
+        }
+    }
+    if ports.is_empty() {
+        return builder;
+    }
+    builder.address_map(move |host, port| {
+        let found = ports.get(&port).copied();
+        (host.to_owned(), found.unwrap_or(port))
+    })
 }
 
 /// The lock client that a worker uses.

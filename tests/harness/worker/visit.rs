@@ -32,7 +32,12 @@ pub(crate) enum Manner {
     Block(Duration),
     /// The body panics.
     Panic,
+    /// The body reads and writes again and again, until it is dropped.
+    Persist,
 }
+
+/// Between two writes of a body that persists: often enough to be refused while another process has the lock, too.
+const PAUSE: Duration = Duration::from_millis(5);
 
 impl Visit {
     /// A visit to the resource that the lock `key` protects.
@@ -58,13 +63,18 @@ impl Visit {
 
     /// Reads and then writes. False: a fenced resource refuses the write as stale.
     pub(crate) async fn make(mut self, token: u64) -> RedisResult<bool> {
-        let seen = self.look(token).await?;
+        let mut seen = self.look(token).await?;
         match self.manner {
             Manner::Brisk => {}
             Manner::Sleep(time) => tokio::time::sleep(time).await,
             Manner::Block(time) => wait::block(time),
             // Without a message on standard error.
             Manner::Panic => panic::resume_unwind(Box::new("as told")),
+            Manner::Persist => loop {
+                self.write(token, seen).await?;
+                tokio::time::sleep(PAUSE).await;
+                seen = self.look(token).await?;
+            },
         }
         self.write(token, seen).await
     }

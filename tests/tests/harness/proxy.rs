@@ -1,5 +1,8 @@
 //! The proxy's faults, each seen from both sides.
 
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use harness::{Mode, PATIENCE, Proxy, RedisServer, wait_until};
@@ -174,4 +177,40 @@ fn clients(server: &RedisServer) -> usize {
         .query(&mut server.connection())
         .unwrap();
     list.lines().count()
+}
+
+/// A peer of a bus: its first bytes have its id where a node of a cluster has it.
+fn peer(proxy: &Proxy, letter: u8) -> TcpStream {
+    let mut peer = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();
+    peer.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert!(echoed(&mut peer, &[&[0; 40][..], &[letter; 40]].concat()));
+    peer
+}
+
+/// Whether bytes come back.
+fn echoed(peer: &mut TcpStream, bytes: &[u8]) -> bool {
+    peer.write_all(bytes).unwrap();
+    let mut back = vec![0; bytes.len()];
+    peer.read_exact(&mut back).is_ok() && back == bytes
+}
+
+#[test]
+fn links_of_one_node_are_held_until_the_proxy_is_healed() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let proxy = Proxy::start(listener.local_addr().unwrap().port());
+    thread::spawn(move || {
+        for link in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || io::copy(&mut &link, &mut &link));
+        }
+    });
+    let (mut held, mut other) = (peer(&proxy, b'a'), peer(&proxy, b'b'));
+    proxy.hold_node(&"a".repeat(40));
+    assert!(echoed(&mut other, b"passes"));
+    held.set_read_timeout(Some(SHORT)).unwrap();
+    assert!(!echoed(&mut held, b"later"));
+    proxy.heal();
+    held.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut back = [0; 5];
+    held.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"later");
 }

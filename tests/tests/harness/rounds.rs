@@ -1,9 +1,10 @@
 //! Rounds: every violation is found, and attributed to the right row.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use harness::rounds::{Arena, Class, Plan, Report, Round, Row, Tally, ViolationKind};
-use harness::{Kind, PATIENCE, RedisServer, rows};
+use harness::{Kind, PATIENCE, RedisCluster, RedisServer, rows, wait_until};
 
 const TTL: Duration = Duration::from_secs(8);
 
@@ -91,6 +92,83 @@ fn without_a_token_the_resource_takes_a_stale_write() {
     let (tally, kinds) = play(&row, Kind::Plain);
     assert_eq!((tally.double, tally.stale), (2, 2));
     assert_eq!(kinds, [ViolationKind::StaleWrite]);
+}
+
+/// The lock is deleted, and another process is granted it.
+fn granted_again(round: &mut Round<'_>) -> harness::Worker {
+    let lock = round.lock.k.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
+    round.holder(TTL)
+}
+
+#[test]
+fn a_write_that_the_resource_refuses_is_counted() {
+    let row = Row::new("refused", Class::F, |round| {
+        let mut old = round.holder(TTL);
+        let mut next = granted_again(round);
+        round.visit(&mut next);
+        assert_eq!(old.ask("write", PATIENCE), "stale");
+        round.lost(&mut old);
+        round.release(&mut next);
+    });
+    let (tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!(kinds, []);
+    assert_eq!((tally.stale, tally.refused), (0, 2));
+}
+
+#[test]
+fn time_in_which_two_have_a_lock_is_reported() {
+    let row = Row::new("window", Class::F, |round| {
+        let mut old = round.worker();
+        old.send(&round.command("run", TTL, PATIENCE, "persist"));
+        wait_until("write", PATIENCE, || round.has_written(&old));
+        let mut next = granted_again(round);
+        round.ended_after_grant(&old, TTL);
+        round.release(&mut next);
+    });
+    let (mut tally, kinds) = play(&row, Kind::Ours);
+    assert_eq!((kinds, tally.windows.len()), (vec![], 2));
+    tally.windows = [3, 1, 7].map(Duration::from_millis).to_vec();
+    let report = Report::from(tally).to_string();
+    assert!(report.contains(" 3 ms, 7 ms "), "{report}");
+}
+
+/// A cluster takes two seconds to start.
+#[test]
+fn a_cluster_is_used_again_unless_a_round_has_failed() {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let start = || {
+        STARTED.fetch_add(1, Ordering::Relaxed);
+        RedisCluster::with(1, 0)
+    };
+    let row = Row::in_cluster("reused", Class::E, start, |round| {
+        assert_ne!(round.number, 1, "as told");
+        let mut holder = round.holder(TTL);
+        round.release(&mut holder);
+        round.retire(holder);
+    });
+    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
+    let tally = arena.run(&row, 4, 1, Duration::MAX);
+    assert_eq!((tally.rounds, tally.violations.len()), (4, 1));
+    assert_eq!(STARTED.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn what_is_left_on_a_node_of_a_cluster_is_found() {
+    let start = || RedisCluster::with(2, 0);
+    let row = Row::in_cluster("left", Class::E, start, |round| {
+        let other = (0..).map(|number| format!("lock:other:{number}"));
+        let owner = round.server.owner(&round.lock.k);
+        let mut other = other.filter(|key| round.server.owner(key) != owner);
+        let key = other.next().expect("each primary has keys");
+        let _: () = round
+            .server
+            .ask(1 - owner, &["SET", &key, "another program"]);
+    });
+    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
+    let tally = arena.run(&row, 1, 1, Duration::MAX);
+    assert_eq!(tally.violations.len(), 1);
+    assert_eq!(tally.violations[0].1.kind, ViolationKind::LeftBehind);
 }
 
 #[test]

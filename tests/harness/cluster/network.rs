@@ -1,0 +1,117 @@
+//! Proxies before the nodes of a cluster, so that parts of it are cut off from each other.
+//!
+//! Each node announces two proxies, before its port and before that of its bus. So replicas, and clients that the nodes
+//! redirect, come through the first, and the other nodes through the second. Clients that must not be affected are told
+//! [where the nodes themselves are](RedisCluster::direct_url).
+
+use std::time::Duration;
+
+use super::{BUS, NODE_TIMEOUT, RedisCluster};
+use crate::proxy::{Mode, Proxy};
+
+/// The proxies, in the order of the nodes.
+#[derive(Debug)]
+pub(super) struct Network {
+    clients: Vec<Proxy>,
+    bus: Vec<Proxy>,
+}
+
+impl Network {
+    /// Proxies before nodes with these ports.
+    pub(super) fn before(ports: &[u16]) -> Self {
+        let start = |offset: u16| ports.iter().map(move |port| Proxy::start(port + offset));
+        Self {
+            clients: start(0).collect(),
+            bus: start(BUS).collect(),
+        }
+    }
+
+    /// The ports that the nodes announce, for clients and for the bus.
+    pub(super) fn announced(&self) -> Vec<(u16, u16)> {
+        let both = self.clients.iter().zip(&self.bus);
+        let ports = both.map(|(clients, bus)| (clients.port(), bus.port()));
+        ports.collect()
+    }
+}
+
+impl RedisCluster {
+    /// A cluster of three primaries with a replica each, all behind proxies.
+    pub fn behind_proxies() -> Self {
+        Self::behind_proxies_with(NODE_TIMEOUT)
+    }
+
+    /// The same, whose nodes count as failed after this long without an answer.
+    pub fn behind_proxies_with(timeout: Duration) -> Self {
+        Self::build(3, 3, timeout, true)
+    }
+
+    /// The address for workers that reach each node past its proxy.
+    pub fn direct_url(&self) -> String {
+        let found = (0..self.nodes.len()).map(|node| self.found(node, self.nodes[node].port()));
+        format!("{}{}", self.url(), found.collect::<String>())
+    }
+
+    /// The address for workers that reach this node alone.
+    pub fn url_inside(&self, node: usize) -> String {
+        const NOWHERE: u16 = 1;
+        let found = (0..self.nodes.len()).map(|other| match other == node {
+            true => self.found(node, self.nodes[node].port()),
+            false => self.found(other, NOWHERE),
+        });
+        let found: String = found.collect();
+        format!(
+            "redis-cluster://127.0.0.1:{}{found}",
+            self.nodes[node].port()
+        )
+    }
+
+    /// The address for workers that reach all nodes but this one once it is [cut off](Self::cut_off).
+    pub fn url_outside(&self, node: usize) -> String {
+        let others = (0..self.nodes.len()).filter(|&other| other != node);
+        let hosts = others.map(|other| format!("127.0.0.1:{}", self.nodes[other].port()));
+        format!("redis-cluster://{}", hosts.collect::<Vec<_>>().join(","))
+    }
+
+    fn found(&self, node: usize, port: u16) -> String {
+        format!(" {}={port}", self.announced_port(node))
+    }
+
+    /// From now on nothing that a primary writes reaches its replica.
+    pub fn stop_replication(&self, primary: usize) {
+        self.network().clients[primary].black_hole();
+    }
+
+    /// Cuts a node off from all others. Neither its replica nor a client that is redirected to it reaches it.
+    pub fn cut_off(&self, node: usize) {
+        let id = self.id(node);
+        self.stop_replication(node);
+        for (number, bus) in self.network().bus.iter().enumerate() {
+            if number == node {
+                bus.black_hole();
+            } else {
+                bus.hold_node(&id);
+            }
+        }
+    }
+
+    /// Cuts the bus between all nodes.
+    pub fn cut_bus(&self) {
+        self.network().bus.iter().for_each(Proxy::black_hole);
+    }
+
+    /// Holds back what a node sends to its clients.
+    pub fn hold_replies(&self, node: usize) {
+        self.network().clients[node].replies(Mode::Hold);
+    }
+
+    /// Ends all of this. What was held back arrives now.
+    pub fn heal(&self) {
+        let Network { clients, bus } = self.network();
+        clients.iter().chain(bus).for_each(Proxy::heal);
+    }
+
+    fn network(&self) -> &Network {
+        let network = self.network.as_ref();
+        network.expect("the cluster was started behind proxies")
+    }
+}

@@ -1,0 +1,79 @@
+//! What a round has its locks on.
+
+use crate::cluster::RedisCluster;
+use crate::sentinels::RedisSentinels;
+use crate::server::RedisServer;
+
+/// One server, or several.
+pub trait Site: Sized {
+    /// The address for clients.
+    fn url(&self) -> String;
+
+    /// The server that has a record, at the beginning of a round.
+    fn server_of(&self, record: &str) -> &RedisServer;
+
+    /// The servers on which a round may leave nothing.
+    fn servers(&self) -> Vec<&RedisServer>;
+
+    /// The same site for the next round of its row, if it is mended sooner than another one starts.
+    fn reused(self) -> Option<Self>;
+}
+
+impl Site for RedisServer {
+    fn url(&self) -> String {
+        RedisServer::url(self)
+    }
+
+    fn server_of(&self, _record: &str) -> &RedisServer {
+        self
+    }
+
+    fn servers(&self) -> Vec<&RedisServer> {
+        vec![self]
+    }
+
+    fn reused(self) -> Option<Self> {
+        None
+    }
+}
+
+impl Site for RedisCluster {
+    fn url(&self) -> String {
+        RedisCluster::url(self)
+    }
+
+    fn server_of(&self, record: &str) -> &RedisServer {
+        &self.nodes[self.owner(record)]
+    }
+
+    fn servers(&self) -> Vec<&RedisServer> {
+        self.nodes.iter().collect()
+    }
+
+    fn reused(self) -> Option<Self> {
+        self.wait_until_whole();
+        Some(self)
+    }
+}
+
+impl Site for RedisSentinels {
+    fn url(&self) -> String {
+        RedisSentinels::url(self)
+    }
+
+    fn server_of(&self, _record: &str) -> &RedisServer {
+        &self.servers[0]
+    }
+
+    /// The primary. Replicas have its data, and the primary before it may be down, or not know yet that it is none.
+    fn servers(&self) -> Vec<&RedisServer> {
+        let sentinel = self.sentinels.iter().position(RedisServer::is_up);
+        let primary = self.named_by(sentinel.expect("a sentinel is left"));
+        vec![&self.servers[primary]]
+    }
+
+    /// Sentinels begin no second failover for a while.
+    fn reused(self) -> Option<Self> {
+        None
+    }
+}
