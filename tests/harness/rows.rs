@@ -1,4 +1,4 @@
-//! The fault table: every row that a single server can show.
+//! The fault table: every row that one server can show, a cluster, or a primary that sentinels watch.
 //!
 //! Each file is a kind of fault. The page `lock_runtime::docs::faults` describes each row for users.
 
@@ -8,22 +8,27 @@ mod connections;
 mod crash;
 mod crowd;
 mod cuts;
+mod failovers;
 mod forgetting;
 mod mixed;
 mod moves;
+mod nodes;
+mod partitions;
 mod pause;
 mod redisson;
 mod refusals;
 mod rest;
 mod scripts;
+mod sentinels;
 mod several;
 mod shares;
 mod silence;
+mod slots;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::rounds::Row;
-use crate::wait::PATIENCE;
+use crate::rounds::{Round, Row, Site};
+use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 /// The ttl of a lease that expires in the round.
@@ -41,6 +46,49 @@ const CLAIM: Duration = Duration::from_millis(1500);
 fn intrude(worker: &mut Worker) {
     assert_eq!(worker.ask("look", PATIENCE), "looked");
     worker.ask("write", PATIENCE);
+}
+
+/// Has a process begin a body that holds the lock and visits the resource again and again, until it is dropped.
+fn persist<S: Site>(round: &mut Round<'_, S>, worker: &mut Worker, ttl: Duration) {
+    worker.send(&round.command("run", ttl, PATIENCE, "persist"));
+    // Not only its lock must be there: the answer that it has the lock must have arrived.
+    wait_until("write", PATIENCE, || round.has_written(worker));
+}
+
+/// Another process is granted a lock that an old holder still believes to have: the body of that holder is dropped before
+/// `limit`, and the other process is not affected.
+fn usurped<S: Site>(round: &mut Round<'_, S>, old: Worker, mut next: Worker, limit: Duration) {
+    round.visit(&mut next);
+    round.ended_after_grant(&old, limit);
+    round.visit(&mut next);
+    round.retire(old);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// The worker is granted the lock after a release, and releases it.
+fn served<S: Site>(round: &mut Round<'_, S>, mut worker: Worker, released: Instant) {
+    round.granted_next(&worker, released, Duration::from_secs(1));
+    round.visit(&mut worker);
+    round.release(&mut worker);
+    round.retire(worker);
+}
+
+/// A holder and a waiter find the lock at the primary that was promoted then: the holder goes on, and after it the waiter.
+fn goes_on<S: Site>(
+    round: &mut Round<'_, S>,
+    mut holder: Worker,
+    waiter: Worker,
+    promoted: Instant,
+) {
+    wait_until("renewal", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok"
+    });
+    round.visit(&mut holder);
+    round.release(&mut holder);
+    served(round, waiter, promoted);
+    round.retire(holder);
 }
 
 /// All rows.
@@ -120,4 +168,25 @@ pub const TABLE: &[Row] = &[
     crowd::RELEASE_AT_ONCE,
     crowd::THOUSAND_WAITERS,
     crowd::TEN_THOUSAND_KEYS,
+    slots::SLOTS_MOVE_UNDER_LOAD,
+    slots::RECORDS_MOVE_APART,
+    slots::SLOT_HALF_MOVED,
+    nodes::NODES_COME_AND_GO,
+    nodes::ONE_SEED_LEFT,
+    nodes::MESSAGE_LATE,
+    nodes::BUS_CUT,
+    failovers::FAILOVER_ORDERED,
+    failovers::PRIMARY_KILLED,
+    failovers::PRIMARY_STOPPED,
+    failovers::RENEWAL_NOT_REPLICATED,
+    failovers::REPLICA_AWAITED,
+    sentinels::PRIMARY_KILLED,
+    sentinels::TWO_LOST,
+    sentinels::STALE,
+    failovers::REPLICA_LACKS_LOCK,
+    failovers::PRIMARY_RESTARTED,
+    partitions::REPLICA_TAKES_OVER,
+    partitions::PRIMARY_CUT_OFF,
+    sentinels::FAILOVER_ORDERED,
+    sentinels::REPLICAS_LACK_LOCK,
 ];

@@ -6,6 +6,7 @@ use redis::Value;
 
 use crate::acl::HARNESS;
 use crate::port;
+use crate::proxy::Proxy;
 use crate::scene::ask;
 use crate::server::{Builder, RedisServer};
 use crate::tls::{Authority, TlsServer};
@@ -101,6 +102,30 @@ impl RedisSentinels {
         named
     }
 
+    /// Waits until all replicas have all that was written: they are sent it in order.
+    pub fn wait_for_replication(&self) {
+        let _: () = ask(&mut self.servers[0].connection(), &["SET", "last", "1"]);
+        for replica in &self.servers[1..] {
+            let mut connection = replica.connection();
+            wait_until("replication", PATIENCE, || {
+                ask(&mut connection, &["EXISTS", "last"])
+            });
+        }
+    }
+
+    /// From now on no replica gets what the primary writes. They are stopped: [resume](Self::resume_replicas) them.
+    pub fn detach_replicas(&self) {
+        self.servers[1..].iter().for_each(RedisServer::pause);
+        // Or the replicas would read on from their sockets.
+        let mut primary = self.servers[0].connection();
+        let _: i64 = ask(&mut primary, &["CLIENT", "KILL", "TYPE", "replica"]);
+    }
+
+    /// Ends the stop of the replicas.
+    pub fn resume_replicas(&self) {
+        self.servers[1..].iter().for_each(RedisServer::resume);
+    }
+
     /// How many clients have a sentinel report failovers.
     pub fn watching(&self, sentinel: usize) -> usize {
         let clients: String = ask(
@@ -113,9 +138,16 @@ impl RedisSentinels {
 
 /// The address for clients of these sentinels.
 pub fn sentinel_url(sentinels: &[&RedisServer]) -> String {
-    let hosts = sentinels
-        .iter()
-        .map(|sentinel| format!("127.0.0.1:{}", sentinel.port()));
+    url(sentinels.iter().map(|sentinel| sentinel.port()))
+}
+
+/// The address for clients of the sentinels behind these proxies.
+pub(crate) fn sentinel_url_by(proxies: &[Proxy]) -> String {
+    url(proxies.iter().map(Proxy::port))
+}
+
+fn url(ports: impl Iterator<Item = u16>) -> String {
+    let hosts = ports.map(|port| format!("127.0.0.1:{port}"));
     let hosts: Vec<_> = hosts.collect();
     format!("redis-sentinel://{}#{NAME}", hosts.join(","))
 }

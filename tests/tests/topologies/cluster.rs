@@ -1,10 +1,8 @@
 //! Locks on a cluster of three primaries, each with a replica.
 
-mod failover;
 mod half_moved;
 mod names;
 mod nodes;
-mod slots;
 
 use harness::RedisCluster;
 

@@ -1,12 +1,12 @@
 //! Locks where one machine is not enough: clusters, primaries with replicas, and those that sentinels watch.
 //!
+//! What fails in them is in rows of the fault table (`harness::rows`).
+//!
 //! | what | file |
 //! |---|---|
 //! | commands, queues and messages on several nodes | `cluster::nodes` |
-//! | slots that move under held and queued locks | `cluster::slots` |
 //! | scripts in a slot that is half moved | `cluster::half_moved` |
 //! | nodes by names, addresses, or a map of them | `cluster::names` |
-//! | replicas that take over | `cluster::failover` |
 //! | locks that replicas must have before their callers | `replicas` |
 //! | a primary that sentinels name | `sentinel::finding` |
 //! | another primary while there is a connection | `sentinel::failover` |
@@ -17,3 +17,13 @@ mod cluster;
 mod replicas;
 mod sentinel;
 mod urls;
+
+use harness::{RedisServer, ask};
+
+/// How many logins a server has refused.
+fn wrong_passwords(server: &RedisServer) -> i64 {
+    let log: Vec<Vec<redis::Value>> = ask(&mut server.connection(), &["ACL", "LOG"]);
+    let count = |entry: &Vec<redis::Value>| redis::from_redis_value_ref::<i64>(&entry[1]);
+    let counts = log.iter().map(count);
+    counts.sum::<Result<_, _>>().expect("an entry has a count")
+}

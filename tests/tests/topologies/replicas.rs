@@ -1,8 +1,8 @@
 //! Locks that replicas have before their callers have them.
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisCluster, RedisServer, client, eventually, exists,
-    hold, ms, nothing_is_left, served, soon,
+    KEY, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, hold, ms,
+    nothing_is_left, served, soon,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
@@ -188,25 +188,6 @@ async fn second_connection_is_not_subscribed() {
     let words = ["PUBSUB", "NUMSUB", &channels[0]];
     let (_, subscribers): (String, i64) = harness::ask(&mut primary.connection(), &words);
     assert_eq!(subscribers, 1);
-}
-
-/// The replica never got the lock, and would be promoted without it: its caller never had it.
-#[tokio::test]
-async fn body_does_not_begin_with_a_lock_that_the_next_primary_would_lack() {
-    let mut cluster = RedisCluster::start();
-    let client = waiting_client(cluster.url(), 1);
-    hold(&client).await.release().await.unwrap();
-    let primary = cluster.first_owner(LOCK);
-    let replica = cluster.replica_of(primary);
-    cluster.nodes[replica].pause();
-    let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
-    assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
-    cluster.nodes[primary].kill9();
-    cluster.nodes[replica].resume();
-    cluster.wait_until_promoted(replica);
-    // The new primary has no replica.
-    let other = harness::client(cluster.url());
-    hold(&other).await.release().await.unwrap();
 }
 
 #[test]

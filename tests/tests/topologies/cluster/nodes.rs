@@ -2,10 +2,10 @@
 
 use harness::{KEY, LOCK, LONG, QUEUE, RedisCluster, client, eventually, exists, hold, ms, served};
 use lock_runtime::{LockClient, LockErrorKind};
-use redis::Value;
 use tokio::task::JoinSet;
 
 use super::{has, keys_of_each};
+use crate::wrong_passwords;
 
 /// The connections of lock clients to a node.
 fn subscribers(cluster: &RedisCluster, node: usize) -> usize {
@@ -204,25 +204,16 @@ async fn cluster_of_one_node_is_a_cluster() {
     hold(&client).await.release().await.unwrap();
 }
 
-/// The nodes that the URL names only say where the others are.
 #[tokio::test]
-async fn one_node_that_answers_is_enough_to_find_the_others() {
-    let mut cluster = RedisCluster::start();
-    let url = cluster.url();
-    let owner = cluster.first_owner(LOCK);
-    let seed = (owner + 1) % 3;
-    let free = cluster.nodes[owner].port();
-    let dead = 1; // Nothing listens there.
-    let url = url.split("//").next().unwrap().to_owned()
-        + &format!(
-            "//127.0.0.1:{dead},127.0.0.1:{}",
-            cluster.nodes[seed].port()
-        );
-    assert_ne!(free, dead);
-    let client = client(url);
-    hold(&client).await.release().await.unwrap();
-    let _: Vec<Value> = cluster.ask(seed, &["CLUSTER", "SLOTS"]);
-    cluster.nodes[seed].kill9();
-    // The others go on without that node until its failure is agreed on.
-    let _ = client.lock(KEY).acquire().await;
+async fn wrong_password_is_refused_by_each_node_once_at_most() {
+    let cluster = RedisCluster::with(3, 0);
+    let url = cluster.url().replace("://", "://harness:s3cret@");
+    let error = LockClient::connect(&url).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    assert!(error.to_string().contains("WRONGPASS"), "{error}");
+    assert!(!error.to_string().contains("s3cret"), "{error}");
+    let refused = (0..3).map(|node| wrong_passwords(&cluster.nodes[node]));
+    let refused: Vec<_> = refused.collect();
+    assert!(refused.contains(&1), "{refused:?}");
+    assert!(refused.iter().all(|&count| count <= 1), "{refused:?}");
 }

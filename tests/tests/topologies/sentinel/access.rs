@@ -8,6 +8,8 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
+use crate::wrong_passwords;
+
 async fn refused_at_once(url: &str, words: &str) {
     let began = Instant::now();
     let error = LockClient::connect(url).await.unwrap_err();
@@ -15,14 +17,6 @@ async fn refused_at_once(url: &str, words: &str) {
     assert!(error.to_string().contains(words), "{error}");
     assert!(!error.to_string().contains("s3cret"), "{error}");
     assert!(began.elapsed() < SLACK, "{:?}", began.elapsed());
-}
-
-/// How many logins a server has refused.
-fn wrong_passwords(server: &RedisServer) -> i64 {
-    let log: Vec<Vec<redis::Value>> = ask(&mut server.connection(), &["ACL", "LOG"]);
-    let count = |entry: &Vec<redis::Value>| redis::from_redis_value_ref::<i64>(&entry[1]);
-    let counts = log.iter().map(count);
-    counts.sum::<Result<_, _>>().expect("an entry has a count")
 }
 
 #[tokio::test]

@@ -18,22 +18,6 @@ async fn lock_is_on_the_primary() {
     assert!(!exists(&mut all.servers[0].connection(), LOCK));
 }
 
-/// The primary of a stale sentinel says that it is one, and would grant each lock a second time.
-#[tokio::test]
-async fn newest_sentinel_is_right_although_a_stale_one_answers() {
-    let all = RedisSentinels::start();
-    let (old, promoted) = (RedisServer::start(), all.fail_over(0));
-    let stale = [(); 2].map(|()| sentinel_of(&old, 2));
-    let url = sentinel_url(&[&stale[0], &all.sentinels[0], &stale[1]]);
-    for _ in 0..5 {
-        let client = LockClient::connect(&url).await.unwrap();
-        let guard = hold(&client).await;
-        assert!(exists(&mut all.servers[promoted].connection(), LOCK));
-        assert!(!exists(&mut old.connection(), LOCK));
-        guard.release().await.unwrap();
-    }
-}
-
 /// The sentinels that knew of the failover are gone, and the client remembers that there was one.
 #[tokio::test]
 async fn stale_sentinel_is_not_believed_by_a_client_that_has_seen_the_failover() {
@@ -64,25 +48,6 @@ async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {
     tokio::time::sleep(ms(300)).await;
     let _: () = ask(&mut replica.connection(), &["REPLICAOF", "NO", "ONE"]);
     served(waiting).await.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn primary_stays_in_use_without_two_of_three_sentinels() {
-    let mut all = RedisSentinels::start();
-    let holder = client(all.url());
-    let guard = hold(&holder).await;
-    all.sentinels[0].kill9();
-    all.sentinels[1].pause();
-    guard.renew().await.unwrap();
-    let newcomer = client(all.url());
-    let waiting = tokio::spawn(newcomer.lock(KEY).wait(LONG).acquire());
-    guard.release().await.unwrap();
-    served(waiting).await.release().await.unwrap();
-    // Long enough for the watch to have tried both.
-    let guard = hold(&holder).await;
-    tokio::time::sleep(SLACK).await;
-    assert_eq!(all.watching(2), 2, "clients that watch the last sentinel");
-    guard.release().await.unwrap();
 }
 
 #[tokio::test]

@@ -1,0 +1,195 @@
+//! Replicas of a cluster that take over.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, goes_on, intrude, persist, served, usurped};
+use crate::cluster::RedisCluster;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+
+/// So long that no renewal is due in a round: the first one comes after a twelfth of it.
+pub(super) const TTL: Duration = Duration::from_secs(120);
+
+/// The time after a grant in which a regular renewal cannot have reported a loss.
+pub(super) const AT_ONCE: Duration = Duration::from_secs(9);
+
+/// The number of the primary that has the lock, and that of its replica, which has all of its data.
+fn pair(round: &Round<'_, RedisCluster>) -> (usize, usize) {
+    let primary = round.server.owner(&round.lock.k);
+    round.server.wait_for_replication(primary);
+    (primary, round.server.replica_of(primary))
+}
+
+/// `CLUSTER FAILOVER`: the primary waits until its replica has everything.
+pub(super) const FAILOVER_ORDERED: Row = Row::in_cluster(
+    "cluster_failover_ordered",
+    Class::E,
+    RedisCluster::start,
+    |round| {
+        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+        let (primary, _) = pair(round);
+        let ordered = Instant::now();
+        round.server.fail_over(primary, &[]);
+        goes_on(round, holder, waiter, ordered);
+    },
+);
+
+/// The primary is killed, and its replica has the lock.
+pub(super) const PRIMARY_KILLED: Row = Row::in_cluster(
+    "cluster_primary_killed",
+    Class::E,
+    RedisCluster::start,
+    |round| {
+        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+        let (primary, replica) = pair(round);
+        round.server.nodes[primary].kill9();
+        round.server.wait_until_promoted(replica);
+        goes_on(round, holder, waiter, Instant::now());
+        round.server.nodes[primary].restart();
+    },
+)
+.long();
+
+/// The primary is stopped: its sockets stay open, and nothing is answered. It goes on once its replica has taken over.
+pub(super) const PRIMARY_STOPPED: Row = Row::in_cluster(
+    "cluster_primary_stopped",
+    Class::E,
+    RedisCluster::start,
+    |round| {
+        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+        let (primary, replica) = pair(round);
+        round.server.nodes[primary].pause();
+        round.server.wait_until_promoted(replica);
+        goes_on(round, holder, waiter, Instant::now());
+        round.server.nodes[primary].resume();
+    },
+)
+.long();
+
+/// The primary is killed, and its replica lacks a renewal: the holder renews at once, before the lease ends there.
+pub(super) const RENEWAL_NOT_REPLICATED: Row = Row::in_cluster(
+    "renewal_not_replicated",
+    Class::E,
+    RedisCluster::start,
+    renewal_not_replicated,
+)
+.long();
+
+fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
+    const REST: Duration = Duration::from_secs(12);
+    let mut holder = round.holder(TTL);
+    let mut next = round.worker();
+    let (lock, rest) = (round.lock.k.clone(), REST.as_millis().to_string());
+    assert_eq!(round.lock.command::<i64>(&["PEXPIRE", &lock, &rest]), 1);
+    let (primary, replica) = pair(round);
+    round.server.detach(replica);
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    round.server.nodes[primary].kill9();
+    round.server.nodes[replica].resume();
+    round.server.wait_until_promoted(replica);
+    round.look_at(|cluster| &cluster.nodes[replica]);
+    let promoted = Instant::now();
+    let is_longer = |rest: i64| Duration::from_millis(rest.unsigned_abs()) > REST;
+    let mut is_restored = false;
+    wait_until("lease that is restored or over", PATIENCE, || {
+        let rest = round.lock.pttl();
+        is_restored = rest > 0 && is_longer(rest);
+        is_restored || rest < 0 || promoted.elapsed() > AT_ONCE
+    });
+    round.ask(&mut next, LONG, PATIENCE);
+    if !is_restored {
+        round.granted(&next);
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        intrude(&mut holder);
+        assert_eq!(next.ask("write", PATIENCE), "written");
+    }
+    assert!(is_restored, "the lease was not restored");
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    served(round, next, released);
+    round.retire(holder);
+    round.server.nodes[primary].restart();
+}
+
+/// The primary is killed, and its replica lacks the lock, whose caller waits for a replica: it never had the lock.
+pub(super) const REPLICA_AWAITED: Row = Row::in_cluster(
+    "replica_awaited",
+    Class::E,
+    RedisCluster::start,
+    replica_awaited,
+)
+.long();
+
+fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
+    let url = format!("{} replicas=1", round.server.url());
+    let (waiting, mut next) = (round.worker_at(&url), round.worker());
+    let mut waiting = round.hold(waiting, LONG);
+    round.release(&mut waiting);
+    let (primary, replica) = pair(round);
+    round.server.detach(replica);
+    let refused = round.attempt(&mut waiting, LONG, Duration::ZERO);
+    let reason = "0 of 1 replicas acknowledged";
+    assert!(refused.starts_with("failed Unavailable "), "{refused}");
+    assert!(refused.contains(reason), "{refused}");
+    round.server.nodes[primary].kill9();
+    round.server.nodes[replica].resume();
+    round.server.wait_until_promoted(replica);
+    let promoted = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    served(round, next, promoted);
+    round.server.nodes[primary].restart();
+    round.retire(waiting);
+}
+
+/// The primary is killed, and its replica lacks the lock: the next process is granted it at once, and its holder is told
+/// at once.
+pub(super) const REPLICA_LACKS_LOCK: Row = Row::in_cluster(
+    "cluster_replica_lacks_lock",
+    Class::F,
+    RedisCluster::start,
+    replica_lacks_lock,
+)
+.long();
+
+fn replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
+    let (mut old, mut next) = (round.worker(), round.worker());
+    let (primary, replica) = pair(round);
+    round.server.detach(replica);
+    persist(round, &mut old, TTL);
+    round.server.nodes[primary].kill9();
+    round.server.nodes[replica].resume();
+    round.server.wait_until_promoted(replica);
+    let promoted = Instant::now();
+    round.look_at(|cluster| &cluster.nodes[replica]);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, promoted, Duration::from_secs(1));
+    usurped(round, old, next, AT_ONCE);
+    round.server.nodes[primary].restart();
+}
+
+/// A primary without persistence is back before its replica would take over.
+pub(super) const PRIMARY_RESTARTED: Row = Row::in_cluster(
+    "cluster_primary_restarted",
+    Class::F,
+    RedisCluster::start,
+    primary_restarted,
+)
+.long();
+
+fn primary_restarted(round: &mut Round<'_, RedisCluster>) {
+    const NO_FAILOVER: &str = "cluster-replica-no-failover";
+    let (mut old, mut next) = (round.worker(), round.worker());
+    persist(round, &mut old, TTL);
+    let (primary, replica) = pair(round);
+    // However slowly the primary starts on a busy machine.
+    round.server.nodes[replica].config_set(NO_FAILOVER, "yes");
+    round.server.nodes[primary].restart();
+    round.look_at(|cluster| &cluster.nodes[primary]);
+    let restarted = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    // A primary that has just been started waits for 2 s.
+    round.granted_next(&next, restarted, Duration::from_secs(2));
+    usurped(round, old, next, AT_ONCE);
+    round.server.nodes[replica].config_set(NO_FAILOVER, "no");
+}

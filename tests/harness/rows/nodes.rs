@@ -1,0 +1,133 @@
+//! Nodes of a cluster that come, go, and do not hear of each other.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, served};
+use crate::cluster::RedisCluster;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::PATIENCE;
+
+/// So long that no renewal is due in a round.
+const TTL: Duration = Duration::from_secs(120);
+
+/// A node joins the cluster, has the slot of the lock for a while, and is taken away.
+pub(super) const NODES_COME_AND_GO: Row = Row::in_cluster(
+    "nodes_come_and_go",
+    Class::E,
+    RedisCluster::start,
+    nodes_come_and_go,
+)
+.long();
+
+fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
+    const TIME: Duration = Duration::from_secs(5);
+    let mut workers = [round.worker(), round.worker(), round.worker()];
+    for worker in &mut workers {
+        round.start_hammer(worker, LONG, TIME);
+    }
+    let (cluster, lock) = (&mut round.server, &round.lock.k);
+    let (slot, source) = (cluster.slot(lock), cluster.owner(lock));
+    let new = cluster.add_node();
+    cluster.move_slot(slot, source, new, || ());
+    cluster.wait_until_whole();
+    cluster.move_slot(slot, new, source, || ());
+    cluster.wait_until_whole();
+    cluster.remove_node();
+    for worker in workers {
+        round.end_hammer(worker);
+    }
+}
+
+/// Of the nodes that the URL names, a replica is left.
+pub(super) const ONE_SEED_LEFT: Row = Row::in_cluster(
+    "one_seed_left",
+    Class::E,
+    RedisCluster::start,
+    one_seed_left,
+);
+
+fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
+    let cluster = &round.server;
+    let replica = cluster.replica_of(cluster.owner(&round.lock.k));
+    let seed = cluster.nodes[replica].port();
+    // Nothing listens on the others.
+    let url = format!("redis-cluster://127.0.0.1:1,127.0.0.1:2,127.0.0.1:{seed}");
+    let [holder, waiter] = [round.worker_at(&url), round.worker_at(&url)];
+    let mut holder = round.hold(holder, LONG);
+    let waiter = round.queued(waiter, LONG, PATIENCE);
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    served(round, waiter, released);
+    round.retire(holder);
+}
+
+/// A client is subscribed on each node, and gets the copy of a message that one of them sends when it has released the
+/// lock already: it sends nothing, and the next holder is not affected.
+pub(super) const MESSAGE_LATE: Row = Row::in_cluster(
+    "message_late",
+    Class::E,
+    RedisCluster::behind_proxies,
+    message_late,
+);
+
+fn message_late(round: &mut Round<'_, RedisCluster>) {
+    let owner = round.server.owner(&round.lock.k);
+    let late = round.server.other_primary(owner);
+    let elsewhere = (0..).map(|number| format!("elsewhere:{number}"));
+    let mut elsewhere = elsewhere.filter(|key| round.server.owner(&format!("lock:{key}")) == late);
+    let elsewhere = elsewhere.next().expect("each primary has keys");
+    // Its answer comes behind all that the node has sent before.
+    let cycle = format!("cycle {elsewhere} 8000 20000 1");
+    let (mut waiter, next) = (round.worker(), round.worker());
+    assert_eq!(waiter.ask(&cycle, PATIENCE), "ok");
+    let mut holder = round.holder(LONG);
+    let mut waiter = round.queued(waiter, LONG, PATIENCE);
+    round.server.hold_replies(late);
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.granted_next(&waiter, released, Duration::from_secs(1));
+    round.visit(&mut waiter);
+    round.release(&mut waiter);
+    let mut next = round.hold(next, TTL);
+    let mut monitor = round.server.nodes[owner].monitor();
+    round.server.heal();
+    assert_eq!(waiter.ask(&cycle, PATIENCE), "ok");
+    let sent = monitor.take();
+    let scripts = sent
+        .iter()
+        .filter(|command| command.name.starts_with("EVAL"));
+    assert_eq!(scripts.count(), 0, "{sent:?}");
+    round.visit(&mut next);
+    round.release(&mut next);
+    for worker in [holder, waiter, next] {
+        round.retire(worker);
+    }
+}
+
+/// The slot of a lock has moved, and the message about the release is lost with the bus: the waiter, which may still be
+/// subscribed where the slot was, notices by a poll.
+pub(super) const BUS_CUT: Row = Row::in_cluster(
+    "bus_cut",
+    Class::E,
+    // Without a bus, nodes do not count as failed before the end of a round.
+    || RedisCluster::behind_proxies_with(PATIENCE * 2),
+    bus_cut,
+);
+
+fn bus_cut(round: &mut Round<'_, RedisCluster>) {
+    let direct = round.server.direct_url();
+    let [holder, waiter] = [round.worker_at(&direct), round.worker_at(&direct)];
+    let mut holder = round.hold(holder, LONG);
+    let waiter = round.queued(waiter, LONG, PATIENCE);
+    let (cluster, lock) = (&round.server, &round.lock.k);
+    let source = cluster.owner(lock);
+    let target = cluster.other_primary(source);
+    cluster.cut_bus();
+    cluster.move_slot(cluster.slot(lock), source, target, || ());
+    let released = Instant::now();
+    round.release(&mut holder);
+    served(round, waiter, released);
+    round.server.heal();
+    round.retire(holder);
+}

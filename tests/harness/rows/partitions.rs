@@ -1,0 +1,66 @@
+//! Primaries of a cluster that still grant locks while their replicas take over.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, persist, usurped};
+use crate::cluster::{NODE_TIMEOUT, RedisCluster};
+use crate::rounds::{Class, Round, Row};
+use crate::wait::PATIENCE;
+
+/// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for what it lacks.
+pub(super) const REPLICA_TAKES_OVER: Row = Row::in_cluster(
+    "cluster_replica_takes_over",
+    Class::F,
+    RedisCluster::behind_proxies,
+    replica_takes_over,
+);
+
+fn replica_takes_over(round: &mut Round<'_, RedisCluster>) {
+    let direct = round.server.direct_url();
+    let (mut old, mut next) = (round.worker_at(&direct), round.worker_at(&direct));
+    let primary = round.server.owner(&round.lock.k);
+    let replica = round.server.replica_of(primary);
+    round.server.stop_replication(primary);
+    persist(round, &mut old, LONG);
+    let end = round.lock.lease_end();
+    let option = ["FORCE", "TAKEOVER"][round.number % 2];
+    let ordered = Instant::now();
+    round.server.fail_over(primary, &[option]);
+    round.look_at(|cluster| &cluster.nodes[replica]);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, ordered, Duration::from_secs(1));
+    let rest = end.saturating_duration_since(Instant::now());
+    usurped(round, old, next, rest);
+    round.server.heal();
+}
+
+/// A primary and a client are cut off from all others: it grants the client a lock, and its replica grants the same lock
+/// to a client on the other side.
+pub(super) const PRIMARY_CUT_OFF: Row = Row::in_cluster(
+    "cluster_primary_cut_off",
+    Class::F,
+    RedisCluster::behind_proxies,
+    primary_cut_off,
+)
+.long();
+
+fn primary_cut_off(round: &mut Round<'_, RedisCluster>) {
+    /// The lease outlives the promotion, and ends soon after it.
+    const TTL: Duration = Duration::from_secs(5);
+    /// The replica is promoted in that time.
+    const PROMOTION: Duration = NODE_TIMEOUT.saturating_mul(4);
+    let primary = round.server.owner(&round.lock.k);
+    let replica = round.server.replica_of(primary);
+    let mut old = round.worker_at(&round.server.url_inside(primary));
+    let mut next = round.worker_at(&round.server.url_outside(primary));
+    round.server.stop_replication(primary);
+    persist(round, &mut old, TTL);
+    round.server.cut_off(primary);
+    let cut = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, cut, PROMOTION);
+    round.look_at(|cluster| &cluster.nodes[replica]);
+    // The primary takes no renewal once it notices, and the lease of its client ends.
+    usurped(round, old, next, PATIENCE);
+    round.server.heal();
+}

@@ -1,0 +1,128 @@
+//! A primary that sentinels watch, and sentinels that are gone or wrong.
+
+use std::time::{Duration, Instant};
+
+use super::failovers::{AT_ONCE, TTL};
+use super::{LONG, goes_on, intrude, persist, served, usurped};
+use crate::proxy::{Mode, Proxy};
+use crate::rounds::{Class, Round, Row};
+use crate::sentinels::{RedisSentinels, sentinel_of, sentinel_url, sentinel_url_by};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+/// A wait that is longer than a failover on a busy machine.
+const WAIT: Duration = PATIENCE.saturating_mul(4);
+
+/// `SENTINEL FAILOVER`: the old primary still grants locks, as its clients find out only when the sentinels tell them.
+pub(super) const FAILOVER_ORDERED: Row =
+    Row::watched("sentinel_failover_ordered", Class::F, failover_ordered).long();
+
+fn failover_ordered(round: &mut Round<'_, RedisSentinels>) {
+    // The client hears of nothing before it has the lock.
+    let sentinels = round.server.sentinels.iter();
+    let proxies: Vec<Proxy> = sentinels
+        .map(|sentinel| Proxy::start(sentinel.port()))
+        .collect();
+    let (mut old, mut next) = (round.worker_at(&sentinel_url_by(&proxies)), round.worker());
+    assert_eq!(old.ask("cycle elsewhere 8000 20000 1", PATIENCE), "ok");
+    proxies.iter().for_each(|proxy| proxy.replies(Mode::Hold));
+    let promoted = round.server.fail_over(0);
+    persist(round, &mut old, TTL);
+    proxies.iter().for_each(Proxy::heal);
+    let named = Instant::now();
+    round.look_at(|all| &all.servers[promoted]);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, named, Duration::from_secs(1));
+    usurped(round, old, next, AT_ONCE);
+}
+
+/// The primary is killed, and its replicas have the lock.
+pub(super) const PRIMARY_KILLED: Row =
+    Row::watched("sentinel_primary_killed", Class::E, primary_killed).long();
+
+fn primary_killed(round: &mut Round<'_, RedisSentinels>) {
+    let (holder, waiter) = (round.holder(TTL), round.waiter_within(LONG, WAIT));
+    round.server.wait_for_replication();
+    round.server.servers[0].kill9();
+    round.server.wait_for_failover(0);
+    goes_on(round, holder, waiter, Instant::now());
+}
+
+/// The primary is killed, and neither replica has the lock.
+pub(super) const REPLICAS_LACK_LOCK: Row =
+    Row::watched("sentinel_replicas_lack_lock", Class::F, replicas_lack_lock).long();
+
+fn replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
+    let (mut old, mut next) = (round.worker(), round.worker());
+    round.server.wait_for_replication();
+    round.server.detach_replicas();
+    persist(round, &mut old, TTL);
+    round.server.servers[0].kill9();
+    round.server.resume_replicas();
+    let promoted = round.server.wait_for_failover(0);
+    let named = Instant::now();
+    round.look_at(|all| &all.servers[promoted]);
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, named, Duration::from_secs(1));
+    usurped(round, old, next, AT_ONCE);
+}
+
+/// Two of three sentinels are gone, one of them silently: the primary stays in use, and newcomers find it.
+pub(super) const TWO_LOST: Row = Row::watched("two_sentinels_lost", Class::E, two_lost).long();
+
+fn two_lost(round: &mut Round<'_, RedisSentinels>) {
+    let mut holder = round.holder(LONG);
+    round.server.sentinels[0].kill9();
+    round.server.sentinels[1].pause();
+    let newcomer = round.waiter(LONG);
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    served(round, newcomer, released);
+    // Both were tried meanwhile.
+    wait_until("watch of the last sentinel", PATIENCE, || {
+        round.server.watching(2) > 0
+    });
+    let mut holder = round.hold(holder, LONG);
+    round.visit(&mut holder);
+    round.release(&mut holder);
+    round.retire(holder);
+    round.server.sentinels[1].resume();
+}
+
+/// Most sentinels of a URL have missed a failover. The primary that they name says that it is one.
+pub(super) const STALE: Row = Row::watched("sentinels_stale", Class::E, stale).long();
+
+fn stale(round: &mut Round<'_, RedisSentinels>) {
+    let promoted = round.server.fail_over(0);
+    round.look_at(|all| &all.servers[promoted]);
+    let old = RedisServer::start();
+    let stale = [(); 2].map(|()| sentinel_of(&old, 2));
+    let url = sentinel_url(&[&stale[0], &round.server.sentinels[0], &stale[1]]);
+    let mut holder = round.holder(LONG);
+    let mut next = round.worker_at(&url);
+    round.ask(&mut next, LONG, PATIENCE);
+    let early = granted_elsewhere(round, &next);
+    if early {
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        intrude(&mut holder);
+        assert_eq!(next.ask("write", PATIENCE), "written");
+    }
+    assert!(!early, "the lock was granted by the old primary");
+    round.visit(&mut holder);
+    let released = Instant::now();
+    round.release(&mut holder);
+    served(round, next, released);
+    round.retire(holder);
+}
+
+/// Waits until the worker queues on the right primary: false; or has an answer: true.
+fn granted_elsewhere(round: &mut Round<'_, RedisSentinels>, worker: &Worker) -> bool {
+    let mut answer = None;
+    wait_until("waiter in the queue", PATIENCE, || {
+        answer = worker.line(Duration::from_millis(20));
+        answer.is_some() || round.lock.queue().len() == 1
+    });
+    answer.is_some()
+}

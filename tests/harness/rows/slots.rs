@@ -1,0 +1,124 @@
+//! Slots of a cluster that move.
+
+use std::time::{Duration, Instant};
+
+use super::{LONG, served};
+use crate::cluster::RedisCluster;
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+
+/// The slot of a lock is moved to and fro while three processes want the lock.
+pub(super) const SLOTS_MOVE_UNDER_LOAD: Row = Row::in_cluster(
+    "slots_move_under_load",
+    Class::E,
+    RedisCluster::start,
+    slots_move_under_load,
+)
+.long();
+
+fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
+    const TIME: Duration = Duration::from_secs(2);
+    let mut moves = 0;
+    round.hammer(&["plain"; 3], LONG, TIME, |round| {
+        let (cluster, lock) = (&round.server, &round.lock.k);
+        let source = cluster.owner(lock);
+        let target = cluster.other_primary(source);
+        cluster.move_slot(cluster.slot(lock), source, target, || ());
+        // Of a slot that moves faster than its nodes hear of it, none may be the owner.
+        cluster.wait_until_whole();
+        moves += 1;
+    });
+    assert!(moves > 1, "{moves} moves");
+}
+
+/// A lock is moved before its slot, and then, with a waiter, some of its records before the others: each selection of them,
+/// in turn. What is held is renewed meanwhile, and released at the latest when all have been moved.
+pub(super) const RECORDS_MOVE_APART: Row = Row::in_cluster(
+    "records_move_apart",
+    Class::E,
+    RedisCluster::start,
+    |round| {
+        lock_is_ahead(round);
+        records_are_apart(round);
+    },
+);
+
+/// All that a release without a waiter needs is on one side.
+fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
+    let mut holder = round.holder(LONG);
+    let (cluster, lock) = (&round.server, &round.lock.k);
+    let (slot, source) = (cluster.slot(lock), cluster.owner(lock));
+    let target = cluster.other_primary(source);
+    cluster.open_slot(slot, source, target);
+    cluster.move_named(lock, source, target);
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    round.visit(&mut holder);
+    round.release(&mut holder);
+    let cluster = &round.server;
+    while cluster.move_key(slot, source, target) {}
+    cluster.close_slot(slot, source, target);
+    cluster.wait_until_whole();
+    round.reconnect();
+    round.retire(holder);
+}
+
+fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
+    let mut holder = round.holder(LONG);
+    let waiter = round.waiter(LONG);
+    let (cluster, lock) = (&round.server, &round.lock);
+    let records = [&lock.k, &lock.f, &lock.q];
+    let selection = 1 + round.number % 7;
+    let (slot, source) = (cluster.slot(&lock.k), cluster.owner(&lock.k));
+    let target = cluster.other_primary(source);
+    cluster.open_slot(slot, source, target);
+    for (bit, record) in records.into_iter().enumerate() {
+        if selection >> bit & 1 == 1 {
+            cluster.move_named(record, source, target);
+        }
+    }
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    let released = Instant::now();
+    holder.send("release");
+    // Time enough to find the records apart.
+    let early = holder.line(Duration::from_millis(100));
+    while cluster.move_key(slot, source, target) {}
+    cluster.close_slot(slot, source, target);
+    let answer = early.or_else(|| holder.line(PATIENCE));
+    assert_eq!(answer.as_deref(), Some("ok"));
+    round.reconnect();
+    served(round, waiter, released);
+    round.retire(holder);
+}
+
+/// A slot is left half moved for longer than a lease: what is held is renewed, and a newcomer is refused in time.
+pub(super) const SLOT_HALF_MOVED: Row = Row::in_cluster(
+    "slot_half_moved",
+    Class::E,
+    RedisCluster::start,
+    slot_half_moved,
+)
+.long();
+
+fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
+    const TTL: Duration = Duration::from_secs(2);
+    let mut holder = round.holder(TTL);
+    let mut newcomer = round.worker();
+    let (cluster, lock) = (&round.server, &round.lock.k);
+    let (slot, source) = (cluster.slot(lock), cluster.owner(lock));
+    let target = cluster.other_primary(source);
+    cluster.open_slot(slot, source, target);
+    cluster.move_named(lock, source, target);
+    let opened = Instant::now();
+    let refused = round.attempt(&mut newcomer, LONG, Duration::from_millis(500));
+    assert!(refused.starts_with("failed Unavailable "), "{refused}");
+    wait_until("end of two leases", PATIENCE, || opened.elapsed() > TTL * 2);
+    round.visit(&mut holder);
+    let cluster = &round.server;
+    while cluster.move_key(slot, source, target) {}
+    cluster.close_slot(slot, source, target);
+    let released = Instant::now();
+    round.release(&mut holder);
+    round.ask(&mut newcomer, LONG, PATIENCE);
+    served(round, newcomer, released);
+    round.retire(holder);
+}
