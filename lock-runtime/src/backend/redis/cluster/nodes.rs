@@ -94,8 +94,8 @@ impl Nodes {
         by: &ClusterNode,
     ) -> Result<Arc<ClusterNode>, WireError> {
         let name = match redirect.host.as_str() {
-            // A hostname is preferred, and there is none. The map has the address.
-            "?" => self.known.lock().map.at_port(redirect.port).cloned(),
+            // A hostname is preferred, and there is none. The address is known already.
+            "?" => self.known.lock().at_port(redirect.port).cloned(),
             "" => None,
             host => Some(NodeName::new(host, redirect.port)),
         };
@@ -111,10 +111,11 @@ impl Nodes {
         names.into_iter().map(|name| self.get(name)).collect()
     }
 
-    /// The nodes that may know which node has which slot: those of the last map, and those that the URL names.
+    /// The nodes that may know which node has which slot: those of the last map, those in use, and those that the URL
+    /// names.
     pub(super) fn all(&self) -> Vec<Arc<ClusterNode>> {
-        let names: Vec<NodeName> = self.known.lock().map.nodes().cloned().collect();
-        let of_map = names.into_iter().filter_map(|name| self.get(name).ok());
+        let names: Vec<NodeName> = self.known.lock().names().cloned().collect();
+        let known = names.into_iter().filter_map(|name| self.get(name).ok());
         let of_url = self.seeds.iter().filter_map(|seed| match &**seed {
             Address::Tcp { host, port, .. } => {
                 let name = NodeName::new(host, *port);
@@ -122,7 +123,7 @@ impl Nodes {
             }
             Address::Unix(_) => None,
         });
-        let mut nodes: Vec<_> = of_map.chain(of_url).collect();
+        let mut nodes: Vec<_> = known.chain(of_url).collect();
         nodes.sort_by_key(|node| node.id.0);
         nodes.dedup_by_key(|node| node.id.0);
         nodes
@@ -251,6 +252,16 @@ impl Known {
         self.by_name.get(owner).map(|node| node.id)
     }
 
+    /// The nodes of the last map, and those that are in use. A node that lacks slots for a moment is one of the latter.
+    fn names(&self) -> impl Iterator<Item = &NodeName> {
+        self.map.nodes().chain(self.by_name.keys())
+    }
+
+    /// A node that is reached at this port.
+    fn at_port(&self, port: u16) -> Option<&NodeName> {
+        self.names().find(|name| name.port == port)
+    }
+
     /// Removes the nodes that have no slots and are not used any more.
     fn take_unused(&mut self) -> Vec<Arc<ClusterNode>> {
         let primaries: Vec<NodeName> = self.map.primaries().cloned().collect();
@@ -265,3 +276,6 @@ impl Known {
         unused
     }
 }
+
+#[cfg(test)]
+mod tests;

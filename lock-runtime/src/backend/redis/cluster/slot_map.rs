@@ -11,6 +11,7 @@ use super::slots_reply::SlotRange;
 pub(super) struct SlotMap {
     /// For each slot the index of its primary.
     owners: Arc<[u16]>,
+    /// Those of the last answer, and those that nodes have named since.
     primaries: Vec<NodeName>,
     replicas: Vec<NodeName>,
     /// Slots that nodes said had moved since the answer was asked for that comes next.
@@ -55,11 +56,6 @@ impl SlotMap {
     pub(super) fn owner(&self, slot: u16) -> Option<&NodeName> {
         let owner = self.owners[usize::from(slot)];
         self.primaries.get(usize::from(owner))
-    }
-
-    /// A node that is reached at this port.
-    pub(super) fn at_port(&self, port: u16) -> Option<&NodeName> {
-        self.nodes().find(|name| name.port == port)
     }
 
     /// Whether no answer was learnt yet.
@@ -121,6 +117,7 @@ impl SlotMap {
             self.set(slot, &to);
         }
         let after = self.owners.clone();
+        self.forget_without_slots();
         let moved = MovedSlots { before, after };
         // At first, nothing was known that could have moved.
         (!is_first && !moved.is_empty()).then_some(moved)
@@ -131,8 +128,24 @@ impl SlotMap {
         Arc::make_mut(&mut self.owners)[usize::from(slot)] = index;
     }
 
-    /// The index of a primary, which is added if it is new. Those that have lost their slots keep theirs: a cluster has
-    /// few nodes in its life.
+    /// Removes the primaries without slots, so that the list is never longer than an answer, and what nodes have said
+    /// since. The others get new indices.
+    fn forget_without_slots(&mut self) {
+        let mut indices = vec![NONE; self.primaries.len()];
+        let mut primaries = Vec::new();
+        let owners = self.owners.iter().map(|&owner| {
+            let index = indices.get_mut(usize::from(owner))?;
+            if *index == NONE {
+                *index = primaries.len() as u16;
+                primaries.push(self.primaries[usize::from(owner)].clone());
+            }
+            Some(*index)
+        });
+        self.owners = owners.map(|owner| owner.unwrap_or(NONE)).collect();
+        self.primaries = primaries;
+    }
+
+    /// The index of a primary, which is added if it is new.
     fn index(&mut self, primary: &NodeName) -> u16 {
         let known = self.primaries.iter().position(|other| other == primary);
         let index = known.unwrap_or_else(|| {
@@ -188,10 +201,22 @@ mod tests {
             [node(1), node(3)],
             "the second one has lost its slots"
         );
-        assert!(
-            map.nodes().any(|name| *name == node(2)),
-            "it can be asked still"
-        );
+        assert!(map.nodes().all(|name| *name != node(2)), "and is forgotten");
+        assert_eq!(map.owner(100), Some(&node(1)), "the others keep theirs");
+    }
+
+    #[test]
+    fn nodes_that_left_the_cluster_do_not_add_up() {
+        let mut map = halves();
+        for port in 3..1000 {
+            map.note_moved(9000, node(port + 2000));
+            map.begin_refresh();
+            let moved = map.learn(vec![range(0, 8191, 1), range(8192, 16_383, port)]);
+            assert!(moved.is_some_and(|moved| moved.contains(9000) && !moved.contains(5)));
+            assert_eq!(map.owner(9000), Some(&node(port)));
+            let nodes: Vec<_> = map.nodes().cloned().collect();
+            assert_eq!(nodes, [1, port, 101, port + 100].map(node));
+        }
     }
 
     #[test]
