@@ -92,6 +92,10 @@
 //! - `sentinelMasterId`, another place for the name of the primary.
 //! - `sentinel_tls=false`: only the primary is reached over TLS.
 //!
+//! All URLs but `memory://` take two more: `wait_replicas=1` has one [replica](docs::where_locks_are) acknowledge each
+//! lock, and `replica_timeout=100ms`, or `1s`, is how long it may take. The builder's methods of these names say the same;
+//! if the two differ, the client is not built.
+//!
 //! While there is a connection to a primary, the sentinels are asked for another one every half second. After a
 //! failover all held locks are confirmed at once on the new primary. A failover is asynchronous: the new primary may
 //! lack the last locks. Then two holders are possible until the first one learns of its loss. The

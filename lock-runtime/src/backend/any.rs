@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{self, CLOCK, RedisWire, RedissonWire, Target};
+use crate::backend::redis::{self, CLOCK, RedisWire, RedissonWire, Target, replica_parameters};
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::wire::Wire as _;
@@ -49,7 +49,8 @@ impl AnyBackend {
                 "a memory client takes nothing after `memory://`",
             )),
             _ => {
-                let target = Target::parse(url, options)?;
+                let (url, options) = replica_parameters::apply(url, options)?;
+                let (target, options) = (Target::parse(&url, &options)?, &options);
                 match options.record {
                     Record::Native => remote::open(options, CLOCK, |background, events| {
                         Ok(RedisWire::new(target, options, background, events))

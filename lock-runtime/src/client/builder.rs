@@ -229,15 +229,19 @@ impl LockClientBuilder {
     /// [`replica_timeout`](LockClientBuilder::replica_timeout), it is given back and asked for again while the call's
     /// wait lasts; then the call fails with [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait. In
     /// memory this has no effect.
+    ///
+    /// The parameter `wait_replicas` of a [URL](crate#where-the-locks-are) says the same. It is an error if the two
+    /// differ.
     pub fn wait_replicas(mut self, replicas: u32) -> LockClientBuilder {
-        self.options.wait_replicas = replicas;
+        self.options.wait_replicas = Some(replicas);
         self
     }
 
     /// How long replicas may take to acknowledge a lock: 1 ms to half of the command timeout. Default: 100 ms. Only with
-    /// [`wait_replicas`](LockClientBuilder::wait_replicas).
+    /// [`wait_replicas`](LockClientBuilder::wait_replicas). In a URL, it is the parameter `replica_timeout`, such as
+    /// `100ms`.
     pub fn replica_timeout(mut self, timeout: Duration) -> LockClientBuilder {
-        self.options.replica_timeout = timeout;
+        self.options.replica_timeout = Some(timeout);
         self
     }
 

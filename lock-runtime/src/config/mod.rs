@@ -59,10 +59,10 @@ pub(crate) struct Options {
     pub(crate) await_release: bool,
     /// Whether the background thread alone reads from the connection.
     pub(crate) background_only: bool,
-    /// The replicas that must have a lock before its caller has it.
-    pub(crate) wait_replicas: u32,
-    /// How long they may take.
-    pub(crate) replica_timeout: Duration,
+    /// The replicas that must have a lock before its caller has it, if that is given.
+    pub(crate) wait_replicas: Option<u32>,
+    /// How long they may take, if that is given.
+    pub(crate) replica_timeout: Option<Duration>,
     pub(crate) address_map: AddressMap,
 }
 
@@ -83,8 +83,8 @@ impl Default for Options {
             retain: Duration::ZERO,
             await_release: true,
             background_only: false,
-            wait_replicas: 0,
-            replica_timeout: DEFAULT_REPLICA_TIMEOUT,
+            wait_replicas: None,
+            replica_timeout: None,
             address_map: AddressMap::default(),
         }
     }
@@ -112,14 +112,14 @@ impl Options {
                 "a command_timeout must be at least 10 ms",
             ));
         }
-        if self.wait_replicas > 0
-            && !(Duration::from_millis(1)..=self.command_timeout / 2)
-                .contains(&self.replica_timeout)
-        {
-            return Err(LockError::invalid_options(format!(
-                "a replica_timeout must be between 1 ms and half of the command_timeout, not {:?}",
-                self.replica_timeout
-            )));
+        let timeouts = Duration::from_millis(1)..=self.command_timeout / 2;
+        match self.replicas() {
+            Some((_, timeout)) if !timeouts.contains(&timeout) => {
+                return Err(LockError::invalid_options(format!(
+                    "a replica_timeout must be between 1 ms and half of the command_timeout, not {timeout:?}"
+                )));
+            }
+            _ => {}
         }
         if !(1..=TURNS).contains(&self.local_turns) {
             return Err(LockError::invalid_options(format!(
@@ -128,6 +128,13 @@ impl Options {
             )));
         }
         Ok(())
+    }
+
+    /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.
+    pub(crate) fn replicas(&self) -> Option<(u32, Duration)> {
+        let replicas = self.wait_replicas.filter(|&replicas| replicas > 0)?;
+        let timeout = self.replica_timeout.unwrap_or(DEFAULT_REPLICA_TIMEOUT);
+        Some((replicas, timeout))
     }
 }
 

@@ -59,6 +59,18 @@ async fn lock_is_on_all_replicas_when_its_caller_has_it() {
 }
 
 #[tokio::test]
+async fn lock_of_a_url_with_wait_replicas_is_on_a_replica_or_refused() {
+    let (primary, replicas) = replicated(1).await;
+    let client = client(format!("{}?wait_replicas=1", primary.url()));
+    let guard = hold(&client).await;
+    assert!(exists(&mut replicas[0].connection(), LOCK));
+    guard.release().await.unwrap();
+    drop(replicas);
+    let refused = client.lock(KEY).wait(ms(300)).acquire().await.unwrap_err();
+    assert_eq!(refused.kind(), LockErrorKind::Unavailable, "{refused}");
+}
+
+#[tokio::test]
 async fn reader_writer_and_several_keys_are_on_a_replica_when_their_callers_have_them() {
     let (primary, replicas) = replicated(1).await;
     let client = waiting_client(primary.url(), 1);

@@ -63,10 +63,9 @@ impl Settings {
             background_only: options.background_only,
             address_map: options.address_map.clone(),
             command_timeout: options.command_timeout,
-            wait_replicas: (options.wait_replicas > 0).then_some(WaitReplicas {
-                replicas: options.wait_replicas,
-                timeout: options.replica_timeout,
-            }),
+            wait_replicas: options
+                .replicas()
+                .map(|(replicas, timeout)| WaitReplicas { replicas, timeout }),
         }
     }
 }

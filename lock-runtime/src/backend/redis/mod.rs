@@ -45,4 +45,4 @@ pub(crate) use clock::CLOCK;
 pub(crate) use redis_wire::RedisWire;
 pub(crate) use redisson::RedissonWire;
 pub(crate) use transport::block_on;
-pub(crate) use url::Target;
+pub(crate) use url::{Target, replica_parameters};

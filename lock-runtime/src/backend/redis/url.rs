@@ -1,5 +1,6 @@
 //! URLs of servers.
 
+pub(crate) mod replica_parameters;
 mod sentinel_url;
 
 use redis::{ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo};
@@ -42,7 +43,8 @@ impl Target {
     /// - `redis-sentinel://[user[:password]@]host[:port][,host[:port]…][/database][?…]#name`, and
     ///   `rediss-sentinel://…`.
     ///
-    /// User, password and path may be percent-encoded. Errors do not repeat the URL.
+    /// without the [parameters](replica_parameters) that all of them take. User, password and path may be
+    /// percent-encoded. Errors do not repeat the URL.
     pub(crate) fn parse(url: &str, options: &Options) -> Result<Target, LockError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let scheme = scheme.to_ascii_lowercase();
@@ -146,7 +148,8 @@ impl Target {
         // one of these characters would also be cut there.
         if rest.contains('?') {
             return Err(LockError::invalid_options(
-                "a redis:// URL takes no parameters; a `?` in a password is written %3F",
+                "a redis:// URL takes the parameters wait_replicas and replica_timeout alone; a `?` in a \
+                 password is written %3F",
             ));
         }
         if rest.contains('#') {
@@ -175,7 +178,7 @@ impl Target {
             let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
             if !["db", "user", "pass"].contains(&name) {
                 return Err(LockError::invalid_options(
-                    "a redis+unix:// URL takes the parameters db, user and pass alone",
+                    "a redis+unix:// URL takes the parameters db, user, pass, wait_replicas and replica_timeout alone",
                 ));
             }
         }

@@ -71,7 +71,7 @@ impl<W: Wire> Context<W> {
             clock,
             background,
             command_timeout: options.command_timeout,
-            waits_for_replicas: options.wait_replicas > 0,
+            waits_for_replicas: options.replicas().is_some(),
             // Without a queue, turns would keep others out who may have come before.
             local_turns: if W::HAS_QUEUE { options.local_turns } else { 1 },
             await_release: options.await_release,

@@ -67,7 +67,7 @@ impl RedissonWire {
                 ));
             }
         };
-        if options.wait_replicas > 0 {
+        if options.replicas().is_some() {
             return Err(LockError::invalid_options(
                 "Redisson's record waits for no replicas",
             ));

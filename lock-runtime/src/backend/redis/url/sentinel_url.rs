@@ -30,7 +30,7 @@ impl SentinelUrl<'_> {
                 _ => {
                     return Err(
                         "a redis-sentinel:// URL takes the parameters sentinelMasterId, sentinel_user, \
-                         sentinel_password and sentinel_tls alone",
+                         sentinel_password, sentinel_tls, wait_replicas and replica_timeout alone",
                     );
                 }
             };

@@ -174,7 +174,7 @@ fn malformed_url_is_refused_without_repeating_its_password() {
 
 #[test]
 fn refusal_names_the_mistake() {
-    assert!(refusal("redis://host?timeout=5").contains("no parameters"));
+    assert!(refusal("redis://host?timeout=5").contains("wait_replicas and replica_timeout alone"));
     assert!(refusal("rediss://host#insecure").contains("always verified"));
     assert!(refusal("tcp://host").contains("must begin with redis://"));
     for (rest, words) in [
