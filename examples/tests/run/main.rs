@@ -1,5 +1,6 @@
 //! Runs every example, in memory and on a server, and checks its output.
 
+mod compose;
 mod server;
 #[cfg(all(feature = "axum", unix))]
 mod shutdown;

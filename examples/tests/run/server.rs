@@ -1,26 +1,33 @@
 //! A server for a test. The harness of the workspace's tests can do more, but has many dependencies,
 //! which a user who only runs the quickstart should not have to build.
 
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A `redis-server` that keeps nothing, or the program that `LOCK_REDIS_SERVER` names. Killed on drop.
+/// A `redis-server`, or the program that `LOCK_REDIS_SERVER` names. Killed on drop.
 pub(crate) struct Server {
     child: Child,
     port: u16,
 }
 
 impl Server {
+    /// A server that keeps nothing.
     pub(crate) fn start() -> Server {
+        Server::with(&["--save", "", "--appendonly", "no"])
+    }
+
+    /// A server with these options.
+    pub(crate) fn with(options: &[impl AsRef<OsStr>]) -> Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let port = listener.local_addr().expect("the listener is bound").port();
         drop(listener);
         let program = std::env::var_os("LOCK_REDIS_SERVER");
         let child = Command::new(program.unwrap_or_else(|| "redis-server".into()))
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
-            .args(["--save", "", "--appendonly", "no"])
+            .args(options)
             .stdout(Stdio::null())
             .spawn()
             .expect("redis-server is installed");
@@ -34,6 +41,10 @@ impl Server {
             pause();
         }
         server
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn url(&self) -> String {
