@@ -8,7 +8,7 @@ use std::time::Duration;
 use lock_runtime::LockClient;
 use saphyr::{LoadableYamlNode, Yaml};
 
-use crate::server::Server;
+use crate::server::{Server, cli, free_port, wait_until};
 
 /// The port of each service in its container, and of its URL.
 const PORT: &str = "6379";
@@ -24,6 +24,22 @@ impl Compose {
         Compose { text }
     }
 
+    /// The file with ports that are free here instead of those that it names. None of these may be a part of one after
+    /// it.
+    fn with_ports<const N: usize>(name: &str, named: [u16; N]) -> (Compose, [u16; N]) {
+        let mut compose = Compose::read(name);
+        // In two steps, since a free port may look like one that is named.
+        let place = |number: usize| format!("<{}>", "x".repeat(number));
+        for (number, named) in named.iter().enumerate() {
+            compose.text = compose.text.replace(&named.to_string(), &place(number));
+        }
+        let ports = named.map(|_| free_port());
+        for (number, port) in ports.iter().enumerate() {
+            compose.text = compose.text.replace(&place(number), &port.to_string());
+        }
+        (compose, ports)
+    }
+
     /// The options of a service's server.
     fn options(&self, service: &str) -> Vec<String> {
         let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
@@ -33,24 +49,47 @@ impl Compose {
         words.map(str::to_owned).collect()
     }
 
-    /// The URL that the file tells the reader to use, for another port.
-    fn url(&self, server: &Server) -> String {
+    /// The script of a service that is run by a shell.
+    fn script(&self, service: &str) -> String {
+        let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
+        let command = &documents[0]["services"][service]["command"];
+        assert_eq!(command[0].as_str(), Some("sh"));
+        command[2].as_str().expect("a script").to_owned()
+    }
+
+    /// Starts a service's server in an empty folder of its own.
+    fn start(&self, service: &str, port: u16) -> Server {
+        let mut options = self.options(service);
+        options.extend(["--dir".to_owned(), folder(service)]);
+        Server::at(port, options)
+    }
+
+    /// The URL that the file tells the reader to use.
+    fn named_url(&self) -> &str {
         let (_, url) = self.text.split_once("LOCK_URL=").expect("a URL");
         let url = url.split_whitespace().next().expect("a URL");
         url.trim_matches('\'')
-            .replace(PORT, &server.port().to_string())
+    }
+
+    /// The same for another port.
+    fn url(&self, server: &Server) -> String {
+        self.named_url().replace(PORT, &server.port().to_string())
     }
 }
 
-/// Starts a server in an empty folder of its own.
-fn start(name: &str, mut options: Vec<String>) -> Server {
+/// An empty folder.
+fn folder(name: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder).expect("the folder of an earlier run can be removed");
     }
     fs::create_dir_all(&folder).expect("a folder can be made");
-    let folder = folder.to_str().expect("the path is text");
-    options.extend(["--dir".to_owned(), folder.to_owned()]);
+    folder.to_str().expect("the path is text").to_owned()
+}
+
+/// Starts a server in an empty folder of its own.
+fn start(name: &str, mut options: Vec<String>) -> Server {
+    options.extend(["--dir".to_owned(), folder(name)]);
     Server::with(&options)
 }
 
@@ -86,4 +125,71 @@ fn primary_grants_locks_that_its_replica_has() {
     }
     let _replica = start("replica", options);
     locks(&url).expect("the users have their rights");
+}
+
+#[test]
+fn sentinels_lead_to_the_primary() {
+    let (compose, ports) = Compose::with_ports("sentinel.yml", [26379, 26380, 26381, 6379, 6380]);
+    let primary = compose.start("server-1", ports[3]);
+    let _replica = compose.start("server-2", ports[4]);
+    let sentinels: Vec<Server> = (1..4)
+        .map(|number| {
+            let service = format!("sentinel-{number}");
+            let script = compose.script(&service);
+            let (_, rest) = script.split_once("<<'END'\n").expect("a configuration");
+            let (configuration, _) = rest.split_once("END\n").expect("its end");
+            let folder = folder(&service);
+            let file = format!("{folder}/sentinel.conf");
+            fs::write(&file, configuration).expect("the folder can be written");
+            let arguments = [&file, "--sentinel", "--dir", &folder];
+            Server::at(ports[number - 1], arguments)
+        })
+        .collect();
+    locks(compose.named_url()).expect("the users have their rights");
+    // They know each other and the replica, by the rights of their users, and promote it.
+    let ask = [
+        "--user",
+        "service",
+        "--pass",
+        "change-me",
+        "SENTINEL",
+        "MASTER",
+        "locks",
+    ];
+    wait_until("quorum of sentinels", || {
+        let known = sentinels.iter().map(|sentinel| sentinel.cli(&ask));
+        let knows =
+            |known: &str, name: &str, number: &str| known.contains(&format!("{name}\n{number}\n"));
+        known.into_iter().all(|known| {
+            knows(&known, "num-other-sentinels", "2") && knows(&known, "num-slaves", "1")
+        })
+    });
+    drop(primary);
+    locks(compose.named_url()).expect("the replica is the primary now");
+}
+
+#[test]
+fn cluster_is_formed_and_grants_locks() {
+    let (compose, ports) = Compose::with_ports("cluster.yml", [7001, 7002, 7003, 7004, 7005, 7006]);
+    let nodes: Vec<Server> = ports
+        .iter()
+        .zip(1..)
+        .map(|(&port, number)| compose.start(&format!("node-{number}"), port))
+        .collect();
+    let script = compose.script("cluster");
+    let (_, create) = script.split_once("valkey-cli ").expect("a command");
+    let create: Vec<&str> = create.lines().next().expect("a line").split(' ').collect();
+    let said = cli(&create);
+    let admin = ["--user", "admin", "--pass", "change-me-three"];
+    wait_until("cluster", || {
+        let state = nodes[0].cli(&[&admin[..], &["CLUSTER", "INFO"]].concat());
+        state.contains("cluster_state:ok")
+    });
+    locks(compose.named_url()).unwrap_or_else(|error| panic!("{error}\n{said}"));
+    wait_until("replicas with their data", || {
+        nodes.iter().all(|node| {
+            let info = node.cli(&[&admin[..], &["INFO", "replication"]].concat());
+            info.contains("connected_slaves:1") || info.contains("master_link_status:up")
+        })
+    });
 }
