@@ -1,7 +1,7 @@
 //! Locks that replicas have before their callers have them.
 
 use harness::{
-    KEY, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, hold, ms,
+    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, hold, ms,
     nothing_is_left, served, soon,
 };
 use lock_runtime::{LockClient, LockErrorKind};
