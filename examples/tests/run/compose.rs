@@ -1,14 +1,19 @@
 //! The compose files of `examples/servers`, without containers: the commands of their services start servers here, and
 //! the URL of each file leads to them, with its user.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::time::Duration;
+use std::process::Command;
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use lock_runtime::LockClient;
 use saphyr::{LoadableYamlNode, Yaml};
 
-use crate::server::{Server, cli, free_port, wait_until};
+use crate::server::{Server, pause};
 
 /// The port of each service in its container, and of its URL.
 const PORT: &str = "6379";
@@ -73,8 +78,42 @@ impl Compose {
 
     /// The same for another port.
     fn url(&self, server: &Server) -> String {
-        self.named_url().replace(PORT, &server.port().to_string())
+        let port = server.url().replace("redis://127.0.0.1:", "");
+        self.named_url().replace(PORT, &port)
     }
+}
+
+/// A port on which no program listens at the moment, nor on the one for its cluster bus. It is below those that the
+/// system gives to connections.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 8_000).expect("it is small");
+    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    let mut ports = (0..12_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Relaxed)) % 12_000);
+    let free = ports.find(|&port| is_free(port) && is_free(port + 10_000));
+    free.expect("a port is free")
+}
+
+/// Runs `redis-cli`, and returns what it prints.
+fn cli(arguments: &[impl AsRef<OsStr>]) -> String {
+    let done = Command::new("redis-cli").args(arguments).output();
+    let done = done.expect("redis-cli is installed with redis-server");
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(60), "no {what}");
+        pause();
+    }
+}
+
+/// What a server answers to commands.
+fn ask(server: &Server, arguments: &[&str]) -> String {
+    let port = server.url().replace("redis://127.0.0.1:", "");
+    cli(&[&["-p", &port], arguments].concat())
 }
 
 /// An empty folder.
@@ -119,7 +158,7 @@ fn primary_grants_locks_that_its_replica_has() {
     for option in &mut options {
         match option.as_str() {
             "primary" => *option = "127.0.0.1".to_owned(),
-            PORT => *option = primary.port().to_string(),
+            PORT => *option = primary.url().replace("redis://127.0.0.1:", ""),
             _ => {}
         }
     }
@@ -147,7 +186,7 @@ fn sentinels_lead_to_the_primary() {
         .collect();
     locks(compose.named_url()).expect("the users have their rights");
     // They know each other and the replica, by the rights of their users, and promote it.
-    let ask = [
+    let question = [
         "--user",
         "service",
         "--pass",
@@ -157,7 +196,7 @@ fn sentinels_lead_to_the_primary() {
         "locks",
     ];
     wait_until("quorum of sentinels", || {
-        let known = sentinels.iter().map(|sentinel| sentinel.cli(&ask));
+        let known = sentinels.iter().map(|sentinel| ask(sentinel, &question));
         let knows =
             |known: &str, name: &str, number: &str| known.contains(&format!("{name}\n{number}\n"));
         known.into_iter().all(|known| {
@@ -182,13 +221,13 @@ fn cluster_is_formed_and_grants_locks() {
     let said = cli(&create);
     let admin = ["--user", "admin", "--pass", "change-me-three"];
     wait_until("cluster", || {
-        let state = nodes[0].cli(&[&admin[..], &["CLUSTER", "INFO"]].concat());
+        let state = ask(&nodes[0], &[&admin[..], &["CLUSTER", "INFO"]].concat());
         state.contains("cluster_state:ok")
     });
     locks(compose.named_url()).unwrap_or_else(|error| panic!("{error}\n{said}"));
     wait_until("replicas with their data", || {
         nodes.iter().all(|node| {
-            let info = node.cli(&[&admin[..], &["INFO", "replication"]].concat());
+            let info = ask(node, &[&admin[..], &["INFO", "replication"]].concat());
             info.contains("connected_slaves:1") || info.contains("master_link_status:up")
         })
     });

@@ -4,8 +4,6 @@
 use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,7 +21,9 @@ impl Server {
 
     /// A server with these options.
     pub(crate) fn with(options: &[impl AsRef<OsStr>]) -> Server {
-        let port = free_port();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let port = listener.local_addr().expect("the listener is bound").port();
+        drop(listener);
         let bound = ["--port".to_owned(), port.to_string()];
         let bound = bound
             .into_iter()
@@ -56,44 +56,8 @@ impl Server {
         server
     }
 
-    /// Sends commands as a user, as `redis-cli` does, and returns what it prints.
-    pub(crate) fn cli(&self, arguments: &[&str]) -> String {
-        cli(&[&["-p", &self.port.to_string()], arguments].concat())
-    }
-
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
-    }
-}
-
-/// A port on which no program listens at the moment, nor on the one for its cluster bus. It is below those that the
-/// system gives to connections.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = u16::try_from(std::process::id() % 8_000).expect("it is small");
-    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-    let mut ports = (0..12_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Relaxed)) % 12_000);
-    let free = ports.find(|&port| is_free(port) && is_free(port + 10_000));
-    free.expect("a port is free")
-}
-
-/// Runs `redis-cli`, and returns what it prints.
-pub(crate) fn cli(arguments: &[impl AsRef<OsStr>]) -> String {
-    let done = Command::new("redis-cli").args(arguments).output();
-    let done = done.expect("redis-cli is installed with redis-server");
-    String::from_utf8_lossy(&done.stdout).into_owned()
-}
-
-/// Waits until something is so.
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(60), "no {what}");
-        pause();
     }
 }
 
@@ -101,7 +65,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     clippy::disallowed_methods,
     reason = "the pause between two attempts to connect, outside every runtime"
 )]
-fn pause() {
+pub(crate) fn pause() {
     thread::sleep(Duration::from_millis(5));
 }
 

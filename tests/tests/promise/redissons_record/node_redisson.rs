@@ -88,7 +88,9 @@ async fn node_redisson_and_we_exclude_and_wake_each_other() {
     let busy = ours.lock(KEY).wait(ms(0)).await.unwrap_err();
     let holder = busy.holder().expect("it is busy");
     assert!(holder.starts_with("a Redisson client "), "{holder}");
-    let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
+    // It waits for a message or for the end of this lease, and misses a message that comes just after it has subscribed.
+    let ttl = ms(4_000);
+    let waiting = tokio::spawn(ours.lock(KEY).ttl(ttl).wait(LONG).acquire());
     has_a_listener(&mut admin).await;
     assert_eq!(theirs.ask("release", LONG), "released");
     let guard = soon(waiting).await.unwrap().unwrap();
