@@ -144,7 +144,10 @@ impl RedisCluster {
 
     /// The number of the node that has the slot of a key now, as `asked` says.
     pub fn owner_by(&self, asked: usize, key: &str) -> Option<usize> {
-        let slot = self.slot_of(key);
+        self.owner_of_slot(asked, self.slot_of(key))
+    }
+
+    fn owner_of_slot(&self, asked: usize, slot: usize) -> Option<usize> {
         let mut connection = self.nodes[asked].connection();
         let ranges: Vec<Vec<Value>> = ask(&mut connection, &["CLUSTER", "SLOTS"]);
         let port = ranges.iter().find_map(|range| {
@@ -179,6 +182,22 @@ impl RedisCluster {
             between();
         }
         self.close_slot(slot, from, to);
+    }
+
+    /// Moves a slot with its keys in one step. `false` if the servers cannot: Valkey can from 9.0 on.
+    pub fn move_slot_at_once(&self, slot: usize, from: usize, to: usize) -> bool {
+        let (number, target) = (slot.to_string(), self.id(to));
+        let help: Vec<String> = self.ask(from, &["CLUSTER", "HELP"]);
+        if !help.iter().any(|line| line.starts_with("MIGRATESLOTS")) {
+            return false;
+        }
+        self.wait_until_epochs_agree();
+        let slots = ["SLOTSRANGE", &number, &number, "NODE", &target];
+        let () = self.ask(from, &[&["CLUSTER", "MIGRATESLOTS"], &slots[..]].concat());
+        wait_until("slot on its new node", PATIENCE, || {
+            self.owner_of_slot(from, slot) == Some(to)
+        });
+        true
     }
 
     /// Has two primaries expect that a slot moves from one to the other.
