@@ -49,9 +49,21 @@ impl Compose {
     fn options(&self, service: &str) -> Vec<String> {
         let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
         let command = documents[0]["services"][service]["command"].as_str();
-        let mut words = command.expect("a command").split_whitespace();
-        assert_eq!(words.next(), Some("valkey-server"));
-        words.map(str::to_owned).collect()
+        let mut words = command.expect("a command").split_whitespace().map(unquoted);
+        assert_eq!(words.next().as_deref(), Some("valkey-server"));
+        words.collect()
+    }
+
+    /// Starts the program of a service, which writes its configuration the first time, in an empty folder of its own.
+    fn start_configured(&self, service: &str, port: u16, options: &[&str]) -> Server {
+        let script = self.script(service);
+        let (_, rest) = script.split_once("<<'END'\n").expect("a configuration");
+        let (configuration, _) = rest.split_once("END\n").expect("its end");
+        let folder = folder(service);
+        let file = format!("{folder}/service.conf");
+        fs::write(&file, configuration).expect("the folder can be written");
+        let arguments = [&[file.as_str()], options, &["--dir", &folder]].concat();
+        Server::at(port, arguments)
     }
 
     /// The script of a service that is run by a shell.
@@ -126,6 +138,16 @@ fn folder(name: &str) -> String {
     folder.to_str().expect("the path is text").to_owned()
 }
 
+/// A word as compose reads it. It ends a command, without a word, at a character that a shell gives a meaning to.
+fn unquoted(word: &str) -> String {
+    let quoted = word
+        .strip_prefix('\'')
+        .and_then(|word| word.strip_suffix('\''));
+    let has_meaning = word.contains([';', '&', '|', '<', '>']);
+    assert!(quoted.is_some() || !has_meaning, "{word} is not quoted");
+    quoted.unwrap_or(word).to_owned()
+}
+
 /// Starts a server in an empty folder of its own.
 fn start(name: &str, mut options: Vec<String>) -> Server {
     options.extend(["--dir".to_owned(), folder(name)]);
@@ -169,19 +191,12 @@ fn primary_grants_locks_that_its_replica_has() {
 #[test]
 fn sentinels_lead_to_the_primary() {
     let (compose, ports) = Compose::with_ports("sentinel.yml", [26379, 26380, 26381, 6379, 6380]);
-    let primary = compose.start("server-1", ports[3]);
-    let _replica = compose.start("server-2", ports[4]);
+    let primary = compose.start_configured("server-1", ports[3], &[]);
+    let _replica = compose.start_configured("server-2", ports[4], &[]);
     let sentinels: Vec<Server> = (1..4)
         .map(|number| {
             let service = format!("sentinel-{number}");
-            let script = compose.script(&service);
-            let (_, rest) = script.split_once("<<'END'\n").expect("a configuration");
-            let (configuration, _) = rest.split_once("END\n").expect("its end");
-            let folder = folder(&service);
-            let file = format!("{folder}/sentinel.conf");
-            fs::write(&file, configuration).expect("the folder can be written");
-            let arguments = [&file, "--sentinel", "--dir", &folder];
-            Server::at(ports[number - 1], arguments)
+            compose.start_configured(&service, ports[number - 1], &["--sentinel"])
         })
         .collect();
     locks(compose.named_url()).expect("the users have their rights");

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use harness::Worker;
 use redis::AsyncCommands;
@@ -16,7 +17,10 @@ const ROUNDS: usize = 40;
 /// The counter that all of them increment, by a read and a write.
 const COUNTER: &str = "counter";
 
-/// A Python with redis-py, made once in cargo's folder for tests.
+/// A Python with redis-py. Tests that run at the same time make it once.
+static PYTHON: LazyLock<Result<PathBuf, String>> = LazyLock::new(python);
+
+/// A Python with redis-py, in cargo's folder for tests.
 fn python() -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("redis-py");
     let python = folder.join("bin/python");
@@ -37,7 +41,7 @@ fn run(command: &mut Command) -> Result<(), String> {
 /// A process with redis-py. Where redis-py cannot be installed, the run prints the test's name; with
 /// `LOCK_REQUIRE_REDIS_PY` it fails.
 fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
-    let python = match python() {
+    let python = match &*PYTHON {
         Ok(python) => python,
         Err(reason) => {
             let required = std::env::var_os("LOCK_REQUIRE_REDIS_PY").is_some();
@@ -55,7 +59,7 @@ fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
     server.allow(&["~*", "+@all"]);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/homemade_locks/redis_py.py");
-    let words = [python, script].map(|path| path.to_str().expect("it is text").to_owned());
+    let words = [python, &script].map(|path| path.to_str().expect("it is text").to_owned());
     Some(Worker::spawn(
         &words[0],
         &[&words[1], &server.port().to_string()],

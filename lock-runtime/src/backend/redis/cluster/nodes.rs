@@ -8,7 +8,7 @@ use super::cluster_node::ClusterNode;
 use super::node_name::NodeName;
 use super::slot::slot_of;
 use super::slot_map::{MovedSlots, SlotMap};
-use super::slots_reply::SlotRange;
+use super::slots_reply::SlotsReply;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::node::Node;
@@ -183,10 +183,10 @@ impl Nodes {
     }
 
     /// Learns which node has which slot.
-    pub(super) fn learn(&self, ranges: Vec<SlotRange>) {
+    pub(super) fn learn(&self, replies: Vec<SlotsReply>) {
         let (moved, unused) = {
             let mut known = self.known.lock();
-            let moved = known.map.learn(ranges);
+            let moved = known.map.learn(replies);
             (moved, known.take_unused())
         };
         // Outside of the mutex, since their callers are woken.

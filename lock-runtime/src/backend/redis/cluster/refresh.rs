@@ -9,7 +9,7 @@ use tokio::time::{sleep, sleep_until};
 
 use super::cluster_node::ClusterNode;
 use super::nodes::Nodes;
-use super::slots_reply::{self, SlotRange};
+use super::slots_reply::{self, SlotsReply, are_complete};
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::connect::Settings;
 use crate::backend::redis::node_error::NodeError;
@@ -115,7 +115,7 @@ impl Refresher {
         }
     }
 
-    /// Asks the nodes in turn, and learns the first answer.
+    /// Asks the nodes in turn, and learns the first answer, or the first that together place all slots.
     async fn refresh(
         &self,
         first: Option<Arc<ClusterNode>>,
@@ -125,6 +125,8 @@ impl Refresher {
         let mut candidates = self.candidates(first, suspect).into_iter();
         let mut asked = JoinSet::new();
         let mut failure = WireError::unavailable("no node of the cluster is known");
+        // Answers that leave slots without a primary.
+        let mut partial = Vec::new();
         loop {
             if let Some(node) = candidates.next() {
                 let until = Instant::now() + self.settings.command_timeout;
@@ -133,13 +135,20 @@ impl Refresher {
             tokio::select! {
                 biased;
                 answer = asked.join_next() => match answer {
-                    Some(Ok(Ok(ranges))) => {
-                        self.nodes.learn(ranges);
-                        return Ok(());
+                    Some(Ok(Ok(reply))) => {
+                        partial.push(reply);
+                        if are_complete(&partial) {
+                            self.nodes.learn(partial);
+                            return Ok(());
+                        }
                     }
                     Some(Ok(Err(error))) => failure = worse(failure, error),
                     Some(Err(error)) => failure = WireError::unavailable(error.to_string()),
-                    None => return Err(failure),
+                    None if partial.is_empty() => return Err(failure),
+                    None => {
+                        self.nodes.learn(partial);
+                        return Ok(());
+                    }
                 },
                 () = sleep(SHARE), if candidates.len() > 0 => {}
             }
@@ -170,14 +179,14 @@ fn worse(before: WireError, error: WireError) -> WireError {
     }
 }
 
-async fn ask(node: Arc<ClusterNode>, until: Instant) -> Result<Vec<SlotRange>, WireError> {
+async fn ask(node: Arc<ClusterNode>, until: Instant) -> Result<SlotsReply, WireError> {
     let question = ["CLUSTER", "SLOTS"].map(Argument::Text);
     let answer = node
         .ask(&question, until)
         .await
         .map_err(NodeError::into_wire)?;
     match slots_reply::parse(&answer, &node.name.host) {
-        Some(ranges) if !ranges.is_empty() => Ok(ranges),
+        Some(reply) if reply != SlotsReply::default() => Ok(reply),
         Some(_) => Err(WireError::unavailable(format!(
             "{} knows of no slots",
             node.name

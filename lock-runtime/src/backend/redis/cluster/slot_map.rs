@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::node_name::NodeName;
 use super::slot::SLOTS;
-use super::slots_reply::SlotRange;
+use super::slots_reply::SlotsReply;
 
 /// The primary of each slot.
 #[derive(Debug)]
@@ -98,13 +98,19 @@ impl SlotMap {
         self.moved.clear();
     }
 
-    /// Learns an answer. `None` if no slot has moved.
-    pub(super) fn learn(&mut self, ranges: Vec<SlotRange>) -> Option<MovedSlots> {
+    /// Learns what nodes have answered; the first counts most. A slot that none of them could place stays where it was.
+    /// `None` if no slot has moved.
+    pub(super) fn learn(&mut self, replies: Vec<SlotsReply>) -> Option<MovedSlots> {
         let (before, is_first) = (self.owners.clone(), self.is_empty());
         // An index means the same node before and after.
         let mut owners = vec![NONE; SLOTS];
         self.replicas.clear();
-        for range in ranges {
+        for slot in replies.iter().flat_map(|reply| &reply.unnamed) {
+            let slots = usize::from(*slot.start())..=usize::from(*slot.end());
+            owners[slots.clone()].copy_from_slice(&before[slots]);
+        }
+        // The first answer is the last that is written.
+        for range in replies.into_iter().rev().flat_map(|reply| reply.ranges) {
             let index = self.index(&range.primary);
             for slot in range.slots {
                 owners[usize::from(slot)] = index;
@@ -159,6 +165,7 @@ impl SlotMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::redis::cluster::slots_reply::SlotRange;
 
     fn node(port: u16) -> NodeName {
         NodeName::new("10.0.0.1", port)
@@ -172,12 +179,37 @@ mod tests {
         }
     }
 
+    fn reply(ranges: impl Into<Vec<SlotRange>>) -> SlotsReply {
+        SlotsReply {
+            ranges: ranges.into(),
+            unnamed: Vec::new(),
+        }
+    }
+
     fn halves() -> SlotMap {
         let mut map = SlotMap::default();
         map.begin_refresh();
-        let moved = map.learn(vec![range(0, 8191, 1), range(8192, 16_383, 2)]);
+        let moved = map.learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, 2)])]);
         assert!(moved.is_none(), "what was not known has not moved");
         map
+    }
+
+    #[test]
+    fn slot_that_no_answer_places_stays_where_it_was() {
+        let mut map = halves();
+        map.begin_refresh();
+        let first = SlotsReply {
+            ranges: vec![range(0, 100, 3)],
+            unnamed: vec![101..=8191, 8192..=16_383],
+        };
+        let second = SlotsReply {
+            ranges: vec![range(0, 8191, 4)],
+            unnamed: vec![8192..=16_383],
+        };
+        assert!(map.learn(vec![first, second]).is_some());
+        assert_eq!(map.owner(100), Some(&node(3)), "the first answer counts");
+        assert_eq!(map.owner(101), Some(&node(4)));
+        assert_eq!(map.owner(8192), Some(&node(2)));
     }
 
     #[test]
@@ -189,7 +221,7 @@ mod tests {
         assert_eq!(map.owner(8192), Some(&node(2)));
         map.begin_refresh();
         let moved = map
-            .learn(vec![range(0, 100, 1), range(200, 16_383, 3)])
+            .learn(vec![reply([range(0, 100, 1), range(200, 16_383, 3)])])
             .unwrap();
         assert_eq!(map.owner(150), None, "the answer leaves it out");
         assert_eq!(map.owner(9000), Some(&node(3)));
@@ -211,7 +243,7 @@ mod tests {
         for port in 3..1000 {
             map.note_moved(9000, node(port + 2000));
             map.begin_refresh();
-            let moved = map.learn(vec![range(0, 8191, 1), range(8192, 16_383, port)]);
+            let moved = map.learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, port)])]);
             assert!(moved.is_some_and(|moved| moved.contains(9000) && !moved.contains(5)));
             assert_eq!(map.owner(9000), Some(&node(port)));
             let nodes: Vec<_> = map.nodes().cloned().collect();
@@ -244,10 +276,10 @@ mod tests {
     fn slot_that_was_nobodys_for_a_while_has_moved() {
         let mut map = halves();
         map.begin_refresh();
-        map.learn(vec![range(0, 8191, 1)]);
+        map.learn(vec![reply([range(0, 8191, 1)])]);
         map.begin_refresh();
         let moved = map
-            .learn(vec![range(0, 8191, 1), range(8192, 16_383, 3)])
+            .learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, 3)])])
             .unwrap();
         assert!(moved.contains(9000) && !moved.contains(5));
     }
@@ -258,7 +290,7 @@ mod tests {
         map.note_moved(5, node(3));
         map.begin_refresh();
         map.note_moved(6, node(3));
-        map.learn(vec![range(0, 8191, 1), range(8192, 16_383, 2)]);
+        map.learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, 2)])]);
         assert_eq!(map.owner(5), Some(&node(1)), "the answer is newer");
         assert_eq!(map.owner(6), Some(&node(3)), "the answer may be older");
     }

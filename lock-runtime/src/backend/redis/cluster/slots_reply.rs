@@ -15,27 +15,47 @@ pub(super) struct SlotRange {
     pub(super) replicas: Vec<NodeName>,
 }
 
+/// The answer of one node.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct SlotsReply {
+    pub(super) ranges: Vec<SlotRange>,
+    /// The slots of primaries whose port the node does not know: that for TLS of a node of which it has not heard.
+    pub(super) unnamed: Vec<RangeInclusive<u16>>,
+}
+
+impl SlotsReply {
+    /// Whether the answer names the primary of a slot.
+    fn names(&self, slot: u16) -> bool {
+        self.ranges.iter().any(|range| range.slots.contains(&slot))
+    }
+}
+
+/// Whether each slot that one node cannot place is placed by another.
+pub(super) fn are_complete(replies: &[SlotsReply]) -> bool {
+    let mut unnamed = replies.iter().flat_map(|reply| &reply.unnamed);
+    unnamed.all(|slots| replies.iter().any(|reply| reply.names(*slots.start())))
+}
+
 /// Reads the answer of a node that was reached at `asked`. `None` if it is malformed.
-///
-/// Ranges are left out whose primary has no port: the node that was asked does not know the one for TLS.
-pub(super) fn parse(answer: &Value, asked: &str) -> Option<Vec<SlotRange>> {
-    let mut ranges = Vec::new();
+pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
+    let mut reply = SlotsReply::default();
     for range in list(answer)? {
         let [first, last, primary, replicas @ ..] = list(range)? else {
             return None;
         };
-        let (first, last) = (slot(first)?, slot(last)?);
+        let slots = slot(first)?..=slot(last)?;
         // A replica without an address is none that could be asked.
         let replicas = replicas.iter().filter_map(|node| name(node, asked)?);
-        if let Some(primary) = name(primary, asked)? {
-            ranges.push(SlotRange {
-                slots: first..=last,
+        match name(primary, asked)? {
+            Some(primary) => reply.ranges.push(SlotRange {
+                slots,
                 primary,
                 replicas: replicas.collect(),
-            });
+            }),
+            None => reply.unnamed.push(slots),
         }
     }
-    Some(ranges)
+    Some(reply)
 }
 
 /// A node: `[host, port, id, metadata]`. `None` inside if it has no port.
@@ -125,7 +145,8 @@ mod tests {
             ),
             range(5461, 16_383, vec![node(bulk("::1"), 7002, none())]),
         ]);
-        let ranges = parse(&answer, "seed").unwrap();
+        let SlotsReply { ranges, unnamed } = parse(&answer, "seed").unwrap();
+        assert_eq!(unnamed, []);
         assert_eq!(
             ranges,
             [
@@ -148,12 +169,8 @@ mod tests {
     fn host_that_is_missing_is_the_one_that_was_asked() {
         let host = |node: Value| {
             let answer = Value::Array(vec![range(0, 1, vec![node])]);
-            parse(&answer, "seed")
-                .unwrap()
-                .remove(0)
-                .primary
-                .host
-                .to_string()
+            let mut reply = parse(&answer, "seed").unwrap();
+            reply.ranges.remove(0).primary.host.to_string()
         };
         assert_eq!(host(node(Value::Nil, 7000, none())), "seed");
         assert_eq!(host(node(bulk(""), 7000, none())), "seed");
@@ -165,12 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn slots_of_a_primary_without_a_port_are_left_out() {
+    fn slots_of_a_primary_without_a_port_are_unnamed() {
         let nodes = |port| vec![node(bulk("h"), port, none())];
-        let answer = Value::Array(vec![range(0, 1, nodes(0)), range(2, 3, nodes(7000))]);
-        let ranges = parse(&answer, "seed").unwrap();
-        assert_eq!(ranges.len(), 1);
-        assert_eq!(ranges[0].slots, 2..=3);
+        let of = |ports: [i64; 2]| {
+            let [first, second] = ports;
+            let answer = vec![range(0, 1, nodes(first)), range(2, 3, nodes(second))];
+            parse(&Value::Array(answer), "seed").unwrap()
+        };
+        let reply = of([0, 7000]);
+        assert_eq!(reply.unnamed, [0..=1]);
+        assert_eq!(reply.ranges.len(), 1);
+        assert_eq!(reply.ranges[0].slots, 2..=3);
+        assert!(!are_complete(&[reply]));
+        assert!(!are_complete(&[of([0, 7000]), of([0, 7000])]));
+        assert!(are_complete(&[of([0, 7000]), of([7001, 0])]));
+        assert!(are_complete(&[of([7001, 7000])]));
     }
 
     #[test]
@@ -186,6 +212,7 @@ mod tests {
         ] {
             assert_eq!(parse(&answer, "seed"), None, "{answer:?}");
         }
-        assert_eq!(parse(&Value::Array(Vec::new()), "seed"), Some(Vec::new()));
+        let empty = parse(&Value::Array(Vec::new()), "seed");
+        assert_eq!(empty, Some(SlotsReply::default()));
     }
 }

@@ -57,7 +57,7 @@ fn set<T: PartialEq>(
 ) -> Result<(), LockError> {
     if option.is_some() && value.is_some() && *option != value {
         return Err(LockError::invalid_options(format!(
-            "the builder and the URL have another {name} each"
+            "the builder and the URL differ in {name}"
         )));
     }
     if value.is_some() {

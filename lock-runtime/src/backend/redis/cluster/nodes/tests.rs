@@ -1,6 +1,7 @@
 use redis::RedisConnectionInfo;
 
 use super::*;
+use crate::backend::redis::cluster::slots_reply::SlotRange;
 use crate::backend::redis::hello::ServerMode;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::Background;
@@ -50,8 +51,15 @@ fn halves() -> Arc<Nodes> {
         tls: None,
     };
     let nodes = Nodes::new(vec![seed], settings, Arc::new(NoEvents));
-    nodes.learn(vec![range(0, 8191, 1), range(8192, 16_383, 2)]);
+    nodes.learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, 2)])]);
     nodes
+}
+
+fn reply(ranges: impl Into<Vec<SlotRange>>) -> SlotsReply {
+    SlotsReply {
+        ranges: ranges.into(),
+        unnamed: Vec::new(),
+    }
 }
 
 fn range(first: u16, last: u16, port: u16) -> SlotRange {
@@ -73,7 +81,7 @@ fn asked(nodes: &Nodes) -> Vec<u16> {
 fn node_that_left_is_not_asked_again() {
     let nodes = halves();
     assert_eq!(asked(&nodes), [1, 2, 9]);
-    nodes.learn(vec![range(0, 8191, 1), range(8192, 16_383, 3)]);
+    nodes.learn(vec![reply([range(0, 8191, 1), range(8192, 16_383, 3)])]);
     assert_eq!(asked(&nodes), [1, 3, 9], "the URL's node is asked always");
 }
 
@@ -81,7 +89,7 @@ fn node_that_left_is_not_asked_again() {
 fn node_in_use_that_lacks_slots_for_a_moment_is_still_asked() {
     let nodes = halves();
     nodes.owner(9000).unwrap().unwrap().note_use();
-    nodes.learn(vec![range(0, 16_383, 1)]);
+    nodes.learn(vec![reply([range(0, 16_383, 1)])]);
     assert_eq!(asked(&nodes), [1, 2, 9]);
     let by = nodes.owner(0).unwrap().unwrap();
     let redirect = Redirect {
