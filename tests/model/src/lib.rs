@@ -139,6 +139,7 @@ mod moves;
 mod network;
 mod outstanding;
 pub mod properties;
+pub mod quorum;
 mod recovery;
 mod seeded;
 pub mod server;

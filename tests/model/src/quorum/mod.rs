@@ -1,0 +1,214 @@
+//! A lock that a majority of nodes holds: each node's scripts, and the ballot of each owner.
+//!
+//! A model of its own: what a client does beside its ballot is the same as with one server, so local queues, local turns
+//! and retained leases are left out. An owner is one acquisition. The page `docs/decisions/quorum.md` has the bounds and
+//! the counts.
+//!
+//! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
+//! - [`ballot`]: the decisions of one owner.
+//! - [`world`], [`steps`]: nodes, owners and what is under way between them; the steps that may come next.
+//! - [`recovery`]: without further faults every owner is served.
+
+mod ballot;
+mod configurations;
+mod mistake;
+mod records;
+mod recovery;
+mod scripts;
+mod steps;
+mod world;
+
+pub use configurations::{CONFIGURATIONS, DEEP};
+pub use mistake::Mistake;
+pub use world::World;
+
+use records::{Owner, Ticks, Token};
+use scripts::Rules;
+
+use crate::explore::{Model, Property, Report, Until};
+
+/// Exclusion.
+pub const EXCLUSION: &str = "no two holders are within their deadlines";
+/// Tokens.
+pub const TOKENS_RISE: &str = "a holder has a token above those of all holders before it";
+/// A deadline.
+pub const BACKED: &str = "no holder relies on the lock for longer than a majority keeps it";
+/// Nothing is left of an owner.
+pub const PHANTOM: &str = "nothing is left of an owner on a node that carried out its end";
+/// No livelock.
+pub const RECOVERY: &str = "without further faults every owner is served and no record is left";
+/// A minority does not matter.
+pub const MINORITY: &str = "while a node is away every owner is served";
+/// A majority away.
+pub const MAJORITY: &str = "while a majority is away no owner begins to hold";
+
+/// How often each event may happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// A poll at a time that the ballot did not choose.
+    pub polls: u8,
+    /// An answer takes its time. Every other one is read at once; commands and messages take any time.
+    pub slow: u8,
+    /// A holder renews on every node.
+    pub renewals: u8,
+    /// An owner gives up.
+    pub give_ups: u8,
+    /// A connection breaks.
+    pub breaks: u8,
+    /// A node loses its records and keeps its connections.
+    pub flushes: u8,
+    /// A node restarts with what it has saved, or empty.
+    pub restarts: u8,
+    /// A node saves its records.
+    pub saves: u8,
+}
+
+/// A configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Quorum {
+    /// Its name.
+    pub name: &'static str,
+    /// How far the clock of each node is ahead.
+    pub clocks: &'static [Ticks],
+    /// The stamp of each owner.
+    pub stamps: &'static [Token],
+    /// How long a lease is.
+    pub ttl: Ticks,
+    /// The time at which the search ends.
+    pub horizon: Ticks,
+    /// Faults, polls and renewals.
+    pub budget: Budget,
+    /// One in so many states is checked for recovery.
+    pub recovers: u64,
+    /// A mistake.
+    pub mistake: Option<Mistake>,
+}
+
+/// A step. The first number is an owner, the second a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Time passes.
+    Tick,
+    /// An owner asks every node.
+    Arrive(Owner),
+    /// An owner asks a node again.
+    Poll(Owner, u8),
+    /// A node carries out the next command, and the owner reads the answer.
+    Deliver(Owner, u8),
+    /// The same, and the answer takes its time.
+    DeliverSlow(Owner, u8),
+    /// An owner reads a slow answer.
+    Receive(Owner, u8),
+    /// An owner reads a message.
+    ReadPush(Owner, u8),
+    /// A connection breaks, and all on it is lost.
+    Break(Owner, u8),
+    /// A connection breaks, and its command is late.
+    BreakLate(Owner, u8),
+    /// A node carries out a command of a connection that is gone.
+    DeliverStray(u8),
+    /// A command of a connection that is gone is lost.
+    LoseStray(u8),
+    /// A holder renews.
+    Renew(Owner),
+    /// A holder releases.
+    Release(Owner),
+    /// An owner gives up.
+    GiveUp(Owner),
+    /// A node loses its records.
+    Flush(u8),
+    /// A node saves its records.
+    Save(u8),
+    /// A node restarts.
+    Restart(u8),
+}
+
+impl Quorum {
+    /// The same with a mistake.
+    pub fn with(self, mistake: Mistake) -> Quorum {
+        Quorum {
+            mistake: Some(mistake),
+            ..self
+        }
+    }
+
+    /// Explores every state, or until a rule is broken.
+    pub fn explore(self) -> Report {
+        Report::of(self.name, &self, Until::AnyBroken)
+    }
+
+    /// Explores until this rule is broken.
+    pub fn explore_for(self, rule: &'static str) -> Report {
+        Report::of(self.name, &self, Until::Broken(rule))
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            claim: 1,
+            live: self.ttl + 2,
+            delay: self.ttl + 1,
+            ahead: records::UNIT,
+            mistake: self.mistake,
+        }
+    }
+
+    fn loses_data(&self) -> bool {
+        self.budget.flushes + self.budget.restarts > 0
+    }
+}
+
+impl Model for Quorum {
+    type State = World;
+    type Action = Step;
+
+    fn first(&self) -> World {
+        World::new(self)
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Step>) {
+        world.possible(self, actions);
+    }
+
+    fn next(&self, world: &World, step: Step) -> World {
+        let mut world = world.clone();
+        world.step(step, self);
+        world.reduce();
+        world
+    }
+
+    fn properties(&self) -> Vec<Property<Quorum>> {
+        vec![
+            Property::always(EXCLUSION, |model: &Quorum, world: &World, _| {
+                world.is_exclusive(model)
+            }),
+            Property::always(TOKENS_RISE, |model: &Quorum, world: &World, _| {
+                world.breach.is_none() && world.has_the_largest(model)
+            }),
+            Property::always(BACKED, |model: &Quorum, world: &World, _| {
+                model.loses_data() || world.is_backed(model)
+            }),
+            Property::always(PHANTOM, |model: &Quorum, world: &World, _| {
+                model.budget.saves > 0 || world.has_no_phantom()
+            }),
+            Property::always(RECOVERY, |model: &Quorum, world: &World, mark| {
+                !mark.is_multiple_of(model.recovers) || recovery::ends_well(model, world)
+            }),
+            Property::always(MINORITY, |model: &Quorum, world: &World, mark| {
+                !mark.is_multiple_of(model.recovers)
+                    || (0..model.clocks.len())
+                        .all(|node| recovery::ends_well_without(model, world, node))
+            }),
+            Property::always(MAJORITY, |model: &Quorum, world: &World, mark| {
+                !mark.is_multiple_of(model.recovers) || recovery::is_bounded(model, world)
+            }),
+            Property::sometimes(
+                "every owner has ended, and nothing is left",
+                |_, world: &World, _| world.is_over(),
+            ),
+            Property::sometimes(
+                "every event of the budget has happened",
+                |_, world: &World, _| world.budget == Budget::default(),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+//! The records of one node: the lock, its fence, its queue, and the node's marker.
+
+/// An owner. Of two owners with one stamp, the lesser is first.
+pub type Owner = u8;
+
+/// A fencing token, a stamp, or a proposal: [`UNIT`] of them are a tick.
+pub type Token = u16;
+
+/// A time, or a length of time.
+pub type Ticks = u8;
+
+/// Grants in one tick have tokens that differ by one, so few of them pass the clock.
+pub const UNIT: Token = 8;
+
+/// K, F, Q and M. Times are the node's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Records {
+    pub lock: Option<Lock>,
+    /// The last token, or none.
+    pub fence: Token,
+    /// In the order in which the lock is granted.
+    pub queue: Vec<Entry>,
+    pub marker: Option<Marker>,
+}
+
+/// K: the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lock {
+    pub owner: Owner,
+    pub token: Token,
+    /// The flag: an owner queues.
+    pub flagged: bool,
+    pub expires_at: Ticks,
+}
+
+/// An entry of Q.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry {
+    pub stamp: Token,
+    pub owner: Owner,
+    pub live_until: Ticks,
+}
+
+/// M: the boot that the node was last seen with, and until when its votes do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Marker {
+    pub boot: u8,
+    pub until: Ticks,
+}
+
+impl Records {
+    /// Drops what has expired by `now`. The server does this before each script.
+    pub fn expire(&mut self, now: Ticks) {
+        self.lock = self.lock.filter(|lock| lock.expires_at > now);
+        self.queue.retain(|entry| entry.live_until > now);
+    }
+
+    /// Whether anything of `owner` is here.
+    pub fn name(&self, owner: Owner) -> bool {
+        self.lock.is_some_and(|lock| lock.owner == owner) || self.place(owner).is_some()
+    }
+
+    /// Where `owner` is in the queue.
+    pub fn place(&self, owner: Owner) -> Option<usize> {
+        self.queue.iter().position(|entry| entry.owner == owner)
+    }
+}

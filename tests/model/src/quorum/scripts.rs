@@ -1,0 +1,371 @@
+//! The scripts of one node, as pure functions of its records and its clock.
+
+use super::mistake::Mistake;
+use super::records::{Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
+
+#[cfg(test)]
+mod tests;
+
+/// The scripts' constants.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How long a claim lasts.
+    pub claim: Ticks,
+    /// How long a queue entry outlives its last heartbeat.
+    pub live: Ticks,
+    /// How long the votes of a node do not count after it lost data.
+    pub delay: Ticks,
+    /// How far a guess may be ahead of the clock.
+    pub ahead: Token,
+    /// A mistake.
+    pub mistake: Option<Mistake>,
+}
+
+/// The token that a client proposes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proposal {
+    /// From the client's clock. A node whose clock is far behind ignores it.
+    Guess(Token),
+    /// `=T`: the token of a node.
+    Known(Token),
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Command {
+    Acquire {
+        ttl: Ticks,
+        queues: bool,
+        stamp: Token,
+        proposal: Proposal,
+    },
+    Cede {
+        token: Token,
+        stamp: Token,
+    },
+    Hold {
+        ttl: Ticks,
+        token: Token,
+    },
+    Renew {
+        ttl: Ticks,
+    },
+    Release,
+    End {
+        proposal: Token,
+    },
+}
+
+/// The answer to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Answer {
+    /// The owner has K. Its vote counts once `early` is over.
+    Held { token: Token, early: Ticks },
+    /// The owner does not have K, or asked in vain for it.
+    Waiting {
+        holder: Option<Owner>,
+        remaining: Ticks,
+        position: u8,
+    },
+    /// `renew`: K is absent.
+    Absent,
+    /// `renew`, `hold` and `release`: K is another owner's.
+    Anothers,
+    /// `release` and `end`: K is free.
+    Freed,
+    /// `release`: an owner queues, and nothing was done.
+    Contended,
+    /// `end`: K is the claim of the next owner.
+    HandedOn,
+    /// `end`: the owner left the queue.
+    Left,
+    /// `end`: the owner neither had K nor queued.
+    Nothing,
+}
+
+/// Runs `command` of `me`. The messages that it publishes are appended to `pushes`, by the owner that each names.
+pub fn run(
+    records: &mut Records,
+    (now, boot): (Ticks, u8),
+    rules: &Rules,
+    (me, command): (Owner, Command),
+    pushes: &mut Vec<Owner>,
+) -> Answer {
+    records.expire(now);
+    let mut script = Script {
+        records,
+        now,
+        boot,
+        rules,
+        me,
+        pushes,
+    };
+    match command {
+        Command::Acquire {
+            ttl,
+            queues,
+            stamp,
+            proposal,
+        } => script.acquire(ttl, queues, stamp, proposal),
+        Command::Cede { token, stamp } => script.cede(token, stamp),
+        Command::Hold { ttl, token } => script.hold(ttl, token),
+        Command::Renew { ttl } => script.renew(ttl),
+        Command::Release => script.release(),
+        Command::End { proposal } => script.end(proposal),
+    }
+}
+
+struct Script<'a> {
+    records: &'a mut Records,
+    now: Ticks,
+    boot: u8,
+    rules: &'a Rules,
+    me: Owner,
+    pushes: &'a mut Vec<Owner>,
+}
+
+impl Script<'_> {
+    fn acquire(&mut self, ttl: Ticks, queues: bool, stamp: Token, proposal: Proposal) -> Answer {
+        let until = self.until();
+        self.records.marker = Some(Marker {
+            boot: self.boot,
+            until,
+        });
+        if let Some(lock) = self.mine() {
+            let expires_at = lock.expires_at.max(self.now + ttl);
+            let is_early_token = lock.token < token_of(until) && until <= self.now;
+            let proposed = self.accepted(proposal);
+            let token = if is_early_token && !self.makes(Mistake::EarlyTokenKept) {
+                self.mint(proposed)
+            } else if proposed > lock.token {
+                self.raise_fence(proposed);
+                proposed
+            } else {
+                lock.token
+            };
+            self.records.lock = Some(Lock {
+                token,
+                expires_at,
+                ..lock
+            });
+            return self.held(token);
+        }
+        if self.records.lock.is_none() {
+            let first = self.records.queue.first().copied();
+            let stamp = self.place_of_me().map_or(stamp, |entry| entry.stamp);
+            match first.filter(|first| (first.stamp, first.owner) < (stamp, self.me)) {
+                Some(first) => self.claim(first.owner, self.accepted(proposal)),
+                None => {
+                    let token = self.grant(self.me, ttl, self.accepted(proposal));
+                    return self.held(token);
+                }
+            }
+        }
+        if queues {
+            let is_new = self.place_of_me().is_none();
+            self.enqueue(stamp);
+            let is_first = self.records.queue[0].owner == self.me;
+            if let Some(lock) = &mut self.records.lock {
+                lock.flagged = true;
+                if is_new && is_first {
+                    self.pushes.push(lock.owner);
+                }
+            }
+        }
+        self.waiting()
+    }
+
+    fn cede(&mut self, token: Token, stamp: Token) -> Answer {
+        let Some(lock) = self.mine() else {
+            return self.waiting();
+        };
+        let is_named = lock.token == token || self.makes(Mistake::CedeWithoutToken);
+        let first = self.records.queue.first().copied();
+        let first = first.filter(|first| (first.stamp, first.owner) < (stamp, self.me));
+        let Some(first) = first.filter(|_| is_named) else {
+            return self.held(lock.token);
+        };
+        self.enqueue(stamp);
+        self.claim(first.owner, 0);
+        self.waiting()
+    }
+
+    fn hold(&mut self, ttl: Ticks, token: Token) -> Answer {
+        let until = self.until();
+        self.records.marker = Some(Marker {
+            boot: self.boot,
+            until,
+        });
+        let expires_at = self.now + ttl;
+        let lock = match self.records.lock {
+            None => {
+                self.leave();
+                self.raise_fence(token);
+                let flagged = !self.records.queue.is_empty();
+                Lock {
+                    owner: self.me,
+                    token,
+                    flagged,
+                    expires_at,
+                }
+            }
+            Some(lock) if lock.owner == self.me => Lock {
+                expires_at: lock.expires_at.max(expires_at),
+                ..lock
+            },
+            Some(_) => return Answer::Anothers,
+        };
+        self.records.lock = Some(lock);
+        self.held(lock.token)
+    }
+
+    fn renew(&mut self, ttl: Ticks) -> Answer {
+        let Some(lock) = self.mine() else {
+            return self.not_mine();
+        };
+        let expires_at = lock.expires_at.max(self.now + ttl);
+        self.records.lock = Some(Lock { expires_at, ..lock });
+        self.held(lock.token)
+    }
+
+    fn release(&mut self) -> Answer {
+        match self.mine() {
+            None => self.not_mine(),
+            Some(lock) if lock.flagged => Answer::Contended,
+            Some(_) => {
+                self.records.lock = None;
+                Answer::Freed
+            }
+        }
+    }
+
+    fn end(&mut self, proposal: Token) -> Answer {
+        let has_left = self.leave();
+        if self.mine().is_none() {
+            return if has_left {
+                Answer::Left
+            } else {
+                Answer::Nothing
+            };
+        }
+        self.records.lock = None;
+        match self.records.queue.first().copied() {
+            None => Answer::Freed,
+            Some(first) => {
+                self.claim(first.owner, self.accepted(Proposal::Guess(proposal)));
+                Answer::HandedOn
+            }
+        }
+    }
+
+    /// Until when votes of this node do not count. A node without marker, or of another boot, may have lost data.
+    fn until(&self) -> Ticks {
+        let marker = self.records.marker;
+        let marker = marker.filter(|marker| marker.boot == self.boot);
+        marker.map_or(self.now + self.rules.delay, |marker| marker.until)
+    }
+
+    /// A new token, above the last one, the clock and `proposed`.
+    fn mint(&mut self, proposed: Token) -> Token {
+        let above_the_last = self.records.fence + 1;
+        self.records.fence = above_the_last.max(token_of(self.now)).max(proposed);
+        self.records.fence
+    }
+
+    /// The proposed token, or 0 if it is a guess far ahead of the clock.
+    fn accepted(&self, proposal: Proposal) -> Token {
+        match proposal {
+            Proposal::Guess(token) if token > token_of(self.now) + self.rules.ahead => 0,
+            Proposal::Guess(token) | Proposal::Known(token) => token,
+        }
+    }
+
+    fn raise_fence(&mut self, token: Token) {
+        if !self.makes(Mistake::FenceNotRaised) {
+            self.records.fence = self.records.fence.max(token);
+        }
+    }
+
+    /// Gives K to `owner`, which leaves the queue.
+    fn grant(&mut self, owner: Owner, ttl: Ticks, proposed: Token) -> Token {
+        self.records.queue.retain(|entry| entry.owner != owner);
+        let token = self.mint(proposed);
+        self.records.lock = Some(Lock {
+            owner,
+            token,
+            flagged: !self.records.queue.is_empty(),
+            expires_at: self.now + ttl,
+        });
+        token
+    }
+
+    /// Gives K to a waiter for the time of a claim, and tells it.
+    fn claim(&mut self, owner: Owner, proposed: Token) {
+        self.grant(owner, self.rules.claim, proposed);
+        self.pushes.push(owner);
+    }
+
+    /// Adds a queue entry, or its heartbeat. An entry keeps its first stamp.
+    fn enqueue(&mut self, stamp: Token) {
+        let stamp = self.place_of_me().map_or(stamp, |entry| entry.stamp);
+        self.leave();
+        self.records.queue.push(Entry {
+            stamp,
+            owner: self.me,
+            live_until: self.now + self.rules.live,
+        });
+        self.records.queue.sort_unstable();
+    }
+
+    /// Leaves the queue, and says if there was an entry.
+    fn leave(&mut self) -> bool {
+        let place = self.records.place(self.me);
+        place
+            .map(|place| self.records.queue.remove(place))
+            .is_some()
+    }
+
+    fn mine(&self) -> Option<Lock> {
+        self.records.lock.filter(|lock| lock.owner == self.me)
+    }
+
+    fn place_of_me(&self) -> Option<Entry> {
+        let place = self.records.place(self.me)?;
+        Some(self.records.queue[place])
+    }
+
+    fn held(&self, token: Token) -> Answer {
+        let early = self.until().saturating_sub(self.now);
+        let votes_at_once = self.makes(Mistake::VotesAtOnce);
+        Answer::Held {
+            token,
+            early: if votes_at_once { 0 } else { early },
+        }
+    }
+
+    fn waiting(&self) -> Answer {
+        let lock = self.records.lock;
+        let place = self.records.place(self.me);
+        Answer::Waiting {
+            holder: lock.map(|lock| lock.owner),
+            remaining: lock.map_or(0, |lock| lock.expires_at - self.now),
+            position: place.map_or(0, |place| place as u8 + 1),
+        }
+    }
+
+    fn not_mine(&self) -> Answer {
+        match self.records.lock {
+            None => Answer::Absent,
+            Some(_) => Answer::Anothers,
+        }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.rules.mistake == Some(mistake)
+    }
+}
+
+/// The least token of a time.
+pub fn token_of(time: Ticks) -> Token {
+    Token::from(time) * UNIT
+}
