@@ -2,7 +2,15 @@
 
 use std::io::Write;
 
-use lock_model::quorum::CONFIGURATIONS;
+use lock_model::quorum::{
+    BACKED, CONFIGURATIONS, EXCLUSION, MAJORITY, Mistake, Quorum, TOKENS_RISE,
+};
+
+fn named(name: &str) -> Quorum {
+    let mut all = CONFIGURATIONS.iter();
+    *all.find(|of| of.name.strip_prefix("quorum, ") == Some(name))
+        .expect("a configuration")
+}
 
 /// `eprintln!` would be captured by the test harness.
 fn say(line: &str) {
@@ -14,8 +22,50 @@ fn say(line: &str) {
 fn majority_excludes_and_serves_in_every_state() {
     for configuration in CONFIGURATIONS {
         let report = configuration.explore();
-        say(&format!("quorum, {report}"));
+        say(&report.to_string());
         assert!(report.broken.is_empty(), "{:#?}", report.broken);
         assert!(report.unseen.is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn every_mistake_is_found() {
+    let shows = [
+        (Mistake::NoWriteBack, "two owners", TOKENS_RISE),
+        (Mistake::FirstToken, "two owners", TOKENS_RISE),
+        (Mistake::VotesAtOnce, "flushed", EXCLUSION),
+        (Mistake::VotesAtOnce, "restarted", EXCLUSION),
+        (Mistake::EarlyTokenKept, "after a loss", TOKENS_RISE),
+        (Mistake::CedeWithoutToken, "a break and a poll", BACKED),
+        (Mistake::CededVoteCounts, "a slow answer", BACKED),
+        (Mistake::VoidTokenCounts, "a break and a poll", BACKED),
+        (
+            Mistake::LostHolderRecreates,
+            "renewal of one tick",
+            TOKENS_RISE,
+        ),
+        (Mistake::FenceNotRaised, "two owners", TOKENS_RISE),
+        (Mistake::HalfIsEnough, "two owners", EXCLUSION),
+        (Mistake::HalfIsEnough, "two owners", BACKED),
+        (Mistake::HalfIsEnough, "two owners", MAJORITY),
+        (Mistake::DeadlineFromReply, "two owners", BACKED),
+    ];
+    for mistake in Mistake::ALL {
+        let mut shown = shows.iter().map(|show| show.0);
+        assert!(
+            shown.any(|of| of == mistake),
+            "{mistake:?} is not in the table"
+        );
+    }
+    for (mistake, name, rule) in shows {
+        let report = named(name).with(mistake).explore_for(rule);
+        let steps = report.broken.get(rule).unwrap_or_else(|| {
+            panic!("{mistake:?} goes unnoticed: {report}");
+        });
+        say(&format!(
+            "{mistake:?}: {name}, {} states, {} steps to break `{rule}`",
+            report.states,
+            steps.len()
+        ));
     }
 }

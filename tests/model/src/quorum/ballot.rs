@@ -11,19 +11,19 @@ mod tests;
 
 /// What an owner knows of each node, and what it does next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Ballot {
-    pub nodes: Vec<Place>,
+pub(super) struct Ballot {
+    pub(super) nodes: Vec<Place>,
     /// The place in the order of all waiters.
     stamp: Token,
     ttl: Ticks,
     /// The largest token of a node.
     largest: Token,
-    pub phase: Phase,
+    pub(super) phase: Phase,
 }
 
 /// How far an owner has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub(super) enum Phase {
     Acquires,
     /// It has had a majority with this token.
     Holds(Token),
@@ -32,10 +32,10 @@ pub enum Phase {
 
 /// An owner at one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    pub standing: Standing,
+pub(super) struct Place {
+    pub(super) standing: Standing,
     /// The command that is not answered yet, and when it was sent.
-    pub sent: Option<(Command, Ticks)>,
+    pub(super) sent: Option<(Command, Ticks)>,
     /// The command in `sent` was sent while the owner had a node.
     looks: bool,
     /// A message came.
@@ -46,7 +46,7 @@ pub struct Place {
 
 /// What the last answer of a node said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
+pub(super) enum Standing {
     /// Nothing, or nothing that still counts.
     Unknown,
     /// The owner has K. The vote counts from `early_until` until a ttl after `sent_at`.
@@ -68,7 +68,7 @@ pub enum Standing {
 
 /// What the nodes amount to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// The owner has no majority.
     Open,
     /// The votes suffice, and their tokens differ: the largest is to be written back.
@@ -78,7 +78,7 @@ pub enum Verdict {
 }
 
 impl Ballot {
-    pub fn new(nodes: usize, stamp: Token, ttl: Ticks) -> Ballot {
+    pub(super) fn new(nodes: usize, stamp: Token, ttl: Ticks) -> Ballot {
         let place = Place {
             standing: Standing::Unknown,
             sent: None,
@@ -105,15 +105,28 @@ impl Ballot {
     }
 
     /// The answer to the command under way at `node`.
-    pub fn answered(&mut self, node: usize, answer: Answer, now: Ticks, mistake: Option<Mistake>) {
+    pub(super) fn answered(
+        &mut self,
+        node: usize,
+        answer: Answer,
+        now: Ticks,
+        mistake: Option<Mistake>,
+    ) {
         let place = &mut self.nodes[node];
         let Some((command, sent_at)) = place.sent.take() else {
             return;
         };
-        // `cede` does not raise the expiry, so a vote that it kept is as old as before.
-        let sent_at = match (command, place.standing) {
-            (Command::Cede { .. }, Standing::Held { sent_at, .. }) => sent_at,
-            _ => sent_at,
+        // A `cede` that was kept leaves the vote as it was. It raises no expiry, and gives no new token to an early lock.
+        let (sent_at, was_early) = match (command, place.standing) {
+            (
+                Command::Cede { .. },
+                Standing::Held {
+                    sent_at,
+                    early_until,
+                    ..
+                },
+            ) => (sent_at, early_until),
+            _ => (sent_at, 0),
         };
         let sent_at = if mistake == Some(Mistake::DeadlineFromReply) {
             now
@@ -129,7 +142,7 @@ impl Ballot {
                 Standing::Held {
                     token,
                     sent_at,
-                    early_until: if early == 0 { 0 } else { now + early },
+                    early_until: if early == 0 { was_early } else { now + early },
                 }
             }
             Answer::Waiting { holder, .. } => Standing::Waiting {
@@ -156,7 +169,7 @@ impl Ballot {
     }
 
     /// The connection to `node` broke: the command under way may never arrive, or arrive late.
-    pub fn unanswered(&mut self, node: usize) {
+    pub(super) fn unanswered(&mut self, node: usize) {
         let place = &mut self.nodes[node];
         place.looks = false;
         place.pushed = false;
@@ -175,12 +188,17 @@ impl Ballot {
     }
 
     /// A message of `node` names this owner.
-    pub fn notified(&mut self, node: usize) {
+    pub(super) fn notified(&mut self, node: usize) {
         self.nodes[node].pushed = true;
     }
 
     /// The command to send to `node` now, if any.
-    pub fn next(&self, node: usize, now: Ticks, mistake: Option<Mistake>) -> Option<Command> {
+    pub(super) fn next(
+        &self,
+        node: usize,
+        now: Ticks,
+        mistake: Option<Mistake>,
+    ) -> Option<Command> {
         let place = &self.nodes[node];
         if place.sent.is_some() {
             return None;
@@ -232,7 +250,7 @@ impl Ballot {
     }
 
     /// The request of a first round, of a poll or of a repetition.
-    pub fn poll(&self, node: usize, mistake: Option<Mistake>) -> Option<Command> {
+    pub(super) fn poll(&self, node: usize, mistake: Option<Mistake>) -> Option<Command> {
         let place = &self.nodes[node];
         let may_ask = place.sent.is_none() && self.phase == Phase::Acquires;
         may_ask.then(|| self.acquire(place, mistake))
@@ -259,7 +277,7 @@ impl Ballot {
     }
 
     /// `command` is on its way to `node`.
-    pub fn sent(&mut self, node: usize, command: Command, now: Ticks) {
+    pub(super) fn sent(&mut self, node: usize, command: Command, now: Ticks) {
         let looks = self.has_a_node(now);
         let place = &mut self.nodes[node];
         place.sent = Some((command, now));
@@ -268,7 +286,7 @@ impl Ballot {
     }
 
     /// Ends the owner: no acquire, cede or hold follows.
-    pub fn end(&mut self, now: Ticks) -> Command {
+    pub(super) fn end(&mut self, now: Ticks) -> Command {
         self.phase = Phase::Ended;
         for place in &mut self.nodes {
             *place = Place {
@@ -286,13 +304,13 @@ impl Ballot {
     }
 
     /// The renewal of a holder.
-    pub fn renewal(&self, node: usize) -> Option<Command> {
+    pub(super) fn renewal(&self, node: usize) -> Option<Command> {
         let is_idle = self.nodes[node].sent.is_none();
         is_idle.then_some(Command::Renew { ttl: self.ttl })
     }
 
     /// What the votes amount to.
-    pub fn verdict(&self, now: Ticks, mistake: Option<Mistake>) -> Verdict {
+    pub(super) fn verdict(&self, now: Ticks, mistake: Option<Mistake>) -> Verdict {
         let votes = self.votes(now, mistake, false);
         let majority = self.majority(mistake);
         if votes.len() < majority {
@@ -328,7 +346,7 @@ impl Ballot {
     }
 
     /// Whether the owner may rely on the lock that it has had.
-    pub fn is_valid(&self, now: Ticks, mistake: Option<Mistake>) -> bool {
+    pub(super) fn is_valid(&self, now: Ticks, mistake: Option<Mistake>) -> bool {
         matches!(self.phase, Phase::Holds(_)) && self.has_majority(now, mistake)
     }
 

@@ -17,16 +17,19 @@ const NOTHING: Budget = Budget {
 const LEVEL: &[Ticks] = &[0, 0, 0];
 const APART: &[Ticks] = &[0, 1, 2];
 
+const FIVE: &[Ticks] = &[0; 5];
+
 /// The first owner is before the second.
 const TWO: &[Token] = &[1, 2];
 const THREE: &[Token] = &[1, 2, 3];
 
 const TWO_OWNERS: Quorum = Quorum {
-    name: "two owners",
+    name: "quorum, two owners",
     clocks: LEVEL,
     stamps: TWO,
     ttl: 2,
     horizon: 2,
+    lost: None,
     budget: NOTHING,
     recovers: 64,
     mistake: None,
@@ -36,21 +39,39 @@ const TWO_OWNERS: Quorum = Quorum {
 pub const CONFIGURATIONS: &[Quorum] = &[
     TWO_OWNERS,
     Quorum {
-        name: "clocks apart",
+        name: "quorum, clocks apart",
         clocks: APART,
+        horizon: 1,
         ..TWO_OWNERS
     },
     Quorum {
-        name: "polls",
+        name: "quorum, polls",
+        horizon: 1,
         budget: Budget {
-            polls: 2,
+            polls: 1,
             ..NOTHING
         },
         ..TWO_OWNERS
     },
     Quorum {
-        name: "a break",
+        name: "quorum, a slow answer",
         horizon: 1,
+        ttl: 1,
+        budget: Budget { slow: 1, ..NOTHING },
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, a break",
+        horizon: 0,
+        budget: Budget {
+            breaks: 1,
+            ..NOTHING
+        },
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, a break and a poll",
+        horizon: 0,
         budget: Budget {
             breaks: 1,
             polls: 1,
@@ -59,8 +80,8 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         ..TWO_OWNERS
     },
     Quorum {
-        name: "renewal",
-        horizon: 3,
+        name: "quorum, renewal",
+        horizon: 2,
         budget: Budget {
             renewals: 1,
             ..NOTHING
@@ -68,7 +89,18 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         ..TWO_OWNERS
     },
     Quorum {
-        name: "giving up",
+        name: "quorum, renewal of one tick",
+        horizon: 2,
+        ttl: 1,
+        budget: Budget {
+            renewals: 1,
+            ..NOTHING
+        },
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, giving up",
+        horizon: 1,
         budget: Budget {
             give_ups: 1,
             ..NOTHING
@@ -76,8 +108,9 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         ..TWO_OWNERS
     },
     Quorum {
-        name: "flushed",
-        horizon: 3,
+        name: "quorum, flushed",
+        horizon: 2,
+        ttl: 1,
         budget: Budget {
             flushes: 1,
             ..NOTHING
@@ -85,8 +118,9 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         ..TWO_OWNERS
     },
     Quorum {
-        name: "restarted",
-        horizon: 3,
+        name: "quorum, restarted",
+        horizon: 2,
+        ttl: 1,
         budget: Budget {
             restarts: 1,
             ..NOTHING
@@ -94,8 +128,9 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         ..TWO_OWNERS
     },
     Quorum {
-        name: "restarted with old records",
-        horizon: 2,
+        name: "quorum, restarted with old records",
+        horizon: 1,
+        ttl: 1,
         budget: Budget {
             restarts: 1,
             saves: 1,
@@ -103,12 +138,48 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         },
         ..TWO_OWNERS
     },
+    Quorum {
+        name: "quorum, after a loss",
+        clocks: &[0, 0, 2],
+        horizon: 1,
+        lost: Some(7),
+        ..TWO_OWNERS
+    },
 ];
 
 /// Those that take longer.
-pub const DEEP: &[Quorum] = &[Quorum {
-    name: "three owners",
-    stamps: THREE,
-    horizon: 0,
-    ..TWO_OWNERS
-}];
+pub const DEEP: &[Quorum] = &[
+    Quorum {
+        name: "quorum, three owners",
+        stamps: THREE,
+        horizon: 0,
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, five nodes",
+        clocks: FIVE,
+        horizon: 0,
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, renewal, flushed",
+        horizon: 1,
+        ttl: 1,
+        budget: Budget {
+            renewals: 1,
+            flushes: 1,
+            ..NOTHING
+        },
+        ..TWO_OWNERS
+    },
+    Quorum {
+        name: "quorum, two flushed",
+        horizon: 2,
+        ttl: 1,
+        budget: Budget {
+            flushes: 2,
+            ..NOTHING
+        },
+        ..TWO_OWNERS
+    },
+];

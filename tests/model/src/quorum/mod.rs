@@ -12,9 +12,9 @@
 mod ballot;
 mod configurations;
 mod mistake;
-mod records;
+pub mod records;
 mod recovery;
-mod scripts;
+pub mod scripts;
 mod steps;
 mod world;
 
@@ -40,7 +40,8 @@ pub const RECOVERY: &str = "without further faults every owner is served and no 
 /// A minority does not matter.
 pub const MINORITY: &str = "while a node is away every owner is served";
 /// A majority away.
-pub const MAJORITY: &str = "while a majority is away no owner begins to hold";
+pub const MAJORITY: &str =
+    "while a majority is away no owner holds past a ttl, and nothing is left after it";
 
 /// How often each event may happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -76,6 +77,8 @@ pub struct Quorum {
     pub ttl: Ticks,
     /// The time at which the search ends.
     pub horizon: Ticks,
+    /// The token of a holder that has ended: one of its nodes has the fence, and the other has lost it.
+    pub lost: Option<Token>,
     /// Faults, polls and renewals.
     pub budget: Budget,
     /// One in so many states is checked for recovery.

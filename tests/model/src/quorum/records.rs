@@ -15,36 +15,46 @@ pub const UNIT: Token = 8;
 /// K, F, Q and M. Times are the node's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Records {
+    /// K.
     pub lock: Option<Lock>,
-    /// The last token, or none.
+    /// F: the last token, or 0.
     pub fence: Token,
-    /// In the order in which the lock is granted.
+    /// Q, in the order in which the lock is granted.
     pub queue: Vec<Entry>,
+    /// M.
     pub marker: Option<Marker>,
 }
 
 /// K: the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lock {
+    /// The owner.
     pub owner: Owner,
+    /// The fencing token.
     pub token: Token,
     /// The flag: an owner queues.
     pub flagged: bool,
+    /// The time from which on the lock is free.
     pub expires_at: Ticks,
 }
 
 /// An entry of Q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
+    /// The ticket: the stamp that the client chose.
     pub stamp: Token,
+    /// The owner.
     pub owner: Owner,
+    /// The time from which on the entry is dead.
     pub live_until: Ticks,
 }
 
 /// M: the boot that the node was last seen with, and until when its votes do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Marker {
+    /// The boot.
     pub boot: u8,
+    /// The time from which on votes count.
     pub until: Ticks,
 }
 

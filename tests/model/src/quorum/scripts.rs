@@ -33,25 +33,41 @@ pub enum Proposal {
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Command {
+    /// Takes K if it is free or a claim of the owner, or queues.
     Acquire {
+        /// The lease.
         ttl: Ticks,
+        /// Whether the owner queues if K is taken.
         queues: bool,
+        /// The place in the queue.
         stamp: Token,
+        /// The token that the client proposes.
         proposal: Proposal,
     },
+    /// Gives K to a waiter with a better stamp, and queues.
     Cede {
+        /// The token of the K that is given.
         token: Token,
+        /// The owner's stamp.
         stamp: Token,
     },
+    /// Renews K, and writes it if it is absent.
     Hold {
+        /// The lease.
         ttl: Ticks,
+        /// The holder's token.
         token: Token,
     },
+    /// Raises the expiry of K.
     Renew {
+        /// The lease.
         ttl: Ticks,
     },
+    /// Frees K if no owner queues.
     Release,
+    /// Frees K or hands it on, and leaves the queue.
     End {
+        /// A guess, for the token of the next owner.
         proposal: Token,
     },
 }
@@ -60,11 +76,19 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {
     /// The owner has K. Its vote counts once `early` is over.
-    Held { token: Token, early: Ticks },
+    Held {
+        /// The token of K.
+        token: Token,
+        /// How long the vote does not count.
+        early: Ticks,
+    },
     /// The owner does not have K, or asked in vain for it.
     Waiting {
+        /// K's owner.
         holder: Option<Owner>,
+        /// The time that is left to K.
         remaining: Ticks,
+        /// The place in the queue from 1 on, or 0.
         position: u8,
     },
     /// `renew`: K is absent.

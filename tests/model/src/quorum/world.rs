@@ -1,7 +1,7 @@
 //! The whole state: the nodes, the owners, and what is under way between them.
 
 use super::ballot::{Ballot, Phase};
-use super::records::{Owner, Records, Ticks, Token};
+use super::records::{Marker, Owner, Records, Ticks, Token};
 use super::scripts::{Answer, Command};
 use super::{Budget, Quorum};
 
@@ -50,7 +50,7 @@ impl World {
         let owners = model.stamps.len();
         let nodes = model.clocks.iter().map(|&ahead| Node {
             records: Records {
-                marker: Some(super::records::Marker { boot: 0, until: 0 }),
+                marker: Some(Marker { boot: 0, until: 0 }),
                 ..Records::default()
             },
             ahead,
@@ -71,6 +71,11 @@ impl World {
             budget: model.budget,
             breach: None,
         };
+        if let Some(token) = model.lost {
+            world.highest = token;
+            world.nodes[2].records.fence = token;
+            world.nodes[0].records.marker = Some(Marker { boot: 0, until: 1 });
+        }
         world.reduce();
         world
     }

@@ -83,6 +83,20 @@ fn notified_node_is_ceded_while_another_owner_has_one() {
 }
 
 #[test]
+fn kept_cede_leaves_the_vote_as_it_was() {
+    let early = Answer::Held { token: 8, early: 1 };
+    let mut ballot = asked(&[held(8), early, waiting(7)]);
+    let before = [ballot.nodes[0].standing, ballot.nodes[1].standing];
+    for node in [0, 1] {
+        let cede = Command::Cede { token: 8, stamp: 1 };
+        ballot.sent(node, cede, 2);
+        ballot.answered(node, held(8), 2, None);
+    }
+    let after = [ballot.nodes[0].standing, ballot.nodes[1].standing];
+    assert_eq!(after, before);
+}
+
+#[test]
 fn nodes_are_ceded_after_a_fresh_look_at_a_split_vote() {
     let mut ballot = asked(&[held(8), waiting(6), waiting(7)]);
     for node in [1, 2] {
