@@ -26,6 +26,8 @@
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
 //! - [`several`]: callers that acquire several locks together. It is a model of its own, since what a client does for one
 //!   lock is the same for several, and one more lock for every configuration would multiply its states.
+//! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an owner. It is a model of its
+//!   own, since each node is a server of its own.
 //! - [`frames`]: how the bodies, guards and carried futures of one process share a lease. It is a model of
 //!   its own, since frames meet the rest only where a lease is released.
 //!

@@ -5,9 +5,9 @@
 //! the counts.
 //!
 //! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
-//! - [`ballot`]: the decisions of one owner.
-//! - [`world`], [`steps`]: nodes, owners and what is under way between them; the steps that may come next.
-//! - [`recovery`]: without further faults every owner is served.
+//! - `ballot`: the decisions of one owner.
+//! - `world`, `steps`: nodes, owners and what is under way between them; the steps that may come next.
+//! - `recovery`: without further faults every owner is served.
 
 mod ballot;
 mod configurations;
