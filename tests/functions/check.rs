@@ -6,13 +6,14 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, OnceLock};
 use std::task::{Context, Poll};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError};
@@ -146,12 +147,24 @@ fn client() -> &'static LockClient {
 
 /// A lock of another client, for a trial that needs it.
 fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
+    expect_own(key);
     TRIAL.set(trial);
     KEY.set(key.to_owned());
     ENTERED.set(false);
     let acquire = client().lock(key);
     let busy = trial == Trial::Busy;
     busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
+}
+
+/// Fails when the rows of two tests share a key: they would be in each other's way, but only on the
+/// days on which they happen to run at the same moment. Each test has a thread of its own.
+fn expect_own(key: &str) {
+    static TESTS: LazyLock<Mutex<HashMap<String, ThreadId>>> = LazyLock::new(Mutex::default);
+    let mut tests = TESTS.lock().expect("this assertion is made outside");
+    let this = thread::current().id();
+    let first = *tests.entry(key.to_owned()).or_insert(this);
+    drop(tests);
+    assert!(first == this, "another test has a row with the key `{key}`");
 }
 
 /// Whether the lock is held, asked from a call tree of its own.

@@ -51,7 +51,7 @@ fn cow(text: &str) -> Cow<'_, str> {
     }
 }
 
-#[distributed_lock(key = "closure", or_else = |_| Box::new(|| 0))]
+#[distributed_lock(key = "boxed closure", or_else = |_| Box::new(|| 0))]
 fn closure(text: &str) -> Box<dyn Fn() -> usize + '_> {
     inside();
     Box::new(move || text.len())
@@ -111,7 +111,7 @@ async fn borrowed_arguments_may_be_returned() {
     assert_eq!(items, [1, 2]);
 
     assert_eq!(locks_blocking("cow", || cow(" a ")), "a");
-    assert_eq!(locks_blocking("closure", || closure("abc"))(), 3);
+    assert_eq!(locks_blocking("boxed closure", || closure("abc"))(), 3);
     assert!(locks_blocking("lazy", || lazy(&[1, 2])).eq(&[1, 2]));
     let doubled = locks_blocking("lazy result", || lazy_result(&[1, 2]));
     assert!(doubled.unwrap().rev().eq([4, 2]));
