@@ -17,6 +17,7 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
+use crate::backend::wire::settling::Settling;
 use crate::backend::wire::{EndRequest, RestRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::random;
@@ -24,17 +25,8 @@ use crate::key::RecordNames;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
-/// The time between two ends of one owner.
-const INTERVAL: Duration = Duration::from_millis(500);
-
-/// The same once an owner has been ended for [`SETTLING_TIME`], as one with a long ttl may have to be.
-const LATER_INTERVAL: Duration = Duration::from_secs(5);
-
 /// The resolution of expiries.
 const SHORTEST_REST: Duration = Duration::from_millis(1);
-
-/// The least time for which an owner is ended again; longer if it asked for a longer ttl.
-const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end
 /// was answered or has taken as long as a command may.
@@ -110,31 +102,18 @@ pub(crate) async fn settle<W: Wire>(
     mut is_unanswered: bool,
     counted: Option<Counted>,
 ) {
-    let start = Instant::now();
-    let settling_time = SETTLING_TIME.max(owner.outstanding.longest());
-    // No command of this owner can arrive after `until`, and nothing stored by one can outlive `gone`.
-    let until = start + settling_time;
-    let gone = until + settling_time;
+    let settling = Settling::begin(&owner.outstanding, Instant::now());
     // A shutdown waits for an answer and no longer: a tainted owner is ended again for seconds, but it is not
     // known to hold the lock.
     let mut counted = counted.filter(|_| is_unanswered);
-    loop {
-        let outstanding = &owner.outstanding;
-        let last = match outstanding.is_tainted() || outstanding.may_arrive() {
-            true => gone,
-            // The owner holds what it held at first, or nothing.
-            false => until,
-        };
-        if !is_unanswered && !outstanding.is_tainted() || Instant::now() >= last {
-            break;
-        }
-        let is_early = start.elapsed() < SETTLING_TIME;
-        let interval = if is_early { INTERVAL } else { LATER_INTERVAL };
-        // Spread, so that owners that failed together are not ended together again.
-        sleep(interval.mul_f64(0.8 + 0.4 * random::jitter())).await;
-        // The time at which the end is sent counts, not that of its answer: the process may be stopped in
-        // between, for longer than any command was under way.
-        let is_last = Instant::now() >= until;
+    while let Some(pause) = settling.pause(
+        &owner.outstanding,
+        is_unanswered,
+        Instant::now(),
+        random::jitter(),
+    ) {
+        sleep(pause).await;
+        let is_last = settling.is_last(Instant::now());
         if is_last {
             counted = None;
         }
