@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{self, CLOCK, RedisWire, RedissonWire, Target, replica_parameters};
+use crate::backend::redis::{
+    self, CLOCK, QuorumTarget, QuorumWire, RedisWire, RedissonWire, Target, replica_parameters,
+};
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::wire::Wire as _;
@@ -25,6 +27,8 @@ pub(crate) enum AnyBackend {
     Redis(Arc<Remote<RedisWire>>),
     /// The same servers, with locks in Redisson's record.
     Redisson(Arc<Remote<RedissonWire>>),
+    /// Independent servers, of which a majority must have each lock.
+    Quorum(Arc<Remote<QuorumWire>>),
 }
 
 macro_rules! each {
@@ -36,6 +40,7 @@ macro_rules! each {
             AnyBackend::Memory($memory) => $in_memory,
             AnyBackend::Redis($remote) => $on_servers,
             AnyBackend::Redisson($remote) => $on_servers,
+            AnyBackend::Quorum($remote) => $on_servers,
         }
     };
 }
@@ -50,7 +55,16 @@ impl AnyBackend {
             )),
             _ => {
                 let (url, options) = replica_parameters::apply(url, options)?;
-                let (target, options) = (Target::parse(&url, &options)?, &options);
+                let options = &options;
+                if let Some(target) = QuorumTarget::parse(&url, options)? {
+                    options.check_quorum()?;
+                    target.check_ttl(options.ttl)?;
+                    return remote::open(options, CLOCK, |background, events| {
+                        Ok(QuorumWire::new(target, options, background, events))
+                    })
+                    .map(AnyBackend::Quorum);
+                }
+                let target = Target::parse(&url, options)?;
                 match options.record {
                     Record::Native => remote::open(options, CLOCK, |background, events| {
                         Ok(RedisWire::new(target, options, background, events))
@@ -90,6 +104,7 @@ impl AnyBackend {
             AnyBackend::Redis(remote) => remote.clone().acquire(request).await,
             // Boxed, or they would be part of every future that acquires a lock on a server.
             AnyBackend::Redisson(remote) => Box::pin(remote.clone().acquire(request)).await,
+            AnyBackend::Quorum(remote) => Box::pin(remote.clone().acquire(request)).await,
             AnyBackend::Memory(memory) => Box::pin(memory.clone().acquire(request)).await,
         };
         undelivered.map(Undelivered::deliver)
@@ -147,6 +162,24 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
+    /// Refuses what a quorum has no room for.
+    pub(crate) fn require(&self, feature: &str) -> Result<(), LockError> {
+        match self {
+            AnyBackend::Quorum(_) => Err(LockError::invalid_options(format!(
+                "a quorum has no {feature}: use a client of one server, a cluster or Sentinel, with keys of its own"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a lease that could outlast the time for which a node of a quorum has no vote after a restart.
+    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
+        match self {
+            AnyBackend::Quorum(remote) => remote.wire.check_ttl(ttl),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether these locks can be acquired together.
     pub(crate) fn are_together(&self, locks: &LockSet) -> bool {
         each!(self,
@@ -200,6 +233,7 @@ impl fmt::Debug for AnyBackend {
             AnyBackend::Memory(_) => "Memory",
             AnyBackend::Redis(_) => "Redis",
             AnyBackend::Redisson(_) => "Redisson",
+            AnyBackend::Quorum(_) => "Quorum",
         })
     }
 }

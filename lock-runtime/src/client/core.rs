@@ -9,6 +9,7 @@ use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::client::holder_labels::Labels;
 use crate::config::Options;
+use crate::error::LockError;
 use crate::lease::LossReason;
 use crate::telemetry;
 
@@ -33,6 +34,12 @@ impl Core {
             backend,
             admission: Arc::default(),
         }
+    }
+
+    /// Refuses what the record of a lock, or the servers that keep it, have no room for.
+    pub(crate) fn require(&self, feature: &str) -> Result<(), LockError> {
+        self.options.record.require_native(feature)?;
+        self.backend.require(feature)
     }
 
     /// Refuses new calls and waits for those in flight, first as long as bodies may take, then until

@@ -268,8 +268,8 @@ impl LockGuard {
             }
             None => {}
         }
-        let native = self.core.options.record.require_native("readers");
-        native.map_err(|error| error.with_key(&key))?;
+        let possible = self.core.require("readers");
+        possible.map_err(|error| error.with_key(&key))?;
         drop(self.reference);
         match self.frame.into_last() {
             Some(lease) => Ok(Downgradable::Writer(lease)),

@@ -120,7 +120,7 @@ fn memory_of<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory
     })?;
     match &client.core().backend {
         AnyBackend::Memory(memory) => Ok(memory),
-        AnyBackend::Redis(_) | AnyBackend::Redisson(_) => {
+        AnyBackend::Redis(_) | AnyBackend::Redisson(_) | AnyBackend::Quorum(_) => {
             Err(LockError::invalid_options("this works on memory clients alone").with_key(key))
         }
     }

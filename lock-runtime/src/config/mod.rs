@@ -130,6 +130,21 @@ impl Options {
         Ok(())
     }
 
+    /// Refuses what a quorum cannot do.
+    pub(crate) fn check_quorum(&self) -> Result<(), LockError> {
+        if self.record == Record::Redisson {
+            return Err(LockError::invalid_options(
+                "Redisson's record is for one server, a cluster or Sentinel, and the URL names a quorum",
+            ));
+        }
+        match self.replicas() {
+            Some(_) => Err(LockError::invalid_options(
+                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.
     pub(crate) fn replicas(&self) -> Option<(u32, Duration)> {
         let replicas = self.wait_replicas.filter(|&replicas| replicas > 0)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use itoa::Buffer;
 
-use crate::backend::wire::owner::QueueEntry;
+use crate::backend::wire::queue_entry::QueueEntry;
 use crate::key::NameOf;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
@@ -23,6 +23,8 @@ pub(super) enum Argument<'a> {
     /// The member that stands for an owner in the record of shares: its id, and what it takes if that is more than
     /// one. In a mode without shares it is the id.
     Member(&'a OwnerId, Mode),
+    /// The boot of the server, which the connection knows.
+    Boot,
     /// The field that stands for an owner in Redisson's record: the name of its client, and a number where Redisson has
     /// that of a thread.
     Field(&'a str, &'a OwnerId),
@@ -82,6 +84,8 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
         Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
         Argument::Name(name) => write_bulk(output, &name.parts()),
         Argument::Entry(entry) => write_bulk(output, &entry.parts()),
+        // Replaced before a command is written: see `Connection::boot`.
+        Argument::Boot => write_bulk(output, &["-"]),
         Argument::Field(client, owner_id) => {
             write_bulk(
                 output,

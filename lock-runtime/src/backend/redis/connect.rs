@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::RedisConnectionInfo;
+use redis::{RedisConnectionInfo, Value};
 use tokio::time::{sleep, timeout};
 
 use super::address::Address;
@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::ServerMode;
 use super::locator::Locator;
+use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{OnTransportEvent, Transport};
@@ -45,6 +46,8 @@ pub(super) struct Settings {
     pub(super) command_timeout: Duration,
     /// The replicas that must have a lock before its caller has it; `None` for none.
     pub(super) wait_replicas: Option<WaitReplicas>,
+    /// The runs of a quorum's nodes, which are told apart.
+    pub(super) boots: Option<Arc<Boots>>,
     /// Where the nodes of a cluster are reached.
     pub(super) address_map: AddressMap,
 }
@@ -61,12 +64,19 @@ impl Settings {
             expected,
             background,
             background_only: options.background_only,
+            boots: None,
             address_map: options.address_map.clone(),
             command_timeout: options.command_timeout,
             wait_replicas: options
                 .replicas()
                 .map(|(replicas, timeout)| WaitReplicas { replicas, timeout }),
         }
+    }
+
+    /// The same for a node of a quorum.
+    pub(super) fn of_quorum(self, boots: Arc<Boots>) -> Settings {
+        let boots = Some(boots);
+        Settings { boots, ..self }
     }
 }
 
@@ -201,6 +211,8 @@ impl Setup {
             commands.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
+        let asks_for_boot = self.settings.boots.is_some();
+        commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text)));
         commands.extend(eviction_check::command(address));
         // Without any command there would be no answer.
         let answers = (!commands.is_empty()).then(|| {
@@ -225,11 +237,19 @@ impl Setup {
         for answer in answers.by_ref().take(required) {
             answer.extract_error().map_err(refused)?;
         }
+        let boot = match &self.settings.boots {
+            Some(boots) => {
+                let boot = boots.check(address, answers.next().unwrap_or(Value::Nil));
+                Some(boot.map_err(SetupError::UnfitServer)?)
+            }
+            None => None,
+        };
         if let Some(answer) = answers.next() {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
-        Ok(Connection::new(id, transport, deletion, client_ids, began))
+        let connection = Connection::new(id, transport, deletion, client_ids, began);
+        Ok(connection.of_boot(boot))
     }
 
     /// Calls `on_elsewhere` once the sentinels, if there are any, name another primary than the one that a connection

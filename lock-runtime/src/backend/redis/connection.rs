@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
+use super::command::Argument;
 use super::deletion::Deletion;
 use super::sentinel::{Primary, Watch};
 use super::transport::Transport;
@@ -37,6 +38,8 @@ pub(super) struct Connection {
     last_answer: Mutex<Instant>,
     /// The server and the number of the sentinel that named it, if one did.
     pub(super) named: Option<(Primary, usize)>,
+    /// Which run of the server this is, if that matters.
+    boot: Option<String>,
     /// Ends with the connection.
     pub(super) watch: OnceLock<Watch>,
 }
@@ -70,6 +73,7 @@ impl Connection {
             unanswered: AtomicU32::new(0),
             last_answer: Mutex::new(Instant::now()),
             named: None,
+            boot: None,
             watch: OnceLock::new(),
         }
     }
@@ -78,6 +82,26 @@ impl Connection {
     pub(super) fn named_by_sentinel(mut self, primary: Primary, number: usize) -> Connection {
         self.named = Some((primary, number));
         self
+    }
+
+    /// The connection is to this run of a quorum's node.
+    pub(super) fn of_boot(mut self, boot: Option<String>) -> Connection {
+        self.boot = boot;
+        self
+    }
+
+    /// Which run of the server this is, or `-`.
+    pub(super) fn boot(&self) -> &str {
+        self.boot.as_deref().unwrap_or("-")
+    }
+
+    /// The arguments with the boot in its place; `None` if it is not among them.
+    pub(super) fn with_boot<'a>(&'a self, arguments: &[Argument<'a>]) -> Option<Vec<Argument<'a>>> {
+        let is_boot = |argument: &Argument<'_>| matches!(argument, Argument::Boot);
+        let boot = arguments.iter().position(is_boot)?;
+        let mut arguments = arguments.to_vec();
+        arguments[boot] = Argument::Text(self.boot());
+        Some(arguments)
     }
 
     /// The server's command to compare and delete, unless there is none or it was refused.

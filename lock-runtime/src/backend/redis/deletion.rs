@@ -3,7 +3,7 @@
 use redis::{RedisError, Value};
 
 use super::command::{self, Argument};
-use crate::backend::wire::owner::QueueEntry;
+use crate::backend::wire::queue_entry::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::uncontended;
 

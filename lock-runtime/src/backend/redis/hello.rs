@@ -19,6 +19,8 @@ pub(super) enum ServerMode {
     ClusterNode,
     /// The server that sentinels name as the primary, and that has all locks.
     Primary,
+    /// A node of a quorum: an independent server.
+    QuorumNode,
     /// A Sentinel, which knows the primary.
     Sentinel,
 }
@@ -76,6 +78,17 @@ pub(super) fn check(
             return Err(WireError::refused(format!(
                 "{server} is a node of a cluster, which divides its keys among its nodes; the URL must \
                  begin with redis-cluster://"
+            )));
+        }
+        (ServerMode::QuorumNode, Some("cluster"), _) => {
+            return Err(WireError::refused(format!(
+                "{server} is a node of a cluster; each node of a quorum must be a server of its own"
+            )));
+        }
+        // Unavailable, since its primary may come back under this name.
+        (ServerMode::QuorumNode, _, Some("replica" | "slave")) => {
+            return Err(WireError::unavailable(format!(
+                "{server} is a replica; the URL must name its primary"
             )));
         }
         (ServerMode::ClusterNode, Some("standalone"), _) => {

@@ -21,7 +21,7 @@ use super::scripts::Script;
 use super::shared_connection::SharedConnection;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::backend::wire::owner::QueueEntry;
+use crate::backend::wire::queue_entry::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
@@ -112,13 +112,13 @@ impl Node {
             let holder = call.holder.filter(|_| !by_script);
             let deletion = holder.zip(connection.deletion());
             let is_script = deletion.is_none();
+            let of_this_boot = connection.with_boot(call.arguments);
+            let arguments = of_this_boot.as_deref().unwrap_or(call.arguments);
             let write = |output: &mut Vec<u8>| match deletion {
                 Some(((entry, token), deletion)) => {
                     deletion.write(output, &call.names.first().lock, entry, token);
                 }
-                None => call
-                    .script
-                    .write(output, by_source, call.names, call.arguments),
+                None => call.script.write(output, by_source, call.names, arguments),
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();

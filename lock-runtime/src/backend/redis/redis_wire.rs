@@ -51,6 +51,7 @@ impl RedisWire {
 
 impl Wire for RedisWire {
     const HAS_QUEUE: bool = true;
+    const HAS_SUCCESSORS: bool = true;
 
     type Subscription = Infallible;
 
@@ -73,6 +74,7 @@ impl Wire for RedisWire {
             names,
             mode,
             outstanding,
+            ..
         } = owner;
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let call = ScriptCall {
@@ -105,6 +107,7 @@ impl Wire for RedisWire {
             names,
             mode,
             outstanding,
+            ..
         } = owner;
         let call = ScriptCall {
             script: &Scripts::of(*mode, names).release,
@@ -156,6 +159,7 @@ impl Wire for RedisWire {
             names,
             mode,
             outstanding,
+            ..
         } = owner;
         let mut arguments = [Argument::Entry(entry); 3];
         let mut successor = request.successor.map(|successor| {

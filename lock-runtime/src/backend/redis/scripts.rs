@@ -13,11 +13,14 @@ use crate::key::{NameSet, RecordKind};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
+/// The source of a script, from files of `lua`.
 macro_rules! lua {
     ($($name:literal),+) => {
-        concat!($(include_str!(concat!("lua/", $name, ".lua"))),+)
+        concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/redis/lua/", $name, ".lua"))),+)
     };
 }
+
+pub(super) use lua;
 
 /// A script, as the two headers that its calls begin with.
 pub(super) struct Script {
@@ -73,7 +76,8 @@ impl Scripts {
 const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
 const SHARE_END: &str = lua!("grant", "share", "share_end");
 
-const OF_QUEUE: &[RecordKind] = &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
+pub(super) const OF_QUEUE: &[RecordKind] =
+    &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
 const ALL: &[RecordKind] = &[
     RecordKind::Lock,
     RecordKind::Fence,
@@ -119,8 +123,17 @@ static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
 
 impl Script {
     pub(super) fn new(records: &'static [RecordKind], source: &str) -> Script {
+        Script::with_keys(records, records.len(), source)
+    }
+
+    /// A script whose last key is the first of its arguments: a record of the node, and not of a lock.
+    pub(super) fn of_node(records: &'static [RecordKind], source: &str) -> Script {
+        Script::with_keys(records, records.len() + 1, source)
+    }
+
+    fn with_keys(records: &'static [RecordKind], keys: usize, source: &str) -> Script {
         let source = &control::without_removed(source);
-        let keys = Argument::Number(count(records.len()));
+        let keys = Argument::Number(count(keys));
         let header = |command, script| {
             CommandHeader::new(&[Argument::Text(command), Argument::Text(script), keys])
         };
@@ -218,7 +231,7 @@ pub(super) fn parse_acquire_reply(
     reply.ok_or_else(|| unknown_answer("acquire"))
 }
 
-fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<Waiting> {
+pub(super) fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<Waiting> {
     let [
         Value::Int(remaining),
         Value::Int(position),

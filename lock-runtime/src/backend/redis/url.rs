@@ -1,5 +1,6 @@
 //! URLs of servers.
 
+mod quorum_url;
 pub(crate) mod replica_parameters;
 mod sentinel_url;
 
@@ -10,13 +11,14 @@ use super::sentinel::Sentinels;
 use super::tls::{self, Tls};
 use crate::config::Options;
 use crate::error::LockError;
+pub(crate) use quorum_url::{QuorumTarget, check_ttl};
 use sentinel_url::SentinelUrl;
 
 /// The port of a Sentinel.
 const SENTINEL_PORT: u16 = 26379;
 
 const SCHEMES: &str = "the URL must begin with redis://, rediss://, redis-cluster://, redis-sentinel://, \
-                       redis+unix:// or memory://";
+                       redlock://, redis+unix:// or memory://";
 
 /// What a URL names, and the login there. No `Debug`, since a login contains a password.
 pub(crate) struct Target {
@@ -31,6 +33,36 @@ pub(super) enum Servers {
     Cluster(Vec<Address>),
     /// Sentinels, which know the primary.
     Sentinels(Sentinels),
+}
+
+impl QuorumTarget {
+    /// Parses `redlock://[user[:password]@]host[:port],host[:port],host[:port]…[/database][?restart_delay=60s]` and
+    /// `redlocks://…`, the same over TLS. `None` if the URL names no quorum. Errors do not repeat the URL.
+    pub(crate) fn parse(url: &str, options: &Options) -> Result<Option<QuorumTarget>, LockError> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let tls = match scheme.to_ascii_lowercase().as_str() {
+            "redlock" => false,
+            "redlocks" => true,
+            _ => return Ok(None),
+        };
+        if !tls {
+            if options.require_tls {
+                return Err(LockError::invalid_options(
+                    "the client requires TLS, and the URL begins with redlock:// instead of redlocks://",
+                ));
+            }
+            tls::refuse_unused(options)?;
+        }
+        let tls = |host: &str| tls.then(|| Tls::new(host, options)).transpose();
+        let node = |rest: &str| match Target::tcp(rest, tls)? {
+            Target {
+                servers: Servers::One(address),
+                login,
+            } => Ok((address, login)),
+            _ => unreachable!("a URL of one host names one server"),
+        };
+        quorum_url::parse(rest, node).map(Some)
+    }
 }
 
 impl Target {

@@ -201,6 +201,7 @@ impl<W: Wire> Backend for Remote<W> {
 
     async fn settled(&self) {
         self.unsettled.zero().await;
+        self.wire.settled().await;
     }
 }
 

@@ -204,7 +204,7 @@ async fn first_end<W: Wire>(
     } = entry;
     let mut failures = 0;
     let rests = owner.rests_until.is_some();
-    if W::HAS_QUEUE
+    if W::HAS_SUCCESSORS
         && *heads_queue
         && !rests
         && let Some(handing_on) = hand_on(context, owner)

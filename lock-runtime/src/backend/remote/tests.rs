@@ -23,6 +23,7 @@ struct SilentWire;
 
 impl Wire for SilentWire {
     const HAS_QUEUE: bool = true;
+    const HAS_SUCCESSORS: bool = true;
 
     type Subscription = Infallible;
 

@@ -1,11 +1,15 @@
 //! The protocol's commands, as a server is asked for them. Each may be lost on the way or stay unanswered.
 
+pub(crate) mod ballot;
+pub(crate) mod candidate;
 pub(crate) mod error;
 pub(crate) mod outstanding;
 pub(crate) mod owner;
+pub(crate) mod queue_entry;
 pub(crate) mod reply;
+pub(crate) mod settling;
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::time::Duration;
 
 use crate::backend::wire::error::WireError;
@@ -73,6 +77,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// releases and compete.
     const HAS_QUEUE: bool;
 
+    /// Whether an end can name a successor, which has the lock from then on.
+    const HAS_SUCCESSORS: bool;
+
     /// Keeps the client subscribed to the releases of a lock, for one caller that waits. The last one unsubscribes as it
     /// is dropped.
     type Subscription: Send + Sync + 'static;
@@ -137,6 +144,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
 
     /// Whether one command can name all these locks: in a cluster, they may be on several nodes.
     fn are_together(&self, names: &NameSet) -> bool;
+
+    /// Completes when no command that nothing else waits for is under way.
+    fn settled(&self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
 
     /// Checks that the server answers, or each server that has locks.
     fn ping(&self) -> impl Future<Output = Result<(), WireError>> + Send;

@@ -2,25 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::queue_entry::QueueEntry;
 use crate::key::NameSet;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
-
-/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
-/// a share.
-#[derive(Debug)]
-pub(crate) struct QueueEntry {
-    pub(crate) owner_id: OwnerId,
-    pub(crate) label: Arc<str>,
-}
-
-impl QueueEntry {
-    /// The parts that make up the entry, for writing it without allocating.
-    pub(crate) fn parts(&self) -> [&str; 4] {
-        [self.owner_id.as_str(), " ", &self.label, ""]
-    }
-}
 
 /// An owner, the records that it holds or queues for, and its outstanding commands.
 ///
@@ -31,6 +18,8 @@ pub(crate) struct Owner {
     pub(crate) names: NameSet,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
+    /// Its votes, if its lock is on several nodes. The commands to each of them are noted there.
+    pub(crate) candidate: Option<Arc<Candidate>>,
 }
 
 impl Owner {
@@ -42,6 +31,7 @@ impl Owner {
             names,
             mode,
             outstanding: Outstanding::default(),
+            candidate: None,
         }
     }
 

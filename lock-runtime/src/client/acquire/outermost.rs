@@ -136,8 +136,7 @@ impl Acquire {
 
     fn check_mode(&self, mode: Mode) -> Result<(), LockError> {
         if mode != Mode::Exclusive {
-            let record = self.core.options.record;
-            record.require_native("readers, writers and permits")?;
+            self.core.require("readers, writers and permits")?;
         }
         match (mode.share(), self.retain) {
             (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
@@ -165,7 +164,7 @@ impl Acquire {
         if self.hold_at_least.is_zero() {
             return Ok(());
         }
-        self.core.options.record.require_native("minimum hold")?;
+        self.core.require("minimum hold")?;
         check_hold_at_least(self.hold_at_least, self.max_hold)
     }
 
@@ -176,6 +175,7 @@ impl Acquire {
     pub(super) fn terms(&self) -> Result<LeaseTerms, LockError> {
         let ttl = self.ttl.unwrap_or(self.core.options.ttl);
         check_ttl(ttl)
+            .and_then(|()| self.core.backend.check_ttl(ttl))
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
                 self.retain

@@ -90,12 +90,8 @@ impl Acquire {
     }
 
     fn split(&self) -> Result<Split, LockError> {
-        let native = self
-            .core
-            .options
-            .record
-            .require_native("locks of several keys");
-        native.map_err(|error| error.with_key(&self.key))?;
+        let possible = self.core.require("locks of several keys");
+        possible.map_err(|error| error.with_key(&self.key))?;
         let locks = self.lock_set()?;
         if locks.len() > MAX_LOCKS {
             return Err(

@@ -124,6 +124,7 @@ impl RedissonWire {
 
 impl Wire for RedissonWire {
     const HAS_QUEUE: bool = false;
+    const HAS_SUCCESSORS: bool = false;
 
     type Subscription = Subscription;
 

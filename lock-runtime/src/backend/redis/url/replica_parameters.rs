@@ -73,16 +73,20 @@ fn number(value: &str) -> Result<u32, LockError> {
 }
 
 fn duration(value: &str) -> Result<Duration, LockError> {
+    duration_of(value).ok_or_else(|| {
+        LockError::invalid_options(
+            "replica_timeout in a URL is a whole number with ms or s, such as replica_timeout=100ms",
+        )
+    })
+}
+
+/// A whole number of milliseconds or seconds, such as `100ms` or `60s`.
+pub(super) fn duration_of(value: &str) -> Option<Duration> {
     let milliseconds = value.strip_suffix("ms").and_then(digits);
     let seconds = || value.strip_suffix('s').and_then(digits);
     milliseconds
         .map(|number| Duration::from_millis(number.into()))
         .or_else(|| seconds().map(|number| Duration::from_secs(number.into())))
-        .ok_or_else(|| {
-            LockError::invalid_options(
-                "replica_timeout in a URL is a whole number with ms or s, such as replica_timeout=100ms",
-            )
-        })
 }
 
 /// A number without a sign, which `parse` would accept.

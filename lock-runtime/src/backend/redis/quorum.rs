@@ -1,0 +1,221 @@
+//! Locks on a majority of independent servers, the nodes of a quorum.
+//!
+//! To other programs it is [Redlock](https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): an owner has
+//! the lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
+//! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
+//!
+//! The [`ballot`](crate::backend::wire::ballot) of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
+//! [`settling`] ends an owner on each of them, [`renewing`] extends leases.
+
+mod attempt;
+pub(super) mod boots;
+mod clocks;
+mod in_flight;
+mod nodes;
+mod renewing;
+mod scripts;
+mod settling;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::nodes::Nodes;
+use super::clock::CLOCK;
+use super::command::{self, Argument};
+use super::connect::Settings;
+use super::hello::ServerMode;
+use super::node_error::NodeError;
+use super::side_by_side::side_by_side;
+use super::url::{QuorumTarget, check_ttl};
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::owner::Owner;
+use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
+use crate::backend::wire::{
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+};
+use crate::background::Background;
+use crate::config::Options;
+use crate::error::LockError;
+use crate::key::{LockName, NameSet};
+use crate::lease::record::Grant;
+
+/// Stands for the connections to all nodes, each of which has commands of its own.
+const ALL: ConnectionId = ConnectionId(0);
+
+/// A wire to the nodes of a quorum.
+pub(crate) struct QuorumWire {
+    nodes: Arc<Nodes>,
+}
+
+impl QuorumWire {
+    /// A wire to the nodes of a URL. Does not connect before the first command.
+    pub(crate) fn new(
+        target: QuorumTarget,
+        options: &Options,
+        background: Background,
+        events: Arc<dyn WireEvents>,
+    ) -> QuorumWire {
+        let settings = |login| {
+            let background = background.clone();
+            Settings::new(login, ServerMode::QuorumNode, options, background)
+        };
+        QuorumWire {
+            nodes: Arc::new(Nodes::new(target, settings, &options.prefix, events)),
+        }
+    }
+
+    /// Marks a node: from then on it is known whether it has lost data.
+    async fn mark(&self, node: usize, until: Instant) -> Result<(), WireError> {
+        let nodes = &self.nodes;
+        let connected = nodes.node(node).connect(until).await;
+        let connection = connected.map_err(NodeError::into_wire)?;
+        let command = [
+            Argument::Text("EVAL"),
+            Argument::Text(scripts::MARK),
+            Argument::Number(1),
+            Argument::Text(&nodes.marker),
+            Argument::Text(connection.boot()),
+            Argument::Number(nodes.delay_ms()),
+        ];
+        let write = |output: &mut Vec<u8>| command::write(output, &command);
+        let sent = CLOCK.now();
+        let answer = nodes.node(node).send_on(&connection, write, until).await;
+        let (_, node_now) = scripts::parse_mark(&answer.map_err(NodeError::into_wire)?)?;
+        nodes.clocks.lock().note(node, sent, CLOCK.now(), node_now);
+        Ok(())
+    }
+
+    /// Refuses a ttl for which a node of a lost lease could vote again too soon.
+    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
+        check_ttl(ttl, self.nodes.restart_delay)
+    }
+
+    /// Ends an owner on all nodes.
+    async fn end_owner(&self, owner: &mut Owner, contended: bool) -> Result<EndReply, WireError> {
+        let candidate = self.nodes.candidate_to_end(owner);
+        owner.outstanding.ending(ALL);
+        let ended = settling::end(&self.nodes, &candidate, contended).await;
+        if ended.is_ok() {
+            owner.outstanding.ending_is_known();
+        }
+        ended
+    }
+}
+
+impl Wire for QuorumWire {
+    const HAS_QUEUE: bool = true;
+
+    const HAS_SUCCESSORS: bool = false;
+
+    type Subscription = Infallible;
+
+    fn subscription(&self, _: &LockName) -> Option<Infallible> {
+        None
+    }
+
+    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
+        Ok(false)
+    }
+
+    async fn acquire(
+        &self,
+        owner: &mut Owner,
+        request: AcquireRequest,
+    ) -> Result<Answered<AcquireReply>, WireError> {
+        let AcquireRequest { ttl, queue } = request;
+        let candidate = self.nodes.candidate(owner, ttl);
+        owner.outstanding.sending(ALL, ttl, queue);
+        let answered = attempt::acquire(&self.nodes, &candidate, queue).await;
+        let is_granted = matches!(
+            answered,
+            Ok(Answered {
+                answer: AcquireReply::Granted(_),
+                ..
+            })
+        );
+        if !is_granted && !queue {
+            // The caller does not ask again, and may have some nodes.
+            owner.candidate = None;
+            let nodes = self.nodes.clone();
+            self.nodes.background.spawn(async move {
+                let _ = settling::end(&nodes, &candidate, true).await;
+            });
+        }
+        owner.outstanding.answered(ALL);
+        answered
+    }
+
+    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+        renewing::renew(&self.nodes, renewals).await
+    }
+
+    async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
+        self.end_owner(owner, false).await
+    }
+
+    /// A quorum keeps no minimum: a client of one refuses it (`docs/decisions/quorum.md`).
+    async fn rest(&self, owner: &mut Owner, _: RestRequest) -> Result<EndReply, WireError> {
+        self.end_owner(owner, true).await
+    }
+
+    async fn end(
+        &self,
+        owner: &mut Owner,
+        request: EndRequest<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
+        debug_assert!(request.successor.is_none(), "a quorum has no successors");
+        let at = CLOCK.now();
+        let answer = self.end_owner(owner, true).await?;
+        Ok(Answered { at, answer })
+    }
+
+    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
+        Ok(())
+    }
+
+    fn read_messages(&self, _: &LockName) {
+        self.nodes.each().for_each(super::node::Node::read_messages);
+    }
+
+    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+        vec![renewals]
+    }
+
+    fn keep_reading_messages(&self) {
+        self.nodes
+            .each()
+            .for_each(super::node::Node::keep_reading_messages);
+    }
+
+    fn are_together(&self, names: &NameSet) -> bool {
+        names.is_one()
+    }
+
+    async fn settled(&self) {
+        self.nodes.unsettled.zero().await;
+    }
+
+    /// Connects to all nodes, and marks them. A majority must answer.
+    async fn ping(&self) -> Result<(), WireError> {
+        let until = self.nodes.until();
+        let marks = (0..self.nodes.len()).map(|node| self.mark(node, until));
+        let marked = side_by_side(marks).await;
+        let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
+        let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
+        let refuses = |(_, error): &&(usize, WireError)| matches!(error, WireError::Refused(_));
+        let refused = failed.iter().filter(refuses).count();
+        let tolerated = self.nodes.len() - self.nodes.majority();
+        let reasons: Vec<_> = failed
+            .iter()
+            .map(|(node, error)| (*node, Reason::Failed(error.to_string())))
+            .collect();
+        if failed.len() > tolerated {
+            return Err(self.nodes.too_few(&reasons, refused > tolerated));
+        }
+        self.nodes.warn_of(&reasons);
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! One attempt of an owner to get the votes of a majority.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::in_flight::{InFlight, NodeTask};
+use super::nodes::Nodes;
+use super::scripts::{SCRIPTS, parse_reply};
+use super::settling;
+use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
+use crate::backend::wire::ballot::progress::Progress;
+use crate::backend::wire::ballot::{Phase, Verdict};
+use crate::backend::wire::candidate::Candidate;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::{AcquireReply, Answered};
+use crate::background::moment::Moment;
+use crate::lease::fencing_token::FencingToken;
+
+/// Asks the nodes until a majority has given its vote, or another owner has the lock.
+///
+/// Dropped at any time, it leaves the commands under way to the background, which notes their answers.
+pub(super) async fn acquire(
+    nodes: &Arc<Nodes>,
+    candidate: &Arc<Candidate>,
+    mut queue: bool,
+) -> Result<Answered<AcquireReply>, WireError> {
+    let until = nodes.until();
+    let mut attempt = Attempt::begin(nodes, candidate);
+    let mut commands = candidate.ballot.lock().ask(queue, CLOCK.now());
+    loop {
+        attempt.send(commands, queue, until);
+        let is_over = attempt.wait(until).await;
+        let now = CLOCK.now();
+        let mut ballot = candidate.ballot.lock();
+        match ballot.progress(now, is_over) {
+            Progress::Granted { grant, at } => {
+                ballot.hold(grant.token);
+                let answer = AcquireReply::Granted(grant);
+                return Ok(Answered { at, answer });
+            }
+            Progress::Waits(waiting) => {
+                let answer = AcquireReply::Waiting(waiting);
+                return Ok(Answered { at: now, answer });
+            }
+            Progress::TooFew => {
+                let (reasons, is_refused) = (ballot.reasons(now), ballot.is_refused());
+                drop(ballot);
+                return Err(nodes.too_few(&reasons, is_refused));
+            }
+            Progress::Open => {
+                // Who only tries is told that the lock is busy if others have it. While all callers have parts of it,
+                // one of them must get it: they queue.
+                queue |= ballot.is_split(now);
+                commands = ballot.due(queue, now);
+            }
+        }
+    }
+}
+
+/// An attempt that is under way.
+struct Attempt<'a> {
+    nodes: &'a Arc<Nodes>,
+    candidate: &'a Arc<Candidate>,
+    in_flight: InFlight,
+}
+
+impl<'a> Attempt<'a> {
+    fn begin(nodes: &'a Arc<Nodes>, candidate: &'a Arc<Candidate>) -> Attempt<'a> {
+        let mut ballot = candidate.ballot.lock();
+        ballot.is_driven = true;
+        ballot.begin_attempt();
+        drop(ballot);
+        Attempt {
+            nodes,
+            candidate,
+            in_flight: InFlight::default(),
+        }
+    }
+
+    fn send(&mut self, commands: Vec<(usize, Command)>, queue: bool, until: Instant) {
+        let now = CLOCK.now();
+        let mut ballot = self.candidate.ballot.lock();
+        for &(node, command) in &commands {
+            ballot.sent(node, command, now);
+        }
+        drop(ballot);
+        for (node, command) in commands {
+            let (nodes, candidate) = (self.nodes.clone(), self.candidate.clone());
+            let task = task(nodes, candidate, node, command, queue, until);
+            self.in_flight.push(node, task);
+        }
+    }
+
+    /// Waits until a node has answered, a message has come, or it is time for something else. `true` if the attempt is
+    /// over.
+    async fn wait(&mut self, until: Instant) -> bool {
+        let now = CLOCK.now();
+        let next = self.candidate.ballot.lock().next_time(now);
+        let next = next.map_or(until, |next| until.min(Instant::now() + next.since(now)));
+        let answered = async {
+            match self.in_flight.is_empty() {
+                true => pending().await,
+                false => self.in_flight.any().await,
+            }
+        };
+        let something = async {
+            tokio::select! {
+                biased;
+                () = answered => {}
+                () = self.candidate.changed.notified() => {}
+            }
+        };
+        let timers = self.nodes.background.timers();
+        timers.timeout_at(next, something).await.is_err() && Instant::now() >= until
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if self.nodes.background.check_process().is_err() {
+            return;
+        }
+        // What was not sent by now is not sent any more, so that it cannot follow an end.
+        let is_sent = |node: usize| {
+            let mut ballot = self.candidate.ballot.lock();
+            ballot.place_mut(node).forget_unwritten()
+        };
+        self.in_flight.leave(&self.nodes.background, is_sent);
+        let mut ballot = self.candidate.ballot.lock();
+        ballot.is_driven = false;
+        let is_notified = ballot.is_notified();
+        drop(ballot);
+        if is_notified {
+            self.nodes.wake(self.candidate);
+        }
+    }
+}
+
+/// The command to one node, until its answer is noted.
+fn task(
+    nodes: Arc<Nodes>,
+    candidate: Arc<Candidate>,
+    node: usize,
+    command: Command,
+    queue: bool,
+    until: Instant,
+) -> NodeTask {
+    Box::pin(async move {
+        let replied = send(&nodes, &candidate, node, command, queue, until).await;
+        let now = CLOCK.now();
+        let replied = replied.and_then(|(at, reply, node_now)| {
+            let mut clocks = nodes.clocks.lock();
+            clocks.note(node, at, now, node_now);
+            match clocks.is_off_by(node) {
+                None => Ok((at, reply)),
+                Some(off) => Err(WireError::unavailable(format!(
+                    "its clock is {off:.1?} off those of the others"
+                ))),
+            }
+        });
+        let mut ballot = candidate.ballot.lock();
+        match replied {
+            Ok((at, reply)) => ballot.answered(node, at, reply, now),
+            Err(error) => ballot.unanswered(node, error),
+        }
+        let (phase, is_driven) = (ballot.phase(), ballot.is_driven);
+        let has = !is_driven && matches!(ballot.verdict(now), Verdict::Has { .. });
+        let is_revived = ballot.place(node).is_revived;
+        drop(ballot);
+        match phase {
+            Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
+            Phase::Acquires if has => nodes.wake(&candidate),
+            _ => {}
+        }
+    })
+}
+
+async fn send(
+    nodes: &Nodes,
+    candidate: &Candidate,
+    node: usize,
+    command: Command,
+    queue: bool,
+    until: Instant,
+) -> Result<(Moment, NodeReply, u64), WireError> {
+    let (stamp, ttl) = {
+        let ballot = candidate.ballot.lock();
+        (ballot.stamp(), ballot.ttl())
+    };
+    let (script, name, proposal, token);
+    let [marker, entry] = [
+        Argument::Text(&nodes.marker),
+        Argument::Entry(&candidate.entry),
+    ];
+    let stamp = Argument::Number(i64::try_from(stamp).unwrap_or(i64::MAX));
+    let delay = Argument::Number(nodes.delay_ms());
+    let (of_acquire, of_cede);
+    let arguments: &[Argument<'_>] = match command {
+        Command::Acquire {
+            queue,
+            proposal: proposed,
+        } => {
+            (script, name) = (&SCRIPTS.acquire, "acquire");
+            proposal = match proposed {
+                Proposal::Guess(token) => token.to_string(),
+                Proposal::Known(token) => format!("={token}"),
+            };
+            let ttl = Argument::Number(if queue { millis(ttl) } else { -millis(ttl) });
+            let proposal = Argument::Text(&proposal);
+            of_acquire = [marker, entry, ttl, stamp, proposal, Argument::Boot, delay];
+            &of_acquire
+        }
+        Command::Cede { token: named } => {
+            (script, name) = (&SCRIPTS.cede, "cede");
+            token = format!("{:0digits$}", named.get(), digits = FencingToken::DIGITS);
+            of_cede = [
+                marker,
+                entry,
+                Argument::Text(&token),
+                stamp,
+                Argument::Boot,
+                delay,
+            ];
+            &of_cede
+        }
+    };
+    let call = ScriptCall {
+        script,
+        names: &candidate.names,
+        arguments,
+        holder: None,
+    };
+    let queues = queue || matches!(command, Command::Cede { .. });
+    let note = |event: SendEvent| note(candidate, node, ttl, queues, event);
+    let answered = nodes
+        .node(node)
+        .run(Purpose::Acquire, &call, until, note)
+        .await;
+    let Answered { at, answer } = answered.map_err(NodeError::into_wire)?;
+    let (reply, node_now) = parse_reply(answer, name)?;
+    Ok((at, reply, node_now))
+}
+
+/// Notes the progress of a command that may make the owner hold the node or queue there.
+pub(super) fn note(
+    candidate: &Candidate,
+    node: usize,
+    ttl: Duration,
+    queue: bool,
+    event: SendEvent,
+) {
+    let mut ballot = candidate.ballot.lock();
+    let is_ended = ballot.phase() == Phase::Ended;
+    let place = ballot.place_mut(node);
+    match event {
+        SendEvent::Sending(on) => {
+            place.is_revived |= is_ended;
+            place.writing(on, ttl, queue);
+        }
+        SendEvent::Unsent(on) => place.unwritten(on),
+        SendEvent::Answered(on) => place.outstanding.answered(on),
+    }
+}

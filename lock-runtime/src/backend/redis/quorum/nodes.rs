@@ -1,0 +1,253 @@
+//! The nodes of a quorum, and what all owners of a client share.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use foldhash::HashMap;
+
+use super::boots::Boots;
+use super::clocks::Clocks;
+use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::connect::{Settings, Setup};
+use crate::backend::redis::node::Node;
+use crate::backend::redis::push::PushEvent;
+use crate::backend::redis::url::QuorumTarget;
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::{Ballot, Phase};
+use crate::backend::wire::candidate::Candidate;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::owner::Owner;
+use crate::backend::wire::{NodeId, WireEvents};
+use crate::background::Background;
+use crate::background::in_flight::InFlight;
+use crate::background::sync::Mutex;
+use crate::key::LockName;
+use crate::lease::owner_id::OwnerId;
+use crate::telemetry;
+
+/// The nodes of a quorum.
+pub(super) struct Nodes {
+    nodes: Vec<(Node, String)>,
+    pub(super) background: Background,
+    /// The name of a node's marker.
+    pub(super) marker: String,
+    /// For how long a node that may have lost data has no vote.
+    pub(super) restart_delay: Duration,
+    pub(super) clocks: Mutex<Clocks>,
+    candidates: Arc<Candidates>,
+    events: Arc<dyn WireEvents>,
+    /// Ends that are not answered, which nothing else waits for.
+    pub(super) unsettled: InFlight,
+}
+
+/// The owners of a client that may be named by a message.
+#[derive(Default)]
+struct Candidates(Mutex<HashMap<OwnerId, Weak<Candidate>>>);
+
+impl Candidates {
+    fn insert(&self, candidate: &Arc<Candidate>) {
+        let mut candidates = self.0.lock();
+        // Those that are gone are removed when the map would grow.
+        if candidates.len() == candidates.capacity() {
+            candidates.retain(|_, candidate| candidate.strong_count() > 0);
+        }
+        candidates.insert(candidate.entry.owner_id, Arc::downgrade(candidate));
+    }
+
+    fn get(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
+        self.0.lock().get(&owner_id).and_then(Weak::upgrade)
+    }
+
+    /// A message of a node. Whether an attempt that is under way sees to it.
+    fn notified(&self, node: usize, payload: &[u8]) -> bool {
+        let Some(candidate) =
+            OwnerId::parse_prefix(payload).and_then(|owner_id| self.get(owner_id))
+        else {
+            return false;
+        };
+        let is_driven = {
+            let mut ballot = candidate.ballot.lock();
+            ballot.notified(node);
+            ballot.is_driven && ballot.phase() == Phase::Acquires
+        };
+        if is_driven {
+            candidate.changed.notify_one();
+        }
+        is_driven
+    }
+}
+
+impl Nodes {
+    pub(super) fn new(
+        target: QuorumTarget,
+        settings: impl Fn(redis::RedisConnectionInfo) -> Settings,
+        prefix: &str,
+        events: Arc<dyn WireEvents>,
+    ) -> Nodes {
+        let boots = Arc::new(Boots::default());
+        let candidates = Arc::new(Candidates::default());
+        let mut background = None;
+        let nodes = target.nodes.into_iter().enumerate();
+        let nodes: Vec<_> = nodes
+            .map(|(number, (address, login))| {
+                let settings = settings(login).of_quorum(boots.clone());
+                background = Some(settings.background.clone());
+                let name = address.to_string();
+                let setup = Setup::new(address, settings);
+                (node(number, setup, &candidates, &events), name)
+            })
+            .collect();
+        Nodes {
+            clocks: Mutex::new(Clocks::new(nodes.len())),
+            nodes,
+            background: background.expect("a quorum has nodes"),
+            marker: format!("{{{prefix}}}:n"),
+            restart_delay: target.restart_delay,
+            candidates,
+            events,
+            unsettled: InFlight::default(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn majority(&self) -> usize {
+        self.len() / 2 + 1
+    }
+
+    pub(super) fn node(&self, node: usize) -> &Node {
+        &self.nodes[node].0
+    }
+
+    pub(super) fn each(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().map(|(node, _)| node)
+    }
+
+    /// The time by which a command that begins now must be answered.
+    pub(super) fn until(&self) -> Instant {
+        self.node(0).until()
+    }
+
+    pub(super) fn delay_ms(&self) -> i64 {
+        i64::try_from(self.restart_delay.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// The votes of an owner, which begins to ask now unless it has before.
+    pub(super) fn candidate(&self, owner: &mut Owner, ttl: Duration) -> Arc<Candidate> {
+        let make = || {
+            let clocks = self.clocks.lock();
+            Ballot::new(
+                self.len(),
+                clocks.stamp(CLOCK.now()),
+                ttl,
+                clocks.patience(),
+            )
+        };
+        self.candidate_with(owner, make)
+    }
+
+    /// The votes of an owner that is to be ended.
+    pub(super) fn candidate_to_end(&self, owner: &mut Owner) -> Arc<Candidate> {
+        self.candidate_with(owner, || Ballot::of_ended(self.len()))
+    }
+
+    fn candidate_with(&self, owner: &mut Owner, make: impl FnOnce() -> Ballot) -> Arc<Candidate> {
+        let Owner {
+            entry,
+            names,
+            candidate,
+            ..
+        } = owner;
+        let candidate = candidate.get_or_insert_with(|| {
+            let candidate = Arc::new(Candidate::new(entry.clone(), names.clone(), make()));
+            self.candidates.insert(&candidate);
+            candidate
+        });
+        candidate.clone()
+    }
+
+    /// The votes of an owner by its id, while it has any.
+    pub(super) fn candidate_of(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
+        self.candidates.get(owner_id)
+    }
+
+    fn describe(&self, (node, reason): &(usize, Reason)) -> String {
+        let name = &self.nodes[*node].1;
+        match reason {
+            Reason::Early(left) => {
+                format!("{name}: restarted, and votes in {} s", left.as_secs() + 1)
+            }
+            Reason::Failed(error) => format!("{name}: {error}"),
+        }
+    }
+
+    /// Logs that there is a majority without these nodes.
+    pub(super) fn warn_of(&self, reasons: &[(usize, Reason)]) {
+        for reason in reasons {
+            telemetry::connection_failed(&self.describe(reason));
+        }
+    }
+
+    /// Has the acquisition of an owner make an attempt: something came of which it does not know.
+    pub(super) fn wake(&self, candidate: &Candidate) {
+        self.events.released(candidate.entry.owner_id);
+    }
+
+    /// The error of a call for which there is no majority, by the nodes without a vote.
+    pub(super) fn too_few(&self, reasons: &[(usize, Reason)], is_refused: bool) -> WireError {
+        let nodes = self.len();
+        let early = reasons.iter().filter_map(|(_, reason)| match reason {
+            Reason::Early(left) => Some(*left),
+            Reason::Failed(_) => None,
+        });
+        let text = match early.clone().max() {
+            _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
+            Some(left) if early.clone().count() == reasons.len() => format!(
+                "{} of {nodes} nodes restarted less than {:?} ago, and vote again in {} s",
+                reasons.len(),
+                self.restart_delay,
+                left.as_secs() + 1
+            ),
+            _ => {
+                let failed = reasons.len() - early.count();
+                let why: Vec<String> = reasons.iter().map(|reason| self.describe(reason)).collect();
+                format!(
+                    "{} of {nodes} nodes answered ({})",
+                    nodes - failed,
+                    why.join("; ")
+                )
+            }
+        };
+        match is_refused {
+            true => WireError::refused(text),
+            false => WireError::unavailable(text),
+        }
+    }
+}
+
+/// A node whose messages go to the owners that they name.
+fn node(
+    number: usize,
+    setup: Setup,
+    candidates: &Arc<Candidates>,
+    events: &Arc<dyn WireEvents>,
+) -> Node {
+    let on_push = {
+        let (candidates, events) = (candidates.clone(), events.clone());
+        move |id: NodeId, event: PushEvent<'_>| match event {
+            PushEvent::Connected(connection) => events.connected(id, connection),
+            PushEvent::Disconnected(connection) => {
+                events.disconnected(id, connection, &|_: &LockName| true);
+            }
+            PushEvent::Message { channel, payload } => {
+                if !candidates.notified(number, payload) {
+                    events.message(channel, payload);
+                }
+            }
+        }
+    };
+    let id = NodeId(u32::try_from(number).unwrap_or(u32::MAX));
+    Node::new(id, setup, events.clone(), Arc::new(on_push))
+}

@@ -1,0 +1,253 @@
+//! Renewals on all nodes. A node that has lost the record of a holder gets it again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::attempt::note;
+use super::nodes::Nodes;
+use super::scripts::{SCRIPTS, parse_hold};
+use super::settling;
+use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::node::{Purpose, Renewed, ScriptCall};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::renewals::write_renewals;
+use crate::backend::wire::Renewal;
+use crate::backend::wire::ballot::Phase;
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
+use crate::background::moment::Moment;
+use crate::background::sync::Mutex;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
+use crate::lease::schedule::is_fresh;
+
+/// How long after the last possible answer a round is given up.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Extends leases on all nodes, with one pipeline for each. Waits no longer than until each outcome is known.
+pub(super) async fn renew(
+    nodes: &Arc<Nodes>,
+    renewals: &[Renewal],
+) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+    let until = nodes.until();
+    let round = Arc::new(Round {
+        votes: Mutex::new(renewals.iter().map(|_| Votes::new(nodes.len())).collect()),
+        renewals: renewals.into(),
+        changed: Notify::new(),
+    });
+    for node in 0..nodes.len() {
+        let (nodes, round) = (nodes.clone(), round.clone());
+        let background = nodes.background.clone();
+        background.spawn(async move { renew_at(&nodes, &round, node, until).await });
+    }
+    let decided = async {
+        while round
+            .votes
+            .lock()
+            .iter()
+            .any(|votes| votes.outcome().is_none())
+        {
+            round.changed.notified().await;
+        }
+    };
+    let timers = nodes.background.timers();
+    // Each command ends by then.
+    let _ = timers.timeout_at(until + GRACE, decided).await;
+    let votes = round.votes.lock();
+    let outcomes = votes
+        .iter()
+        .map(|votes| votes.outcome().unwrap_or(Outcome::TooFew));
+    outcomes
+        .zip(votes.iter())
+        .map(|(outcome, votes)| match outcome {
+            Outcome::Confirmed(answered) => Ok(Answered {
+                at: answered.at,
+                answer: Some(answered.answer),
+            }),
+            Outcome::Lost => Ok(Answered {
+                at: CLOCK.now(),
+                answer: None,
+            }),
+            Outcome::TooFew => Err(nodes.too_few(&votes.reasons(), false)),
+        })
+        .collect()
+}
+
+/// The renewals of one round.
+struct Round {
+    renewals: Box<[Renewal]>,
+    votes: Mutex<Vec<Votes>>,
+    changed: Notify,
+}
+
+/// The answers to one renewal.
+struct Votes {
+    nodes: Box<[Option<Vote>]>,
+}
+
+#[derive(Clone, Debug)]
+enum Vote {
+    Yes(Answered<Grant>),
+    /// The owner does not have the node.
+    No,
+    /// As `No`, and the node was asked to take the owner again.
+    Restoring,
+    Failed(WireError),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Outcome {
+    Confirmed(Answered<Grant>),
+    Lost,
+    TooFew,
+}
+
+impl Votes {
+    fn new(nodes: usize) -> Votes {
+        Votes {
+            nodes: vec![None; nodes].into(),
+        }
+    }
+
+    /// What the answers amount to; `None` while that depends on nodes that have not answered.
+    fn outcome(&self) -> Option<Outcome> {
+        let majority = self.nodes.len() / 2 + 1;
+        let yes = self.nodes.iter().filter_map(|vote| match vote {
+            Some(Vote::Yes(answered)) => Some(*answered),
+            _ => None,
+        });
+        let mut yes: Vec<Answered<Grant>> = yes.collect();
+        if yes.len() >= majority {
+            yes.sort_unstable_by_key(|answered| answered.at);
+            let token = yes.iter().map(|answered| answered.answer.token).max();
+            let grant = Grant {
+                contended: yes.iter().any(|answered| answered.answer.contended),
+                token: token.expect("a majority is one vote at least"),
+            };
+            let at = yes[yes.len() - majority].at;
+            return Some(Outcome::Confirmed(Answered { at, answer: grant }));
+        }
+        let is_no = |vote: &&Option<Vote>| matches!(vote, Some(Vote::No | Vote::Restoring));
+        if self.nodes.iter().filter(is_no).count() > self.nodes.len() - majority {
+            return Some(Outcome::Lost);
+        }
+        let all = self.nodes.iter().all(Option::is_some);
+        all.then_some(Outcome::TooFew)
+    }
+
+    /// The nodes that do not have the owner although a majority has confirmed its lease.
+    fn take_absent(&mut self) -> Vec<usize> {
+        if !matches!(self.outcome(), Some(Outcome::Confirmed(_))) {
+            return Vec::new();
+        }
+        let nodes = self.nodes.iter_mut().enumerate();
+        let absent = nodes.filter(|(_, vote)| matches!(vote, Some(Vote::No)));
+        absent
+            .map(|(node, vote)| {
+                *vote = Some(Vote::Restoring);
+                node
+            })
+            .collect()
+    }
+
+    fn reasons(&self) -> Vec<(usize, Reason)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes
+            .filter_map(|(node, vote)| match vote {
+                Some(Vote::Failed(error)) => Some((node, Reason::Failed(error.to_string()))),
+                None => Some((node, Reason::Failed("no answer".to_owned()))),
+                Some(_) => None,
+            })
+            .collect()
+    }
+}
+
+/// Renews all leases of a round on one node.
+async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: Instant) {
+    let all: Vec<&Renewal> = round.renewals.iter().collect();
+    let renewed = nodes
+        .node(node)
+        .renew(&all, write_renewals, None, until)
+        .await;
+    let vote = |renewed: Renewed| match renewed.map_err(NodeError::into_wire) {
+        Ok(Answered {
+            at,
+            answer: Some(answer),
+        }) => Vote::Yes(Answered { at, answer }),
+        Ok(_) => Vote::No,
+        Err(error) => Vote::Failed(error),
+    };
+    let absent: Vec<_> = {
+        let mut votes = round.votes.lock();
+        let votes = votes.iter_mut().zip(renewed).enumerate();
+        votes
+            .flat_map(|(number, (votes, renewed))| {
+                votes.nodes[node] = Some(vote(renewed));
+                let deadline = match votes.outcome() {
+                    Some(Outcome::Confirmed(answered)) => Some(answered.at),
+                    _ => None,
+                };
+                let absent = votes.take_absent().into_iter();
+                absent.filter_map(move |node| Some((number, node, deadline?)))
+            })
+            .collect()
+    };
+    round.changed.notify_one();
+    for (number, node, at) in absent {
+        let (nodes, round) = (nodes.clone(), round.clone());
+        let background = nodes.background.clone();
+        background.spawn(async move {
+            restore(&nodes, &round.renewals[number], node, at).await;
+        });
+    }
+}
+
+/// Writes the record of a holder on a node that lost it. A majority has confirmed the lease in answer to commands of
+/// `at`: who is not known to hold the lock never writes it.
+async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment) {
+    let ttl = renewal.extension.ttl;
+    let Some(candidate) = nodes.candidate_of(renewal.owner_id) else {
+        return;
+    };
+    let Phase::Holds(token) = candidate.ballot.lock().phase() else {
+        return;
+    };
+    if !is_fresh(CLOCK.now(), at, ttl) {
+        return;
+    }
+    let token = format!("{:0digits$}", token.get(), digits = FencingToken::DIGITS);
+    let call = ScriptCall {
+        script: &SCRIPTS.hold,
+        names: &candidate.names,
+        arguments: &[
+            Argument::Text(&nodes.marker),
+            Argument::Entry(&candidate.entry),
+            Argument::Number(millis(ttl)),
+            Argument::Text(&token),
+            Argument::Boot,
+            Argument::Number(nodes.delay_ms()),
+        ],
+        holder: None,
+    };
+    let note = |event| note(&candidate, node, ttl, false, event);
+    let until = nodes.until();
+    let answered = nodes
+        .node(node)
+        .run(Purpose::Acquire, &call, until, note)
+        .await;
+    let mut ballot = candidate.ballot.lock();
+    if let Ok(answered) = answered
+        && let Ok(Some(grant)) = parse_hold(&answered.answer)
+    {
+        ballot.restored(node, grant, answered.at);
+    }
+    let is_revived = ballot.place(node).is_revived;
+    drop(ballot);
+    if is_revived {
+        settling::end_again(nodes, &candidate, node);
+    }
+}

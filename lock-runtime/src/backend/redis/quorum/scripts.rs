@@ -1,0 +1,197 @@
+//! The scripts of a quorum's node, and the meaning of their answers.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::backend::redis::scripts::{
+    OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,
+};
+use crate::backend::wire::ballot::command::{HolderId, NodeReply};
+use crate::backend::wire::error::WireError;
+use crate::lease::Mode;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record::{Grant, Holder};
+
+/// The scripts of a quorum's node. A renewal and a release are those of one server.
+pub(super) struct QuorumScripts {
+    pub(super) acquire: Script,
+    pub(super) cede: Script,
+    pub(super) hold: Script,
+    pub(super) end: Script,
+}
+
+pub(super) static SCRIPTS: LazyLock<QuorumScripts> = LazyLock::new(|| QuorumScripts {
+    acquire: Script::of_node(
+        OF_QUEUE,
+        lua!(
+            "quorum_take",
+            "grant",
+            "choose",
+            "queue",
+            "quorum_node",
+            "quorum_acquire"
+        ),
+    ),
+    cede: Script::of_node(
+        OF_QUEUE,
+        lua!("grant", "choose", "queue", "quorum_node", "quorum_cede"),
+    ),
+    hold: Script::of_node(OF_QUEUE, lua!("grant", "quorum_node", "quorum_hold")),
+    end: Script::new(
+        OF_QUEUE,
+        lua!("grant", "choose", "quorum_node", "quorum_end"),
+    ),
+});
+
+/// The script that marks a node: from then on it is known whether it has lost data.
+pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");
+
+/// The answer of a node, and its time (µs).
+pub(super) fn parse_reply(value: Value, script: &str) -> Result<(NodeReply, u64), WireError> {
+    let reply = match &value {
+        Value::Array(parts) => match &parts[..] {
+            [
+                grant @ Value::BulkString(_),
+                Value::Int(early),
+                Value::Int(now),
+            ] => parse_held(grant, *early).zip(u64::try_from(*now).ok()),
+            [position @ .., Value::Int(now)] => {
+                parse_position(position).zip(u64::try_from(*now).ok())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    reply.ok_or_else(|| unknown_answer(script))
+}
+
+/// The answer to a `hold`; `None` if another owner has the node.
+pub(super) fn parse_hold(value: &Value) -> Result<Option<Grant>, WireError> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::Array(parts) => {
+            let grant = parts.first().and_then(parse_grant);
+            grant.map(Some).ok_or_else(|| unknown_answer("hold"))
+        }
+        _ => Err(unknown_answer("hold")),
+    }
+}
+
+/// The time of a node that was marked, and for how long its votes do not count.
+pub(super) fn parse_mark(value: &Value) -> Result<(Duration, u64), WireError> {
+    let marked = match value {
+        Value::Array(parts) => match parts[..] {
+            [Value::Int(early), Value::Int(now)] => {
+                u64::try_from(early).ok().zip(u64::try_from(now).ok())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let marked = marked.map(|(early, now)| (Duration::from_millis(early), now));
+    marked.ok_or_else(|| unknown_answer("mark"))
+}
+
+fn parse_held(grant: &Value, early: i64) -> Option<NodeReply> {
+    Some(NodeReply::Held {
+        grant: parse_grant(grant)?,
+        early: Duration::from_millis(u64::try_from(early).ok()?),
+    })
+}
+
+fn parse_position(parts: &[Value]) -> Option<NodeReply> {
+    let Value::BulkString(value) = parts.get(2)? else {
+        return None;
+    };
+    let waiting = parse_waiting(parts, 0, Mode::Exclusive)?;
+    if value.is_empty() {
+        return Some(NodeReply::Absent);
+    }
+    let holder = holder_id(value, &waiting.holder);
+    Some(NodeReply::Waiting { holder, waiting })
+}
+
+/// One owner has different records on different nodes, since their tokens may differ.
+fn holder_id(value: &[u8], holder: &Holder) -> HolderId {
+    let of_owner = match holder {
+        Holder::Foreign(_) => value,
+        _ => &value[..value.len().min(OwnerId::LEN)],
+    };
+    let mut hasher = DefaultHasher::new();
+    hasher.write(of_owner);
+    HolderId(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::fencing_token::FencingToken;
+
+    fn bulk(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn vote_has_a_token_and_says_how_early_it_is() {
+        let value = Value::Array(vec![
+            bulk("+0001234567890123"),
+            Value::Int(7),
+            Value::Int(99),
+        ]);
+        let (reply, now) = parse_reply(value, "acquire").unwrap();
+        let NodeReply::Held { grant, early } = reply else {
+            panic!("{reply:?}");
+        };
+        assert_eq!(grant.token, FencingToken::new(1_234_567_890_123));
+        assert!(grant.contended);
+        assert_eq!((early, now), (Duration::from_millis(7), 99));
+    }
+
+    #[test]
+    fn holder_is_the_same_on_nodes_with_other_tokens() {
+        let holder = |record: &str| {
+            let parts = vec![Value::Int(5), Value::Int(1), bulk(record), Value::Int(99)];
+            match parse_reply(Value::Array(parts), "acquire").unwrap().0 {
+                NodeReply::Waiting { holder, waiting } => (holder, waiting.holder),
+                reply => panic!("{reply:?}"),
+            }
+        };
+        let (first, shown) = holder("abcdefghABCDEFGH012345+0001234567890123 api-7");
+        let (second, _) = holder("abcdefghABCDEFGH012345 0001234567890139 api-7");
+        assert_eq!(first, second);
+        assert_eq!(shown, Holder::Ours("api-7".to_owned()));
+        let (foreign, _) = holder("3f2504e04f8911d39a0c");
+        let (another, _) = holder("3f2504e04f8911d39a0d");
+        assert_ne!(foreign, another);
+    }
+
+    #[test]
+    fn answers_of_another_shape_are_refused() {
+        for value in [
+            Value::Nil,
+            Value::Int(1),
+            Value::Array(vec![]),
+            Value::Array(vec![Value::Int(5)]),
+            Value::Array(vec![bulk("x"), Value::Int(0), Value::Int(1)]),
+            Value::Array(vec![
+                bulk("+0001234567890123"),
+                Value::Int(-1),
+                Value::Int(1),
+            ]),
+            Value::Array(vec![
+                Value::Int(5),
+                Value::Int(1),
+                Value::Int(7),
+                Value::Int(9),
+            ]),
+        ] {
+            let text = format!("{value:?}");
+            assert!(parse_reply(value, "acquire").is_err(), "{text}");
+        }
+        assert!(parse_hold(&Value::Int(1)).is_err());
+        assert!(parse_mark(&Value::Nil).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! The end of an owner on each node, until nothing of it is left there.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::in_flight::{InFlight, NodeTask};
+use super::nodes::Nodes;
+use super::scripts::SCRIPTS;
+use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::command::Argument;
+use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
+use crate::backend::wire::ballot::ending::Ending;
+use crate::backend::wire::candidate::Candidate;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::EndReply;
+use crate::backend::wire::settling::Settling;
+use crate::background::random;
+use crate::lease::Mode;
+
+/// Ends an owner on all nodes, and waits until it is known what that amounts to. A waiter is known if `contended`.
+///
+/// What is left after that, or when this is dropped, is the background's. Called again, it waits for what was unknown.
+pub(super) async fn end(
+    nodes: &Arc<Nodes>,
+    candidate: &Arc<Candidate>,
+    contended: bool,
+) -> Result<EndReply, WireError> {
+    let until = nodes.until();
+    let mut ends = Ends {
+        nodes,
+        in_flight: InFlight::default(),
+    };
+    let begun = candidate.ballot.lock().end();
+    for (node, ending) in begun.iter().flatten().copied() {
+        let ending = if contended { Ending::End } else { ending };
+        ends.in_flight
+            .push(node, settle(nodes.clone(), candidate.clone(), node, ending));
+    }
+    if begun.is_none() {
+        candidate.ballot.lock().await_ends_again();
+    }
+    loop {
+        let ended = candidate.ballot.lock().ended();
+        if let Some(ended) = ended {
+            return ended;
+        }
+        let something = async {
+            tokio::select! {
+                biased;
+                () = ends.in_flight.any() => {}
+                () = candidate.changed.notified() => {}
+            }
+        };
+        let timers = nodes.background.timers();
+        if timers.timeout_at(until, something).await.is_err() {
+            let ended = candidate.ballot.lock().ended();
+            let unknown = || Err(WireError::unavailable("too few nodes answered the release"));
+            return ended.unwrap_or_else(unknown);
+        }
+    }
+}
+
+/// Ends an owner on one node once more: a command of it came after its end.
+pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
+    candidate.ballot.lock().place_mut(node).is_revived = false;
+    let task = settle(nodes.clone(), candidate.clone(), node, Ending::End);
+    nodes.background.spawn(task);
+}
+
+/// The ends that are under way.
+struct Ends<'a> {
+    nodes: &'a Arc<Nodes>,
+    in_flight: InFlight,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.in_flight.leave(&self.nodes.background, |_| true);
+    }
+}
+
+/// Ends an owner on one node, and repeats that for as long as it may be needed.
+fn settle(
+    nodes: Arc<Nodes>,
+    candidate: Arc<Candidate>,
+    node: usize,
+    mut ending: Ending,
+) -> NodeTask {
+    // Counted here and not in the task: a shutdown may look before the task is run.
+    let mut counted = Some(nodes.unsettled.one());
+    Box::pin(async move {
+        let mut settling: Option<Settling> = None;
+        loop {
+            let is_last = settling.is_some_and(|settling| settling.is_last(Instant::now()));
+            let ended = end_at(&nodes, &candidate, node, ending).await;
+            if let Ok(EndReply::Contended) = ended {
+                ending = Ending::End;
+                continue;
+            }
+            let (pause, is_unanswered) = note_end(&candidate, node, ended, &mut settling);
+            candidate.changed.notify_one();
+            if !is_unanswered || is_last {
+                counted = None;
+            }
+            match pause.filter(|_| is_unanswered || !is_last) {
+                Some(pause) => nodes.background.sleep(pause).await,
+                None => break,
+            }
+            // What the node holds is not known any more.
+            ending = Ending::End;
+        }
+        drop(counted);
+    })
+}
+
+/// Notes the answer to an end. Returns when the next one is due, if any, and whether this one was not answered.
+fn note_end(
+    candidate: &Candidate,
+    node: usize,
+    ended: Result<EndReply, WireError>,
+    settling: &mut Option<Settling>,
+) -> (Option<Duration>, bool) {
+    let now = Instant::now();
+    let mut ballot = candidate.ballot.lock();
+    let outstanding = &ballot.place_mut(node).outstanding;
+    let is_unanswered = match &ended {
+        Ok(_) => false,
+        Err(WireError::Unavailable(_)) => true,
+        Err(WireError::Refused(_)) => outstanding.may_hold(),
+    };
+    let settling = settling.get_or_insert_with(|| Settling::begin(outstanding, now));
+    let pause = settling.pause(outstanding, is_unanswered, now, random::jitter());
+    ballot.note_end(node, ended);
+    (pause, is_unanswered)
+}
+
+async fn end_at(
+    nodes: &Nodes,
+    candidate: &Candidate,
+    node: usize,
+    ending: Ending,
+) -> Result<EndReply, WireError> {
+    let note = |event: SendEvent| {
+        let mut ballot = candidate.ballot.lock();
+        let outstanding = &mut ballot.place_mut(node).outstanding;
+        match event {
+            SendEvent::Sending(on) => outstanding.ending(on),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+        }
+    };
+    let (entry, names, until) = (&candidate.entry, &candidate.names, nodes.until());
+    let node = nodes.node(node);
+    match ending {
+        Ending::Release(grant) => {
+            let call = ScriptCall {
+                script: &Scripts::of(Mode::Exclusive, names).release,
+                names,
+                arguments: &[Argument::Text(entry.owner_id.as_str())],
+                holder: Some((entry, grant.token)),
+            };
+            let answered = node.run(Purpose::End, &call, until, note).await;
+            parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
+        }
+        Ending::End => {
+            let proposal = nodes.clocks.lock().stamp(CLOCK.now());
+            let call = ScriptCall {
+                script: &SCRIPTS.end,
+                names,
+                arguments: &[
+                    Argument::Entry(entry),
+                    Argument::Number(i64::try_from(proposal).unwrap_or(0)),
+                    Argument::Number(nodes.delay_ms()),
+                ],
+                holder: None,
+            };
+            let answered = node.run(Purpose::End, &call, until, note).await;
+            parse_end_reply(&answered.map_err(NodeError::into_wire)?.answer)
+        }
+    }
+}

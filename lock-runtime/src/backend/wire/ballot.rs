@@ -1,0 +1,398 @@
+//! The decisions of one owner that asks a quorum: answers, messages and time go in, commands and a verdict come out.
+//!
+//! An owner has the lock if a majority of the nodes gave it their vote, all with one fencing token. Waiters of all nodes
+//! have one order, that of their stamps: who has some nodes gives them to one with a better stamp, as in Maekawa's
+//! algorithm with Sanders' correction. `tests/model` explores the same decisions, and `docs/decisions/quorum.md` has its
+//! rules and what breaks without each.
+//!
+//! - Mamoru Maekawa, "A √N Algorithm for Mutual Exclusion in Decentralized Systems", 1985.
+//! - Beverly Sanders, "The Information Structure of Distributed Mutual Exclusion Algorithms", 1987.
+
+pub(crate) mod command;
+pub(crate) mod ending;
+pub(crate) mod patience;
+pub(crate) mod place;
+pub(crate) mod progress;
+
+use std::time::Duration;
+
+use crate::backend::wire::ballot::command::{Command, HolderId, NodeReply, Proposal};
+use crate::backend::wire::ballot::patience::Patience;
+use crate::backend::wire::ballot::place::{Place, Standing};
+use crate::backend::wire::error::WireError;
+use crate::background::moment::Moment;
+use crate::control::is_removed;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
+use crate::lease::schedule::is_fresh;
+
+/// How far an owner has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Acquires,
+    /// It has had a majority with this token.
+    Holds(FencingToken),
+    /// It has been ended, and sends no command but ends.
+    Ended,
+}
+
+/// What the nodes amount to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The owner has no majority.
+    Open,
+    /// The votes suffice, and their tokens differ: the largest is to be written back.
+    Unequal(FencingToken),
+    /// The owner has the lock. The lease counts from `at`, when the last vote that it needs was asked for.
+    Has { grant: Grant, at: Moment },
+}
+
+/// How often an owner looks at the nodes of others before it waits for messages alone.
+const LOOKS: u32 = 3;
+
+/// What an owner knows of each node.
+#[derive(Debug)]
+pub(crate) struct Ballot {
+    places: Box<[Place]>,
+    /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
+    stamp: u64,
+    ttl: Duration,
+    patience: Patience,
+    /// The largest token of a node.
+    largest: u64,
+    phase: Phase,
+    /// When to look at the nodes of others again; `None` unless the nodes are split.
+    next_look: Option<Moment>,
+    looks: u32,
+    /// An attempt is under way, which sees to messages itself.
+    pub(crate) is_driven: bool,
+}
+
+impl Ballot {
+    pub(crate) fn new(nodes: usize, stamp: u64, ttl: Duration, patience: Patience) -> Ballot {
+        Ballot {
+            places: (0..nodes).map(|_| Place::default()).collect(),
+            stamp,
+            ttl,
+            patience,
+            largest: 0,
+            phase: Phase::Acquires,
+            next_look: None,
+            looks: 0,
+            is_driven: false,
+        }
+    }
+
+    /// The ballot of an owner that ended before, and may have anything on any node.
+    pub(crate) fn of_ended(nodes: usize) -> Ballot {
+        let patience = Patience {
+            with_silence: Duration::ZERO,
+            before_look: Duration::ZERO,
+        };
+        let mut ballot = Ballot::new(nodes, 0, Duration::ZERO, patience);
+        for place in &mut ballot.places {
+            place.outstanding.assume_stored();
+        }
+        ballot
+    }
+
+    pub(crate) fn place(&self, node: usize) -> &Place {
+        &self.places[node]
+    }
+
+    pub(crate) fn place_mut(&mut self, node: usize) -> &mut Place {
+        &mut self.places[node]
+    }
+
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    pub(crate) fn ttl(&self) -> Duration {
+        self.ttl
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn majority(&self) -> usize {
+        self.places.len() / 2 + 1
+    }
+
+    /// The owner has the lock: it gives no node away any more.
+    pub(crate) fn hold(&mut self, token: FencingToken) {
+        self.phase = Phase::Holds(token);
+    }
+
+    /// An acquisition begins an attempt: an earlier one may have looked at the nodes often enough.
+    pub(crate) fn begin_attempt(&mut self) {
+        (self.looks, self.next_look) = (0, None);
+    }
+
+    /// The commands of an attempt: to the nodes that sent a message, or to all if none did.
+    pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
+        if self.is_notified() {
+            return self.due(queue, now);
+        }
+        let idle = self.idle_places().collect::<Vec<_>>();
+        let commands = idle.into_iter();
+        commands
+            .map(|node| (node, self.acquire(node, queue)))
+            .collect()
+    }
+
+    /// The commands that became due since the last ones.
+    pub(crate) fn due(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
+        if self.phase != Phase::Acquires {
+            return Vec::new();
+        }
+        let looks = self.look_is_due(now);
+        let is_split = self.is_split(now);
+        let gives_way = is_split && self.must_give_way(now);
+        let verdict = self.verdict(now);
+        let due = |node: usize| {
+            let place = &self.places[node];
+            match &place.standing {
+                &Standing::Held { grant, .. } if is_split && (place.is_notified || gives_way) => {
+                    let token = grant.token;
+                    Some(Command::Cede { token })
+                }
+                Standing::Held {
+                    grant, early_until, ..
+                } => {
+                    let is_ripe = early_until.is_some_and(|until| until <= now);
+                    let is_less =
+                        matches!(verdict, Verdict::Unequal(largest) if grant.token < largest);
+                    (is_ripe || is_less).then(|| self.acquire(node, queue))
+                }
+                Standing::Waiting { .. } => {
+                    (place.is_notified || looks).then(|| self.acquire(node, queue))
+                }
+                Standing::Unknown => None,
+            }
+        };
+        self.idle_places()
+            .filter_map(|node| due(node).map(|command| (node, command)))
+            .collect()
+    }
+
+    fn idle_places(&self) -> impl Iterator<Item = usize> {
+        (0..self.places.len()).filter(|&node| self.places[node].sent.is_none())
+    }
+
+    fn acquire(&self, node: usize, queue: bool) -> Command {
+        let void = self.places[node].void;
+        let known = match void {
+            0 => self.largest,
+            void => self.largest.max(void + 1),
+        };
+        let proposal = match known {
+            0 => Proposal::Guess(self.stamp),
+            known => Proposal::Known(known),
+        };
+        Command::Acquire { queue, proposal }
+    }
+
+    /// `command` is on its way to `node`.
+    pub(crate) fn sent(&mut self, node: usize, command: Command, now: Moment) {
+        let looks = self.has_a_node(now);
+        self.places[node].send(command, looks, now);
+    }
+
+    /// The answer of `node` to the command under way, which was sent at `at`.
+    pub(crate) fn answered(&mut self, node: usize, at: Moment, reply: NodeReply, now: Moment) {
+        let place = &mut self.places[node];
+        let Some(sent) = place.sent.take() else {
+            return;
+        };
+        place.error = None;
+        let is_cede = matches!(sent.command, Command::Cede { .. });
+        // A `cede` that is kept raises no expiry, and gives no new token to an early vote.
+        let (at, was_early) = match place.standing {
+            Standing::Held {
+                at, early_until, ..
+            } if is_cede => (at, early_until),
+            _ => (at, None),
+        };
+        place.standing = match reply {
+            // The node that an unanswered `cede` named may still go.
+            NodeReply::Held { grant, .. } if grant.token.get() <= place.void => Standing::Unknown,
+            NodeReply::Held { grant, early } => {
+                self.largest = self.largest.max(grant.token.get());
+                let early_until = match early.is_zero() || is_removed!("early_votes") {
+                    true => was_early,
+                    false => Some(now + early),
+                };
+                Standing::Held {
+                    grant,
+                    at,
+                    early_until,
+                }
+            }
+            NodeReply::Absent => Standing::Unknown,
+            NodeReply::Waiting { holder, waiting } => {
+                place.outstanding.note_not_held();
+                Standing::Waiting {
+                    holder,
+                    waiting: Box::new(waiting),
+                    is_fresh: sent.looks,
+                }
+            }
+        };
+        if is_cede {
+            // The next decision to give way needs a new look at the nodes of others.
+            for place in &mut self.places {
+                if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
+                    *is_fresh = false;
+                }
+            }
+        }
+    }
+
+    /// There is no answer to the command under way, which may yet be carried out.
+    pub(crate) fn unanswered(&mut self, node: usize, error: WireError) {
+        let place = &mut self.places[node];
+        place.error = Some(error);
+        place.is_notified = false;
+        let Some(sent) = place.sent.take() else {
+            return;
+        };
+        match sent.command {
+            Command::Cede { token } => {
+                place.void = place.void.max(token.get());
+                place.standing = Standing::Unknown;
+            }
+            Command::Acquire { .. } if matches!(place.standing, Standing::Held { .. }) => {}
+            Command::Acquire { .. } => place.standing = Standing::Unknown,
+        }
+    }
+
+    /// A message of `node` names this owner.
+    pub(crate) fn notified(&mut self, node: usize) {
+        self.places[node].note_message();
+    }
+
+    /// A message came that no command has answered yet.
+    pub(crate) fn is_notified(&self) -> bool {
+        self.places.iter().any(|place| place.is_notified)
+    }
+
+    /// A renewal has written the record of a holder again.
+    pub(crate) fn restored(&mut self, node: usize, grant: Grant, at: Moment) {
+        self.places[node].standing = Standing::Held {
+            grant,
+            at,
+            early_until: None,
+        };
+    }
+
+    /// What the votes amount to.
+    pub(crate) fn verdict(&self, now: Moment) -> Verdict {
+        let votes: Vec<(Grant, Moment)> = self.votes(now).collect();
+        let majority = self.majority();
+        let Some(largest) = votes.iter().map(|(grant, _)| grant.token).max() else {
+            return Verdict::Open;
+        };
+        if votes.len() < majority {
+            return Verdict::Open;
+        }
+        let agree = votes.iter().filter(|(grant, _)| grant.token == largest);
+        if agree.count() < majority && !is_removed!("token_written_back") {
+            return Verdict::Unequal(largest);
+        }
+        let mut times: Vec<Moment> = votes.iter().map(|&(_, at)| at).collect();
+        times.sort_unstable();
+        Verdict::Has {
+            grant: Grant {
+                contended: self.is_contended(),
+                token: largest,
+            },
+            at: times[times.len() - majority],
+        }
+    }
+
+    /// The votes that count, and when each was asked for.
+    fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
+        self.places.iter().filter_map(move |place| {
+            let (grant, at, early_until) = place.held()?;
+            let counts = early_until.is_none() && !place.is_ceding() && is_fresh(now, at, self.ttl);
+            counts.then_some((grant, at))
+        })
+    }
+
+    /// Whether a waiter is known to queue on some node.
+    pub(crate) fn is_contended(&self) -> bool {
+        self.places.iter().any(Place::is_contended)
+    }
+
+    /// The owner has this node. A vote that has expired is none, whether or not the node says so.
+    fn is_held(&self, place: &Place, now: Moment) -> bool {
+        place
+            .held()
+            .is_some_and(|(_, at, _)| is_fresh(now, at, self.ttl))
+    }
+
+    fn has_a_node(&self, now: Moment) -> bool {
+        self.places.iter().any(|place| self.is_held(place, now))
+    }
+
+    /// The owner has a node, and another owner has one, too.
+    pub(crate) fn is_split(&self, now: Moment) -> bool {
+        let mut places = self.places.iter();
+        self.has_a_node(now) && places.any(|place| place.holder().is_some())
+    }
+
+    /// Each node that is not silent has answered after this owner had its first, and no owner has a majority.
+    fn must_give_way(&self, now: Moment) -> bool {
+        let is_known = |place: &Place| {
+            let is_stale = matches!(
+                place.standing,
+                Standing::Waiting {
+                    is_fresh: false,
+                    ..
+                }
+            );
+            place.is_silent(now, self.patience.with_silence) || place.sent.is_none() && !is_stale
+        };
+        let held = self
+            .places
+            .iter()
+            .filter(|place| self.is_held(place, now))
+            .count();
+        self.places.iter().all(is_known)
+            && held < self.majority()
+            && self.most_of_another() < self.majority()
+    }
+
+    /// How many nodes the other owner has that has most.
+    fn most_of_another(&self) -> usize {
+        let of = |holder: HolderId| {
+            let places = self.places.iter();
+            places
+                .filter(|place| place.holder() == Some(holder))
+                .count()
+        };
+        let holders = self.places.iter().filter_map(Place::holder);
+        holders.map(of).max().unwrap_or(0)
+    }
+
+    /// Whether the nodes of others are to be looked at again now.
+    fn look_is_due(&mut self, now: Moment) -> bool {
+        if !self.is_split(now) {
+            self.next_look = None;
+            return false;
+        }
+        let pause = self.patience.before_look * (1 << self.looks.min(LOOKS));
+        let look = *self.next_look.get_or_insert(now + pause);
+        if look > now || self.looks >= LOOKS {
+            return false;
+        }
+        self.looks += 1;
+        self.next_look = Some(now + pause * 2);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

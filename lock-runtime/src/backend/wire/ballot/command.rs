@@ -1,0 +1,40 @@
+//! What an owner asks a node of a quorum, and what the node answers.
+
+use std::time::Duration;
+
+use crate::backend::wire::reply::Waiting;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
+
+/// A command of an owner to one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Takes the node, confirms it, or queues there.
+    Acquire { queue: bool, proposal: Proposal },
+    /// Gives the node to a waiter with a better stamp, and queues.
+    Cede { token: FencingToken },
+}
+
+/// The token that an owner proposes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proposal {
+    /// From the clock. A node whose clock is far behind it ignores it.
+    Guess(u64),
+    /// The token of another node.
+    Known(u64),
+}
+
+/// The answer of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum NodeReply {
+    /// The owner has the node. Its vote does not count for `early`: the node may have lost data.
+    Held { grant: Grant, early: Duration },
+    /// No owner has it.
+    Absent,
+    /// Another owner has it.
+    Waiting { holder: HolderId, waiting: Waiting },
+}
+
+/// Tells the holders of nodes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HolderId(pub(crate) u64);

@@ -1,0 +1,102 @@
+//! The end of an owner on all nodes.
+
+use crate::backend::wire::ballot::place::{Place, Standing};
+use crate::backend::wire::ballot::{Ballot, Phase};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::EndReply;
+use crate::lease::record::Grant;
+
+/// How an owner is ended on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It holds the node with this grant, and no waiter is known.
+    Release(Grant),
+    End,
+}
+
+impl Ballot {
+    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes where something of it may be, and how it is
+    /// ended there; `None` if it was ended before.
+    pub(crate) fn end(&mut self) -> Option<Vec<(usize, Ending)>> {
+        if self.phase == Phase::Ended {
+            return None;
+        }
+        self.phase = Phase::Ended;
+        let ending = |place: &Place| {
+            if !place.outstanding.may_be_stored() {
+                return None;
+            }
+            Some(match place.standing {
+                Standing::Held { grant, .. }
+                    if !place.is_contended() && !place.outstanding.may_arrive() =>
+                {
+                    Ending::Release(grant)
+                }
+                _ => Ending::End,
+            })
+        };
+        let places = self.places.iter_mut().enumerate();
+        let endings = places.filter_map(|(node, place)| {
+            let ending = ending(place);
+            if ending.is_none() {
+                place.ended = Some(Ok(EndReply::NotOurs));
+            }
+            Some((node, ending?))
+        });
+        Some(endings.collect())
+    }
+
+    /// The answer of `node` to an end.
+    pub(crate) fn note_end(&mut self, node: usize, ended: Result<EndReply, WireError>) {
+        let place = &mut self.places[node];
+        // A later end finds nothing where an earlier one has freed the node.
+        if !matches!(place.ended, Some(Ok(_))) {
+            place.ended = Some(ended);
+        }
+    }
+
+    /// Has the answers of nodes that failed awaited once more.
+    pub(crate) fn await_ends_again(&mut self) {
+        for place in &mut self.places {
+            place.ended.take_if(|ended| ended.is_err());
+        }
+    }
+
+    /// What the end amounts to; `None` while that depends on nodes that have not answered.
+    pub(crate) fn ended(&self) -> Option<Result<EndReply, WireError>> {
+        let count = |is: &dyn Fn(&Result<EndReply, WireError>) -> bool| {
+            let ends = self.places.iter().filter_map(|place| place.ended.as_ref());
+            ends.filter(|ended| is(ended)).count()
+        };
+        let handed_off = count(&|ended| matches!(ended, Ok(EndReply::HandedOff)));
+        let freed = handed_off + count(&|ended| matches!(ended, Ok(EndReply::Freed)));
+        let left = count(&|ended| matches!(ended, Ok(EndReply::LeftQueue)));
+        let not_ours = left + count(&|ended| matches!(ended, Ok(EndReply::NotOurs)));
+        let nodes = self.places.len();
+        let majority = self.majority();
+        if freed >= majority {
+            return Some(Ok(match handed_off {
+                0 => EndReply::Freed,
+                _ => EndReply::HandedOff,
+            }));
+        }
+        if not_ours > nodes - majority {
+            return Some(Ok(match left {
+                0 => EndReply::NotOurs,
+                _ => EndReply::LeftQueue,
+            }));
+        }
+        if self.places.iter().any(|place| place.ended.is_none()) {
+            return None;
+        }
+        let errors = self.places.iter().filter_map(|place| match &place.ended {
+            Some(Err(error)) => Some(error.clone()),
+            _ => None,
+        });
+        Some(match errors.last() {
+            Some(error) => Err(error),
+            // Some nodes freed the lock, and the others did not have it.
+            None => Ok(EndReply::NotOurs),
+        })
+    }
+}

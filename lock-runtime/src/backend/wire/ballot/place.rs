@@ -1,0 +1,152 @@
+//! An owner at one node.
+
+use std::time::Duration;
+
+use crate::backend::wire::ballot::command::{Command, HolderId};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
+use crate::backend::wire::reply::{EndReply, Waiting};
+use crate::background::moment::Moment;
+use crate::lease::record::Grant;
+
+/// An owner at one node.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(super) standing: Standing,
+    /// The command that is not answered yet.
+    pub(super) sent: Option<Sent>,
+    /// A message came since the last command.
+    pub(super) is_notified: bool,
+    /// A message came at any time: a waiter queues, or did.
+    was_notified: bool,
+    /// Tokens up to this one do not count: an unanswered `cede` named it.
+    pub(super) void: u64,
+    /// Why the last command has no answer.
+    pub(super) error: Option<WireError>,
+    /// The acquires and ends here.
+    pub(crate) outstanding: Outstanding,
+    /// The owner was ended, and an acquire was sent after that.
+    pub(crate) is_revived: bool,
+    /// The answer to the last end.
+    pub(super) ended: Option<Result<EndReply, WireError>>,
+}
+
+/// What the last answer of a node said.
+#[derive(Debug, Default)]
+pub(super) enum Standing {
+    /// Nothing, or nothing that still counts.
+    #[default]
+    Unknown,
+    /// The owner has the node. The vote was asked for at `at`. One that is early does not count: after `early_until` it
+    /// is to be asked for again.
+    Held {
+        grant: Grant,
+        at: Moment,
+        early_until: Option<Moment>,
+    },
+    /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
+    Waiting {
+        holder: HolderId,
+        waiting: Box<Waiting>,
+        is_fresh: bool,
+    },
+}
+
+/// A command under way.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) command: Command,
+    at: Moment,
+    /// The owner had a node when this was sent.
+    pub(super) looks: bool,
+    /// It was handed to a connection.
+    is_written: bool,
+}
+
+impl Place {
+    pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
+        self.is_notified = false;
+        self.sent = Some(Sent {
+            command,
+            at: now,
+            looks,
+            is_written: false,
+        });
+    }
+
+    /// The command under way is handed to a connection: from now on it may be carried out.
+    pub(crate) fn writing(&mut self, on: ConnectionId, ttl: Duration, queue: bool) {
+        self.outstanding.sending(on, ttl, queue);
+        if let Some(sent) = &mut self.sent {
+            sent.is_written = true;
+        }
+    }
+
+    /// The command under way was not written after all.
+    pub(crate) fn unwritten(&mut self, on: ConnectionId) {
+        self.outstanding.unsent(on);
+        if let Some(sent) = &mut self.sent {
+            sent.is_written = false;
+        }
+    }
+
+    /// Forgets the command under way if it was never written. Whether it was.
+    pub(crate) fn forget_unwritten(&mut self) -> bool {
+        let forgotten = self.sent.take_if(|sent| !sent.is_written);
+        forgotten.is_none()
+    }
+
+    /// The grant of this node, when it was asked for, and until when it is early.
+    pub(crate) fn held(&self) -> Option<(Grant, Moment, Option<Moment>)> {
+        match self.standing {
+            Standing::Held {
+                grant,
+                at,
+                early_until,
+            } => Some((grant, at, early_until)),
+            _ => None,
+        }
+    }
+
+    /// The other owner that has the node.
+    pub(super) fn holder(&self) -> Option<HolderId> {
+        match self.standing {
+            Standing::Waiting { holder, .. } => Some(holder),
+            _ => None,
+        }
+    }
+
+    pub(super) fn waiting(&self) -> Option<&Waiting> {
+        match &self.standing {
+            Standing::Waiting { waiting, .. } => Some(waiting),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_ceding(&self) -> bool {
+        let command = self.sent.as_ref().map(|sent| sent.command);
+        matches!(command, Some(Command::Cede { .. }))
+    }
+
+    /// The node has not answered a command for longer than `patience`.
+    pub(super) fn is_silent(&self, now: Moment, patience: Duration) -> bool {
+        let sent = self.sent.as_ref();
+        sent.is_some_and(|sent| now > sent.at + patience)
+    }
+
+    /// When the node counts as silent, if it does not answer.
+    pub(super) fn silent_at(&self, patience: Duration) -> Option<Moment> {
+        self.sent.as_ref().map(|sent| sent.at + patience)
+    }
+
+    pub(super) fn is_contended(&self) -> bool {
+        self.was_notified
+            || matches!(self.standing, Standing::Held { grant, .. } if grant.contended)
+    }
+
+    /// A message of the node names the owner.
+    pub(super) fn note_message(&mut self) {
+        self.is_notified = true;
+        self.was_notified = true;
+    }
+}

@@ -1,0 +1,139 @@
+//! What an attempt amounts to so far, for the caller that waits for it.
+
+use std::time::Duration;
+
+use crate::backend::wire::ballot::place::Place;
+use crate::backend::wire::ballot::{Ballot, LOOKS, Verdict};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Waiting;
+use crate::background::moment::Moment;
+use crate::lease::record::Grant;
+
+/// Why a node has no vote that counts.
+#[derive(Clone, Debug)]
+pub(crate) enum Reason {
+    /// It may have lost data, and its votes count after this time.
+    Early(Duration),
+    Failed(String),
+}
+
+/// What an attempt amounts to so far.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// The owner has the lock.
+    Granted { grant: Grant, at: Moment },
+    /// The answers say too little yet, or the nodes are split.
+    Open,
+    /// Another owner has the lock, or several have parts of it.
+    Waits(Waiting),
+    /// So many nodes have no vote that counts that there is no majority.
+    TooFew,
+}
+
+impl Ballot {
+    /// What the attempt amounts to now. `is_over`: nothing more is waited for.
+    pub(crate) fn progress(&self, now: Moment, is_over: bool) -> Progress {
+        match self.verdict(now) {
+            Verdict::Has { grant, at } => return Progress::Granted { grant, at },
+            // Commands that write the largest token back are due or under way.
+            Verdict::Unequal(_) if !is_over => return Progress::Open,
+            Verdict::Unequal(_) | Verdict::Open => {}
+        }
+        let majority = self.majority();
+        let others = self.most_of_another();
+        if others >= majority {
+            return self.waits(now);
+        }
+        let awaited = self.places.iter().filter(|place| place.sent.is_some());
+        let is_silent = |place: &&Place| place.is_silent(now, self.patience.with_silence);
+        let silent = awaited.clone().filter(is_silent).count();
+        let is_answer_due = awaited.clone().count() > silent;
+        let held = self.places.iter().filter(|place| self.is_held(place, now));
+        let held = held.count();
+        let answered = held + self.places.iter().filter_map(Place::holder).count();
+        let is_looking = self.is_split(now) && self.looks < LOOKS;
+        if !is_over && (is_answer_due || is_looking || answered < majority && silent > 0) {
+            return Progress::Open;
+        }
+        // A majority of early votes is none for now.
+        if answered < majority || held >= majority {
+            return Progress::TooFew;
+        }
+        self.waits(now)
+    }
+
+    /// The position of an owner that does not have the lock: the holder is who has most nodes, and the time is that
+    /// until enough nodes are free.
+    fn waits(&self, now: Moment) -> Progress {
+        let others = || {
+            self.places
+                .iter()
+                .filter_map(|place| Some((place.holder()?, place.waiting()?)))
+        };
+        let nodes_of = |holder| others().filter(|(other, _)| *other == holder).count();
+        let Some((_, most)) = others().max_by_key(|(holder, _)| nodes_of(*holder)) else {
+            return Progress::TooFew;
+        };
+        let free = self
+            .places
+            .iter()
+            .filter(|place| self.is_held(place, now))
+            .count();
+        let mut remaining: Vec<Duration> = others()
+            .map(|(_, waiting)| waiting.remaining.unwrap_or(Duration::MAX))
+            .collect();
+        remaining.sort_unstable();
+        let needed = self.majority().saturating_sub(free).max(1);
+        let remaining = remaining.get(needed - 1).copied();
+        let position = others()
+            .map(|(_, waiting)| waiting.position)
+            .filter(|&position| position > 0)
+            .min();
+        Progress::Waits(Waiting {
+            remaining: remaining.filter(|&remaining| remaining < Duration::MAX),
+            position: position.unwrap_or(0),
+            ..most.clone()
+        })
+    }
+
+    /// When there may be something to do although no node answers.
+    pub(crate) fn next_time(&self, now: Moment) -> Option<Moment> {
+        let silence = self.patience.with_silence;
+        let places = self.places.iter();
+        let silent = places.clone().filter_map(|place| place.silent_at(silence));
+        let early = places.filter_map(|place| place.held()?.2);
+        let look = self.next_look.filter(|_| self.looks < LOOKS);
+        silent
+            .chain(early)
+            .chain(look)
+            .filter(|&time| time > now)
+            .min()
+    }
+
+    /// Which nodes have no vote that counts, by number, and why.
+    pub(crate) fn reasons(&self, now: Moment) -> Vec<(usize, Reason)> {
+        let reason = |place: &Place| {
+            if let Some((_, _, early_until)) = place.held() {
+                return Some(Reason::Early(early_until?.since(now)));
+            }
+            if place.holder().is_some() {
+                return None;
+            }
+            let error = place.error.as_ref().map(ToString::to_string);
+            Some(Reason::Failed(
+                error.unwrap_or_else(|| "no answer".to_owned()),
+            ))
+        };
+        let places = self.places.iter().enumerate();
+        places
+            .filter_map(|(node, place)| Some((node, reason(place)?)))
+            .collect()
+    }
+
+    /// Whether every node without a vote refuses the owner, and would refuse it again.
+    pub(crate) fn is_refused(&self) -> bool {
+        let refuses = |place: &&Place| matches!(place.error, Some(WireError::Refused(_)));
+        let refused = self.places.iter().filter(refuses).count();
+        refused > self.places.len() - self.majority()
+    }
+}

@@ -1,0 +1,389 @@
+use super::command::{HolderId, NodeReply, Proposal};
+use super::ending::Ending;
+use super::progress::{Progress, Reason};
+use super::*;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::reply::{EndReply, Waiting};
+use crate::lease::record::Holder;
+
+const TTL: Duration = Duration::from_secs(10);
+const STAMP: u64 = 1_000;
+const TOKEN: u64 = 5_000;
+const ON: ConnectionId = ConnectionId(1);
+
+fn at(ms: u64) -> Moment {
+    Moment::from_nanos(ms * 1_000_000)
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn grant(token: u64) -> Grant {
+    Grant {
+        contended: false,
+        token: FencingToken::new(token),
+    }
+}
+
+fn vote(token: u64) -> NodeReply {
+    NodeReply::Held {
+        grant: grant(token),
+        early: Duration::ZERO,
+    }
+}
+
+fn early(token: u64, early: u64) -> NodeReply {
+    NodeReply::Held {
+        grant: grant(token),
+        early: ms(early),
+    }
+}
+
+fn of_another(holder: u64) -> NodeReply {
+    NodeReply::Waiting {
+        holder: HolderId(holder),
+        waiting: Waiting {
+            remaining: Some(ms(100 * holder)),
+            position: 1,
+            holder: Holder::Ours(format!("holder {holder}")),
+            lock: 0,
+            holds_later: false,
+        },
+    }
+}
+
+/// An owner that has asked all of so many nodes at 0 ms.
+fn asked(nodes: usize) -> Ballot {
+    let patience = Patience {
+        with_silence: ms(20),
+        before_look: ms(2),
+    };
+    let mut ballot = Ballot::new(nodes, STAMP, TTL, patience);
+    let commands = ballot.ask(true, at(0));
+    assert_eq!(commands.len(), nodes);
+    for (node, command) in commands {
+        send(&mut ballot, node, command, 0);
+    }
+    ballot
+}
+
+fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
+    ballot.sent(node, command, at(now));
+    ballot.place_mut(node).writing(ON, TTL, true);
+}
+
+/// The answers of the first nodes, all at 1 ms to what was sent at 0 ms.
+fn answered(nodes: usize, replies: impl IntoIterator<Item = NodeReply>) -> Ballot {
+    let mut ballot = asked(nodes);
+    for (node, reply) in replies.into_iter().enumerate() {
+        ballot.place_mut(node).outstanding.answered(ON);
+        ballot.answered(node, at(0), reply, at(1));
+    }
+    ballot
+}
+
+fn acquire(proposal: Proposal) -> Command {
+    let queue = true;
+    Command::Acquire { queue, proposal }
+}
+
+fn unavailable() -> WireError {
+    WireError::unavailable("the connection broke")
+}
+
+#[test]
+fn majority_with_one_token_has_the_lock_from_the_time_of_its_last_vote() {
+    let mut ballot = asked(5);
+    for (node, sent) in [(0, 3), (1, 1), (4, 2)] {
+        assert_eq!(ballot.verdict(at(4)), Verdict::Open);
+        ballot.answered(node, at(sent), vote(TOKEN), at(4));
+    }
+    let has = |at| Verdict::Has {
+        grant: grant(TOKEN),
+        at,
+    };
+    assert_eq!(ballot.verdict(at(4)), has(at(1)));
+    ballot.answered(2, at(4), vote(TOKEN), at(5));
+    assert_eq!(ballot.verdict(at(5)), has(at(2)), "three votes are enough");
+}
+
+#[test]
+fn largest_token_is_written_back_where_there_is_less() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN + 16)]);
+    let largest = FencingToken::new(TOKEN + 16);
+    assert_eq!(ballot.verdict(at(1)), Verdict::Unequal(largest));
+    let again = acquire(Proposal::Known(TOKEN + 16));
+    assert_eq!(ballot.due(true, at(1)), [(0, again)]);
+    send(&mut ballot, 0, again, 1);
+    ballot.answered(0, at(1), vote(TOKEN + 16), at(2));
+    assert!(matches!(ballot.verdict(at(2)), Verdict::Has { .. }));
+}
+
+#[test]
+fn first_proposal_is_a_guess_and_later_ones_are_tokens_of_nodes() {
+    let mut ballot = Ballot::new(3, STAMP, TTL, asked(3).patience);
+    let first = acquire(Proposal::Guess(STAMP));
+    assert_eq!(
+        ballot.ask(true, at(0)),
+        [(0, first), (1, first), (2, first)]
+    );
+    let mut ballot = answered(3, [vote(TOKEN)]);
+    ballot.unanswered(1, unavailable());
+    let later = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.ask(true, at(2)), [(0, later), (1, later)]);
+}
+
+#[test]
+fn expired_vote_is_none() {
+    let ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
+    assert!(matches!(ballot.verdict(at(9_800)), Verdict::Has { .. }));
+    assert_eq!(
+        ballot.verdict(at(9_900)),
+        Verdict::Open,
+        "the margin counts"
+    );
+}
+
+#[test]
+fn early_vote_counts_once_it_was_asked_for_again() {
+    let mut ballot = answered(3, [vote(TOKEN), early(TOKEN, 50)]);
+    assert_eq!(ballot.verdict(at(2)), Verdict::Open);
+    assert_eq!(
+        ballot.next_time(at(2)),
+        Some(at(20)),
+        "a node may be silent"
+    );
+    assert!(ballot.due(true, at(50)).is_empty());
+    assert_eq!(ballot.verdict(at(52)), Verdict::Open, "it does not ripen");
+    let again = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.due(true, at(52)), [(1, again)]);
+    send(&mut ballot, 1, again, 52);
+    ballot.answered(1, at(52), vote(TOKEN), at(53));
+    assert!(matches!(ballot.verdict(at(53)), Verdict::Has { .. }));
+}
+
+#[test]
+fn majority_of_early_votes_is_too_few() {
+    let mut ballot = answered(3, [early(TOKEN, 900), early(TOKEN, 950), vote(TOKEN)]);
+    assert!(matches!(ballot.progress(at(1), false), Progress::TooFew));
+    let early = ballot.reasons(at(1));
+    assert_eq!(early.len(), 2);
+    assert!(matches!(early[1], (1, Reason::Early(left)) if left == ms(950)));
+    let commands = ballot.due(true, at(1));
+    assert!(commands.is_empty(), "{commands:?}");
+}
+
+#[test]
+fn node_is_ceded_to_a_better_waiter_that_a_message_tells_of() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
+    assert!(ballot.due(true, at(1)).is_empty());
+    ballot.notified(0);
+    let cede = Command::Cede {
+        token: FencingToken::new(TOKEN),
+    };
+    assert_eq!(ballot.due(true, at(1)), [(0, cede)]);
+    assert!(ballot.is_contended());
+}
+
+#[test]
+fn node_is_not_ceded_where_no_other_owner_has_one() {
+    let mut ballot = answered(3, [vote(TOKEN)]);
+    ballot.notified(0);
+    assert!(ballot.due(true, at(1)).is_empty());
+}
+
+#[test]
+fn vote_does_not_count_while_it_is_ceded() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
+    let cede = Command::Cede {
+        token: FencingToken::new(TOKEN),
+    };
+    send(&mut ballot, 0, cede, 1);
+    ballot.answered(2, at(0), vote(TOKEN), at(2));
+    assert_eq!(ballot.verdict(at(2)), Verdict::Open);
+    ballot.answered(0, at(1), vote(TOKEN), at(3));
+    let kept = Verdict::Has {
+        grant: grant(TOKEN),
+        at: at(0),
+    };
+    assert_eq!(ballot.verdict(at(3)), kept, "a kept cede raises no expiry");
+}
+
+#[test]
+fn token_of_an_unanswered_cede_counts_no_more() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), vote(TOKEN)]);
+    let cede = Command::Cede {
+        token: FencingToken::new(TOKEN),
+    };
+    send(&mut ballot, 0, cede, 1);
+    ballot.unanswered(0, unavailable());
+    let commands = ballot.ask(true, at(3));
+    let above = acquire(Proposal::Known(TOKEN + 1));
+    assert_eq!(commands[0], (0, above));
+    send(&mut ballot, 0, above, 3);
+    ballot.answered(0, at(3), vote(TOKEN), at(4));
+    assert_eq!(
+        ballot.verdict(at(4)),
+        Verdict::Open,
+        "the late cede would take it"
+    );
+    send(&mut ballot, 0, above, 5);
+    ballot.answered(0, at(5), vote(TOKEN + 1), at(6));
+    assert_eq!(
+        ballot.verdict(at(6)),
+        Verdict::Unequal(FencingToken::new(TOKEN + 1))
+    );
+}
+
+#[test]
+fn split_nodes_are_looked_at_again_before_the_owner_gives_way() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
+    assert!(
+        ballot.due(true, at(1)).is_empty(),
+        "the first look is planned"
+    );
+    assert_eq!(ballot.next_time(at(1)), Some(at(3)));
+    let looks = ballot.due(true, at(3));
+    let nodes: Vec<usize> = looks.iter().map(|&(node, _)| node).collect();
+    assert_eq!(nodes, [1, 2]);
+    for (node, command) in looks {
+        send(&mut ballot, node, command, 3);
+    }
+    ballot.answered(1, at(3), of_another(1), at(4));
+    assert!(ballot.due(true, at(4)).is_empty(), "one has not answered");
+    ballot.answered(2, at(3), of_another(2), at(4));
+    let cedes = ballot.due(true, at(4));
+    assert!(
+        matches!(cedes[..], [(0, Command::Cede { .. })]),
+        "{cedes:?}"
+    );
+}
+
+#[test]
+fn owner_does_not_wait_for_a_silent_node_before_it_gives_way() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
+    for (node, command) in [ballot.due(true, at(1)), ballot.due(true, at(3))].concat() {
+        send(&mut ballot, node, command, 3);
+        ballot.answered(node, at(3), of_another(1), at(4));
+    }
+    assert!(ballot.due(true, at(4)).is_empty());
+    let due = ballot.due(true, at(21));
+    assert!(matches!(due[0], (0, Command::Cede { .. })), "{due:?}");
+}
+
+#[test]
+fn owner_keeps_its_nodes_while_another_has_a_majority() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
+    for (node, command) in [ballot.due(true, at(1)), ballot.due(true, at(3))].concat() {
+        send(&mut ballot, node, command, 3);
+        ballot.answered(node, at(3), of_another(1), at(4));
+    }
+    let commands = ballot.due(true, at(4));
+    let is_cede = |(_, command): &(usize, Command)| matches!(command, Command::Cede { .. });
+    assert!(!commands.iter().any(is_cede), "{commands:?}");
+    let Progress::Waits(waiting) = ballot.progress(at(4), false) else {
+        panic!("another owner has the lock");
+    };
+    assert_eq!(waiting.holder, Holder::Ours("holder 1".to_owned()));
+    assert_eq!(waiting.remaining, Some(ms(100)), "one more node is enough");
+}
+
+#[test]
+fn attempt_is_open_until_enough_nodes_answered() {
+    let mut ballot = asked(3);
+    assert!(matches!(ballot.progress(at(1), false), Progress::Open));
+    ballot.answered(0, at(0), of_another(1), at(1));
+    assert!(matches!(ballot.progress(at(1), false), Progress::Open));
+    ballot.unanswered(1, unavailable());
+    assert!(matches!(ballot.progress(at(1), false), Progress::Open));
+    assert!(
+        matches!(ballot.progress(at(30), false), Progress::Open),
+        "a majority needs the silent node"
+    );
+    assert!(matches!(ballot.progress(at(30), true), Progress::TooFew));
+    ballot.answered(2, at(0), of_another(2), at(31));
+    assert!(matches!(ballot.progress(at(31), false), Progress::Waits(_)));
+    let reasons = ballot.reasons(at(31));
+    assert!(
+        matches!(&reasons[..], [(1, Reason::Failed(_))]),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn silent_node_is_not_waited_for_where_the_others_are_a_majority() {
+    let ballot = answered(3, [of_another(1), of_another(2)]);
+    assert!(matches!(ballot.progress(at(1), false), Progress::Open));
+    assert!(matches!(ballot.progress(at(21), false), Progress::Waits(_)));
+}
+
+#[test]
+fn owner_is_refused_if_so_many_nodes_refuse_that_no_majority_is_left() {
+    let mut ballot = asked(3);
+    ballot.unanswered(0, WireError::refused("no right"));
+    ballot.unanswered(1, unavailable());
+    assert!(!ballot.is_refused());
+    ballot.unanswered(2, WireError::refused("no right"));
+    assert!(ballot.is_refused());
+}
+
+#[test]
+fn ended_owner_asks_no_more_and_is_ended_where_it_may_be() {
+    let mut ballot = answered(5, [vote(TOKEN), of_another(1), vote(TOKEN)]);
+    ballot.notified(2);
+    ballot.unanswered(3, unavailable());
+    let ends = ballot.end().expect("it is the first end");
+    let release = Ending::Release(grant(TOKEN));
+    let end = Ending::End;
+    assert_eq!(ends, [(0, release), (1, end), (2, end), (3, end), (4, end)]);
+    assert_eq!(ballot.end(), None);
+    ballot.notified(0);
+    assert!(ballot.due(true, at(50)).is_empty());
+}
+
+#[test]
+fn node_that_was_never_asked_needs_no_end() {
+    let patience = asked(3).patience;
+    let mut ballot = Ballot::new(3, STAMP, TTL, patience);
+    assert_eq!(ballot.end(), Some(Vec::new()));
+    assert!(matches!(ballot.ended(), Some(Ok(EndReply::NotOurs))));
+}
+
+#[test]
+fn lock_is_freed_when_a_majority_says_so() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), vote(TOKEN)]);
+    ballot.end();
+    ballot.note_end(0, Ok(EndReply::Freed));
+    assert!(ballot.ended().is_none());
+    ballot.note_end(1, Err(unavailable()));
+    ballot.note_end(2, Ok(EndReply::NotOurs));
+    assert!(matches!(ballot.ended(), Some(Err(_))), "it is not known");
+    ballot.await_ends_again();
+    assert!(ballot.ended().is_none());
+    ballot.note_end(1, Ok(EndReply::HandedOff));
+    assert!(matches!(ballot.ended(), Some(Ok(EndReply::HandedOff))));
+}
+
+#[test]
+fn lock_was_lost_if_so_many_nodes_deny_it_that_no_majority_is_left() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), vote(TOKEN)]);
+    ballot.end();
+    ballot.note_end(0, Ok(EndReply::NotOurs));
+    assert!(ballot.ended().is_none());
+    ballot.note_end(1, Ok(EndReply::LeftQueue));
+    assert!(matches!(ballot.ended(), Some(Ok(EndReply::LeftQueue))));
+}
+
+#[test]
+fn command_that_was_not_written_is_forgotten() {
+    let mut ballot = asked(3);
+    assert!(ballot.place_mut(0).forget_unwritten(), "it was written");
+    ballot.place_mut(0).unwritten(ON);
+    assert!(!ballot.place_mut(0).forget_unwritten());
+    assert_eq!(
+        ballot.ask(true, at(1)).len(),
+        1,
+        "only it may be asked again"
+    );
+}

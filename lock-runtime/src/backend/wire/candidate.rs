@@ -1,0 +1,31 @@
+//! An owner as the nodes of a quorum know it.
+
+use tokio::sync::Notify;
+
+use crate::backend::wire::ballot::Ballot;
+use crate::backend::wire::queue_entry::QueueEntry;
+use crate::background::sync::Mutex;
+use crate::key::NameSet;
+
+/// An owner that asks for the votes of several nodes.
+///
+/// Shared, since its commands outlive the attempt that sent them: a slow node may answer after a majority has.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) entry: QueueEntry,
+    pub(crate) names: NameSet,
+    pub(crate) ballot: Mutex<Ballot>,
+    /// A message came, or a command that no attempt waits for was answered.
+    pub(crate) changed: Notify,
+}
+
+impl Candidate {
+    pub(crate) fn new(entry: QueueEntry, names: NameSet, ballot: Ballot) -> Candidate {
+        Candidate {
+            entry,
+            names,
+            ballot: Mutex::new(ballot),
+            changed: Notify::new(),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The entry of an owner in a queue.
+
+use std::sync::Arc;
+
+use crate::lease::owner_id::OwnerId;
+
+/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
+/// a share.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueEntry {
+    pub(crate) owner_id: OwnerId,
+    pub(crate) label: Arc<str>,
+}
+
+impl QueueEntry {
+    /// The parts that make up the entry, for writing it without allocating.
+    pub(crate) fn parts(&self) -> [&str; 4] {
+        [self.owner_id.as_str(), " ", &self.label, ""]
+    }
+}
