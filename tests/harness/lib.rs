@@ -13,6 +13,7 @@ mod monitor;
 mod port;
 mod process;
 mod proxy;
+mod quorum;
 mod raw;
 pub mod rounds;
 pub mod rows;
@@ -31,6 +32,7 @@ pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
+pub use quorum::{QUORUM_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url};
 pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };

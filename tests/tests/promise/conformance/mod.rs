@@ -197,4 +197,5 @@ suite!(
     crate::conformance::store::OverUnix
 );
 suite!(redis_sentinel, crate::conformance::store::BehindSentinel);
+suite!(exclusive quorum, crate::conformance::store::OnQuorum);
 suite!(redis_cluster, crate::conformance::store::OnCluster);

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use harness::{
-    Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisServer, TlsServer, sentinel_of,
-    sentinel_url,
+    Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisQuorum, RedisServer, TlsServer,
+    sentinel_of, sentinel_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
@@ -23,6 +24,11 @@ pub(crate) trait Store: Send + Sync + 'static {
     /// A part of how errors of other clients name a holder in this process.
     fn holder(&self) -> String {
         format!("(pid {})", std::process::id())
+    }
+
+    /// The longest ttl that a caller may ask for.
+    fn longest_ttl(&self) -> Duration {
+        Duration::from_secs(24 * 3600)
     }
 
     /// Whether nothing but fences is left of the locks.
@@ -225,6 +231,55 @@ impl Store for BehindSentinel {
     }
 }
 
+/// On a quorum of three nodes, as a user with minimal permissions. The cases that run at a time share the nodes: each has
+/// a prefix of its own.
+pub(crate) struct OnQuorum {
+    quorum: Arc<RedisQuorum>,
+    url: String,
+    prefix: String,
+}
+
+impl OnQuorum {
+    /// The quorum of the cases that run now. It ends with the last of them.
+    fn shared() -> Arc<RedisQuorum> {
+        static SHARED: Mutex<Weak<RedisQuorum>> = Mutex::new(Weak::new());
+        shared(&SHARED, RedisQuorum::start)
+    }
+}
+
+impl Store for OnQuorum {
+    fn open() -> OnQuorum {
+        let (quorum, prefix) = (OnQuorum::shared(), unique_prefix());
+        quorum.mark(&prefix);
+        OnQuorum {
+            url: quorum.url_of_service(),
+            quorum,
+            prefix,
+        }
+    }
+
+    fn client(&self) -> LockClient {
+        self.builder().build().expect("the settings are valid")
+    }
+
+    fn builder(&self) -> LockClientBuilder {
+        patient(&*self.url).prefix(self.prefix.as_str())
+    }
+
+    fn longest_ttl(&self) -> Duration {
+        RedisQuorum::DELAY
+    }
+
+    async fn is_empty(&self) -> bool {
+        for node in &self.quorum.nodes {
+            if !has_fences_alone_with(node, &self.prefix).await {
+                return false;
+            }
+        }
+        true
+    }
+}
+
 /// On a cluster of three primaries, which the cases that run at a time share: each has a prefix of its own.
 pub(crate) struct OnCluster {
     cluster: Arc<RedisCluster>,
@@ -235,22 +290,15 @@ impl OnCluster {
     /// The cluster of the cases that run now. It ends with the last of them.
     fn shared() -> Arc<RedisCluster> {
         static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let cluster = Arc::new(RedisCluster::with(3, 0));
-            *shared = Arc::downgrade(&cluster);
-            cluster
-        })
+        shared(&SHARED, || RedisCluster::with(3, 0))
     }
 }
 
 impl Store for OnCluster {
     fn open() -> OnCluster {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         OnCluster {
             cluster: OnCluster::shared(),
-            prefix: format!("lock:{number}:"),
+            prefix: unique_prefix(),
         }
     }
 
@@ -264,15 +312,28 @@ impl Store for OnCluster {
 
     async fn is_empty(&self) -> bool {
         for node in &self.cluster.nodes {
-            for start in ["", "{"] {
-                let pattern = format!("{start}{}*", self.prefix);
-                if !has_fences_alone_of(node, &pattern).await {
-                    return false;
-                }
+            if !has_fences_alone_with(node, &self.prefix).await {
+                return false;
             }
         }
         true
     }
+}
+
+/// What the cases that run now share. It ends with the last of them.
+fn shared<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc<T> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let started = Arc::new(start());
+        *shared = Arc::downgrade(&started);
+        started
+    })
+}
+
+/// A prefix that no other case has.
+fn unique_prefix() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("lock:{}:", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A client that waits for answers as long as a busy machine takes: no case is about a silent server.
@@ -284,6 +345,17 @@ async fn has_fences_alone(server: &RedisServer) -> bool {
     has_fences_alone_of(server, "*").await
 }
 
+/// Of the locks with this prefix.
+async fn has_fences_alone_with(server: &RedisServer, prefix: &str) -> bool {
+    for start in ["", "{"] {
+        let pattern = format!("{start}{prefix}*");
+        if !has_fences_alone_of(server, &pattern).await {
+            return false;
+        }
+    }
+    true
+}
+
 async fn has_fences_alone_of(server: &RedisServer, pattern: &str) -> bool {
     let mut connection = server.async_connection().await;
     let keys: Vec<String> = redis::cmd("KEYS")
@@ -291,5 +363,7 @@ async fn has_fences_alone_of(server: &RedisServer, pattern: &str) -> bool {
         .query_async(&mut connection)
         .await
         .expect("the server lists its keys");
-    keys.iter().all(|key| key.ends_with(":f"))
+    // And the marker of a quorum's node.
+    let stays = |key: &String| key.ends_with(":f") || key.ends_with("}:n");
+    keys.iter().all(stays)
 }
