@@ -362,19 +362,17 @@ impl Ballot {
             .count();
         self.places.iter().all(is_known)
             && held < self.majority()
-            && self.most_of_another() < self.majority()
+            && self.most_of_another(now) < self.majority()
     }
 
-    /// How many nodes the other owner has that has most.
-    fn most_of_another(&self) -> usize {
-        let of = |holder: HolderId| {
-            let places = self.places.iter();
-            places
-                .filter(|place| place.holder() == Some(holder))
-                .count()
-        };
-        let holders = self.places.iter().filter_map(Place::holder);
-        holders.map(of).max().unwrap_or(0)
+    /// How many nodes the other owner has that has most. A node that is being asked again may have changed hands.
+    fn most_of_another(&self, now: Moment) -> usize {
+        let silence = self.patience.with_silence;
+        let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
+        let known = self.places.iter().filter(is_known);
+        let holders = known.filter_map(Place::holder);
+        let of = |holder| holders.clone().filter(|other| *other == holder).count();
+        holders.clone().map(of).max().unwrap_or(0)
     }
 
     /// Whether the nodes of others are to be looked at again now.

@@ -14,10 +14,7 @@ end
 if not till then
   return failure
 end
--- A stamp that is so far off is that of a clock that is wrong.
-if stamp < now - 60000000 or stamp > now + 1000000 then
-  stamp = now
-end
+stamp = plausible(stamp)
 
 local value = call('GET', K)
 if value and owner_of(value) == owner then

@@ -2,7 +2,7 @@
 -- and quorum_node.lua.
 -- Gives K to a waiter with a better stamp, and queues the caller. Does nothing if K has another token, or there is no
 -- such waiter. A late copy finds another token. Answers as acquire does.
-local entry, named, stamp = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local entry, named, stamp = ARGV[1], ARGV[2], plausible(tonumber(ARGV[3]))
 local owner = owner_of(entry)
 
 local fence, failure = read_fence()

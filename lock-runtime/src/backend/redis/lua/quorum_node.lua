@@ -67,6 +67,11 @@ local function is_before(ticket, waiter, stamp, caller)
   return ticket < stamp or ticket == stamp and waiter < caller
 end
 
+-- A stamp that is a minute behind or a second ahead is that of a clock that is wrong.
+local function plausible(stamp)
+  return stamp >= now - 60000000 and stamp <= now + 1000000 and stamp or now
+end
+
 -- The answer to an owner that has K.
 local function held(value, till)
   return { value:sub(23, 39), early(till), now }

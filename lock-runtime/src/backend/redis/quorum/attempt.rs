@@ -31,34 +31,53 @@ pub(super) async fn acquire(
 ) -> Result<Answered<AcquireReply>, WireError> {
     let until = nodes.until();
     let mut attempt = Attempt::begin(nodes, candidate);
-    let mut commands = candidate.ballot.lock().ask(queue, CLOCK.now());
+    let commands = candidate.ballot.lock().ask(queue, CLOCK.now());
+    attempt.send(commands, queue, until);
+    let mut is_over = false;
     loop {
-        attempt.send(commands, queue, until);
-        let is_over = attempt.wait(until).await;
-        let now = CLOCK.now();
-        let mut ballot = candidate.ballot.lock();
-        match ballot.progress(now, is_over) {
-            Progress::Granted { grant, at } => {
-                ballot.hold(grant.token);
-                let answer = AcquireReply::Granted(grant);
-                return Ok(Answered { at, answer });
-            }
-            Progress::Waits(waiting) => {
-                let answer = AcquireReply::Waiting(waiting);
-                return Ok(Answered { at: now, answer });
-            }
-            Progress::TooFew => {
-                let (reasons, is_refused) = (ballot.reasons(now), ballot.is_refused());
-                drop(ballot);
-                return Err(nodes.too_few(&reasons, is_refused));
-            }
-            Progress::Open => {
-                // Who only tries is told that the lock is busy if others have it. While all callers have parts of it,
-                // one of them must get it: they queue.
-                queue |= ballot.is_split(now);
-                commands = ballot.due(queue, now);
-            }
+        match next(nodes, candidate, &mut queue, is_over) {
+            Next::Done(outcome) => return outcome,
+            Next::Ask(commands) => attempt.send(commands, queue, until),
         }
+        is_over = attempt.wait(until).await;
+    }
+}
+
+/// What an attempt does next.
+enum Next {
+    Done(Result<Answered<AcquireReply>, WireError>),
+    /// It sends these commands, of which there may be none, and waits.
+    Ask(Vec<(usize, Command)>),
+}
+
+fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
+    let now = CLOCK.now();
+    let mut ballot = candidate.ballot.lock();
+    let progress = ballot.progress(now, is_over);
+    if let Progress::Granted { grant, at } = progress {
+        ballot.hold(grant.token);
+        let answer = AcquireReply::Granted(grant);
+        return Next::Done(Ok(Answered { at, answer }));
+    }
+    if !is_over {
+        // A caller that only tries is told that the lock is busy if another has it. While callers have parts of it, one of
+        // them must get it: they queue.
+        *queue |= matches!(progress, Progress::Open) && ballot.is_split(now);
+        let commands = ballot.due(*queue, now);
+        if !commands.is_empty() {
+            return Next::Ask(commands);
+        }
+    }
+    match progress {
+        Progress::Waits(waiting) => {
+            let answer = AcquireReply::Waiting(waiting);
+            Next::Done(Ok(Answered { at: now, answer }))
+        }
+        Progress::TooFew => {
+            let (reasons, is_refused) = (ballot.reasons(now), ballot.is_refused());
+            Next::Done(Err(nodes.too_few(&reasons, is_refused)))
+        }
+        Progress::Granted { .. } | Progress::Open => Next::Ask(Vec::new()),
     }
 }
 
@@ -168,13 +187,13 @@ fn task(
             Ok((at, reply)) => ballot.answered(node, at, reply, now),
             Err(error) => ballot.unanswered(node, error),
         }
-        let (phase, is_driven) = (ballot.phase(), ballot.is_driven);
-        let has = !is_driven && matches!(ballot.verdict(now), Verdict::Has { .. });
+        let phase = ballot.phase();
+        let has_votes = !ballot.is_driven && ballot.verdict(now) != Verdict::Open;
         let is_revived = ballot.place(node).is_revived;
         drop(ballot);
         match phase {
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
-            Phase::Acquires if has => nodes.wake(&candidate),
+            Phase::Acquires if has_votes => nodes.wake(&candidate),
             _ => {}
         }
     })

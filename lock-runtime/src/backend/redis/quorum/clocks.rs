@@ -1,6 +1,6 @@
 //! What the answers of the nodes say about time: stamps of this client, clocks that are off, and how long answers take.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::backend::wire::ballot::patience::Patience;
 use crate::background::moment::Moment;
@@ -55,9 +55,13 @@ impl Clocks {
     }
 
     /// The place of a caller that begins to ask now in the order of all waiters, and the token that it proposes: the
-    /// time on the foremost node when its request arrives there. 0 before any node was heard.
+    /// time on the foremost node when its request arrives there. Before any node was heard, it is this machine's time:
+    /// all nodes must be given the same.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
-        let Some(lead) = self.lead else { return 0 };
+        let Some(lead) = self.lead else {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            return now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0));
+        };
         let room = self.round_trip().as_secs_f64() * 1e6 / 8.0;
         (micros(now) + lead + room).max(0.0) as u64
     }
@@ -122,7 +126,10 @@ mod tests {
     #[test]
     fn stamp_is_the_time_on_the_foremost_node_when_the_request_arrives() {
         let mut clocks = Clocks::new(3);
-        assert_eq!(clocks.stamp(at(5)), 0, "no node was heard");
+        assert!(
+            clocks.stamp(at(5)) > UNIX - 86_400_000_000 * 365,
+            "no node was heard"
+        );
         for (node, ahead) in [(0, 0), (1, 20_000), (2, -20_000)] {
             hear(&mut clocks, node, 0, ahead);
         }

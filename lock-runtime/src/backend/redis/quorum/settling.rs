@@ -33,10 +33,14 @@ pub(super) async fn end(
         in_flight: InFlight::default(),
     };
     let begun = candidate.ballot.lock().end();
+    // The same on all nodes, so that the next owner has one token everywhere.
+    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
     for (node, ending) in begun.iter().flatten().copied() {
         let ending = if contended { Ending::End } else { ending };
-        ends.in_flight
-            .push(node, settle(nodes.clone(), candidate.clone(), node, ending));
+        ends.in_flight.push(
+            node,
+            settle(nodes.clone(), candidate.clone(), node, ending, proposal),
+        );
     }
     if begun.is_none() {
         candidate.ballot.lock().await_ends_again();
@@ -65,7 +69,14 @@ pub(super) async fn end(
 /// Ends an owner on one node once more: a command of it came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     candidate.ballot.lock().place_mut(node).is_revived = false;
-    let task = settle(nodes.clone(), candidate.clone(), node, Ending::End);
+    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
+    let task = settle(
+        nodes.clone(),
+        candidate.clone(),
+        node,
+        Ending::End,
+        proposal,
+    );
     nodes.background.spawn(task);
 }
 
@@ -87,6 +98,7 @@ fn settle(
     candidate: Arc<Candidate>,
     node: usize,
     mut ending: Ending,
+    proposal: u64,
 ) -> NodeTask {
     // Counted here and not in the task: a shutdown may look before the task is run.
     let mut counted = Some(nodes.unsettled.one());
@@ -94,7 +106,7 @@ fn settle(
         let mut settling: Option<Settling> = None;
         loop {
             let is_last = settling.is_some_and(|settling| settling.is_last(Instant::now()));
-            let ended = end_at(&nodes, &candidate, node, ending).await;
+            let ended = end_at(&nodes, &candidate, node, ending, proposal).await;
             if let Ok(EndReply::Contended) = ended {
                 ending = Ending::End;
                 continue;
@@ -141,6 +153,7 @@ async fn end_at(
     candidate: &Candidate,
     node: usize,
     ending: Ending,
+    proposal: u64,
 ) -> Result<EndReply, WireError> {
     let note = |event: SendEvent| {
         let mut ballot = candidate.ballot.lock();
@@ -164,7 +177,6 @@ async fn end_at(
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
         Ending::End => {
-            let proposal = nodes.clocks.lock().stamp(CLOCK.now());
             let call = ScriptCall {
                 script: &SCRIPTS.end,
                 names,

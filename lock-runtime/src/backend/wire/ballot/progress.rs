@@ -39,20 +39,21 @@ impl Ballot {
             Verdict::Unequal(_) if !is_over => return Progress::Open,
             Verdict::Unequal(_) | Verdict::Open => {}
         }
-        let majority = self.majority();
-        let others = self.most_of_another();
-        if others >= majority {
-            return self.waits(now);
-        }
         let awaited = self.places.iter().filter(|place| place.sent.is_some());
         let is_silent = |place: &&Place| place.is_silent(now, self.patience.with_silence);
         let silent = awaited.clone().filter(is_silent).count();
-        let is_answer_due = awaited.clone().count() > silent;
+        if !is_over && awaited.count() > silent {
+            return Progress::Open;
+        }
+        let majority = self.majority();
+        if self.most_of_another(now) >= majority {
+            return self.waits(now);
+        }
         let held = self.places.iter().filter(|place| self.is_held(place, now));
         let held = held.count();
         let answered = held + self.places.iter().filter_map(Place::holder).count();
         let is_looking = self.is_split(now) && self.looks < LOOKS;
-        if !is_over && (is_answer_due || is_looking || answered < majority && silent > 0) {
+        if !is_over && (is_looking || answered < majority && silent > 0) {
             return Progress::Open;
         }
         // A majority of early votes is none for now.
