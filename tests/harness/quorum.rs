@@ -9,7 +9,7 @@ use crate::scene::ask;
 use crate::server::RedisServer;
 
 /// What the user of a quorum's nodes needs beside [`RIGHTS`].
-pub const QUORUM_RIGHTS: &[&str] = &["+info"];
+pub const QUORUM_RIGHTS: &[&str] = &["+info", "+zrank"];
 
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]

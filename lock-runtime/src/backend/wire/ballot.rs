@@ -14,6 +14,7 @@ pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
 
+use std::mem;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, HolderId, NodeReply, Proposal};
@@ -47,6 +48,10 @@ pub(crate) enum Verdict {
     Has { grant: Grant, at: Moment },
 }
 
+/// How far a stamp may be off a node's clock (µs), as in quorum_queue.lua.
+const MAX_BEHIND: u64 = 60_000_000;
+const MAX_AHEAD: u64 = 1_000_000;
+
 /// How often an owner looks at the nodes of others before it waits for messages alone.
 const LOOKS: u32 = 3;
 
@@ -56,6 +61,8 @@ pub(crate) struct Ballot {
     places: Box<[Place]>,
     /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
     stamp: u64,
+    /// Whether a node has answered, and so said what time it is.
+    is_answered: bool,
     ttl: Duration,
     patience: Patience,
     /// The largest token of a node.
@@ -73,6 +80,7 @@ impl Ballot {
         Ballot {
             places: (0..nodes).map(|_| Place::default()).collect(),
             stamp,
+            is_answered: false,
             ttl,
             patience,
             largest: 0,
@@ -247,6 +255,19 @@ impl Ballot {
                     *is_fresh = false;
                 }
             }
+        }
+    }
+
+    /// A node has said what time it is (µs). Nodes take a stamp that is far off for their own time, and the owner must not
+    /// believe that it came before all who came since.
+    pub(crate) fn note_time(&mut self, node_now: u64) {
+        let is_first = !mem::replace(&mut self.is_answered, true);
+        let (behind, ahead) = (
+            node_now.saturating_sub(self.stamp),
+            self.stamp.saturating_sub(node_now),
+        );
+        if is_first && (behind > MAX_BEHIND || ahead > MAX_AHEAD) {
+            self.stamp = node_now;
         }
     }
 

@@ -1,78 +1,76 @@
--- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua and quorum_node.lua. Also the poll of a waiter, and of an
--- owner that has this node and others not yet. Sent twice, it has the effect of one.
--- Answers { flag+token, ms for which the vote does not count, time (µs) } if the caller holds K, else
--- { remaining ms, position, the first bytes of K's value, time }.
-local stamp, delay = tonumber(ARGV[3]), ARGV[6]
-local fence, failure = read_fence()
-local proposed, till
-if fence then
-  proposed, failure = proposed_token(ARGV[4], delay)
+-- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua: K is taken, a waiter
+-- queues, or the node may have lost data. Also the poll of a waiter, and of an owner that lacks votes of other nodes.
+-- Sent twice, it has the effect of one. p is the token that the client proposes, see `proposed_token`.
+-- Answers as `held` if the caller has K, else as `waits`.
+local marker = read_marker(M, boot, delay)
+if marker.err then
+  return marker
 end
-if proposed then
-  till, failure = read_marker(M, ARGV[5], delay, true)
-end
-if not till then
+local proposed, failure = proposed_token(ARGV[4], delay)
+if not proposed then
   return failure
 end
-stamp = plausible(stamp)
 
+local fence
 local value = call('GET', K)
 if value and owner_of(value) == owner then
   local token = tonumber(value:sub(24, 39))
-  if token < till and till <= now then
-    -- A token of the time in which votes did not count may be below one that was lost.
-    token = tonumber(mint(fence, proposed))
-  elseif proposed > token then
-    token = proposed
-    raise_fence(fence, token)
+  -- A token of the time when votes did not count may be below one that this node has lost.
+  local is_early = token < marker.till and marker.till <= now
+  -- Reads neither F nor Q, unless the token rises: else a vote can be confirmed in any state of these.
+  if is_early or proposed > token then
+    fence, failure = read_fence()
+    if not fence then
+      return failure
+    end
   end
-  value = owner .. value:sub(23, 23) .. string.format('%016.0f', token) .. value:sub(40)
-  -- Raised, and never lowered: a late command must not shorten a renewed lease.
-  call('SET', K, value, 'PX', math.max(call('PTTL', K), tonumber(ttl)))
-  return held(value, till)
+  raise_expiry(ttl)
+  write_marker(M, boot, delay, marker)
+  if fence then
+    local digits = is_early and mint(fence, proposed) or raise_fence(fence, proposed)
+    call('SETRANGE', K, '23', digits)
+    value = value:sub(1, 23) .. digits
+  end
+  return held(value, marker)
 end
 
+-- Read even if K is held, so that a waiter that could never be granted the lock fails now.
+fence, failure = read_fence()
+if not fence then
+  return failure
+end
+-- Heartbeats included. An empty queue is not read any further.
 local members = call('ZCARD', Q)
-local ticket = members > 0 and call('ZSCORE', Q, entry)
-local own_stamp = tonumber(ticket or stamp)
+-- An entry keeps its stamp while it is alive. Without one, a stamp that is far off counts as of now.
+local ticket = members > 0 and alive_for(owner) > 0 and call('ZSCORE', Q, entry)
+local stamp = tonumber(ticket or ARGV[3])
+if not ticket and (stamp < now - MAX_BEHIND_US or stamp > now + MAX_AHEAD_US) then
+  stamp = now
+end
 
+-- What is written first needs memory, here and below: a server without it refuses before anything is written.
+write_marker(M, boot, delay, marker)
 local granted, removed, token
 if not value then
-  removed = {}
-  for _, waiter in ipairs(read_queue()) do
-    local id = owner_of(waiter)
-    if id == owner or not is_before(call('ZSCORE', Q, waiter), waiter, own_stamp, entry) then
-      break
-    end
-    local alive = alive_for(id)
-    if alive <= 0 then
-      add_members(removed, waiter)
-    elseif accepts(id, alive) then
-      granted = waiter
-      break
-    end
-  end
-  granted = granted or entry
+  local head
+  head, removed = choose(waiters_before(entry, stamp))
+  granted = head or entry
   add_members(removed, granted)
-  -- SET comes first: a server out of memory refuses it before anything is written.
   token = mint(fence, proposed)
   if granted == entry then
-    local left = members - call('ZREM', Q, unpack(removed))
-    return held(grant(entry, ttl, token, left), till)
+    return held(grant(entry, ttl, token, members - call('ZREM', Q, unpack(removed))), marker)
   end
 end
 
+-- A ttl without a sign asks to queue.
 local queues = ttl == ARGV[2]
 local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
-  local is_new = not ticket
-  ticket = own_stamp
-  enqueue(entry, ticket)
-  if value and value:sub(23, 23) == ' ' and value:match(UNFLAGGED) then
-    call('SETRANGE', K, '22', '+')
-    notify(owner_of(value))
-  elseif is_new and value and value:sub(23, 23) == '+' and call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', '1')[1] == entry then
-    -- The holder may have this node alone, and then gives it to a caller with a better stamp.
+  -- `join_queue` notifies K's owner of the first waiter. It is also told of a new head, since it may have this node
+  -- alone, and then cedes it to a better stamp.
+  local is_new_head = not ticket and value and value:match(FLAGGED) and is_first(entry, stamp)
+  ticket = join_queue(entry, stamp, members, value)
+  if is_new_head then
     notify(owner_of(value))
   end
 end
@@ -84,6 +82,4 @@ end
 if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
-local answer = waiting(ticket, 1, value)
-answer[4] = now
-return answer
+return waits(entry, ticket, value)

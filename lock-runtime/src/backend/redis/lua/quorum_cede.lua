@@ -1,49 +1,45 @@
--- KEYS K F Q M, ARGV owner+label, token of K, stamp (µs), boot, delay in ms. Follows grant.lua, choose.lua, queue.lua
--- and quorum_node.lua.
--- Gives K to a waiter with a better stamp, and queues the caller. Does nothing if K has another token, or there is no
--- such waiter. A late copy finds another token. Answers as acquire does.
-local entry, named, stamp = ARGV[1], ARGV[2], plausible(tonumber(ARGV[3]))
+-- Follows grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua. KEYS K F Q M, ARGV owner+label, token
+-- (16 digits), stamp (µs), boot, delay in ms.
+-- Gives K, if it has exactly that token, to a live waiter with a better stamp, and has the caller queue. A late copy
+-- finds another token. Without such a waiter it writes nothing, not even an expiry: the vote stays as old as it was.
+-- Answers as acquire does. The value is empty, and 0 ms remain, if K is absent.
+local entry, stamp = ARGV[1], tonumber(ARGV[3])
 local owner = owner_of(entry)
 
-local fence, failure = read_fence()
-local till
-if fence then
-  till, failure = read_marker(KEYS[4], ARGV[4], ARGV[5], false)
-end
-if not till then
-  return failure
+local marker = read_marker(KEYS[4], ARGV[4], ARGV[5])
+if marker.err then
+  return marker
 end
 local value = call('GET', K)
-if not value then
-  return { 0, 0, '', now }
-end
-if owner_of(value) == owner then
-  local granted, removed, is_named = nil, {}, true
-  is_named = value:sub(24, 39) == named -- control: token_of_a_cede
-  if is_named then
-    for _, waiter in ipairs(read_queue()) do
-      local id = owner_of(waiter)
-      if id == owner or not is_before(call('ZSCORE', Q, waiter), waiter, stamp, entry) then
-        break
-      end
-      local alive = alive_for(id)
-      if alive <= 0 then
-        add_members(removed, waiter)
-      elseif accepts(id, alive) then
-        granted = waiter
-        break
-      end
-    end
+if value and owner_of(value) == owner then
+  local is_named = true
+  is_named = value:sub(24, 39) == ARGV[2] -- control: token_of_a_cede
+  if not is_named then
+    return held(value, marker)
   end
-  if not granted then
-    return held(value, till)
+  local fence, failure = read_fence()
+  if not fence then
+    return failure
   end
+  -- A stamp of long ago is kept: the caller may have waited that long.
+  if stamp > now + MAX_AHEAD_US then
+    stamp = now
+  end
+  local head, removed = choose(waiters_before(entry, stamp))
+  if not head then
+    return held(value, marker)
+  end
+  -- SET comes first: a server out of memory refuses it before anything is written.
   local token = new_token(fence)
+  -- Before members are removed, so that Q is not empty in between.
   enqueue(entry, stamp)
-  add_members(removed, granted)
+  add_members(removed, head)
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
-  value = grant(granted, CLAIM_MS, token, remaining)
+  return waits(entry, true, grant(head, CLAIM_MS, token, remaining))
 end
-local answer = waiting(call('ZSCORE', Q, entry), 1, value)
-answer[4] = now
+
+local answer = waits(entry, alive_for(owner) > 0 and call('ZSCORE', Q, entry), value or '')
+if not value then
+  answer[1] = 0
+end
 return answer

@@ -1,5 +1,6 @@
--- KEYS K F Q, ARGV owner+label, proposed token, delay in ms. Follows grant.lua, choose.lua and quorum_node.lua.
--- Afterwards the owner neither holds nor queues. The next one gets the proposed token, as other nodes give it.
+-- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV owner+label, p, delay in ms.
+-- Afterwards the owner neither holds nor queues. p is proposed for the token of the next owner, so that all nodes give
+-- it the same one. A successor is not named: it queues by its own stamp.
 -- Answers, if K was the owner's: 1 freed, 2 handed off to the head of the queue. Otherwise: 3 left the queue, 0 K is
 -- absent, -1 K is another owner's.
 local entry = ARGV[1]
@@ -12,7 +13,7 @@ if not value or owner_of(value) ~= owner then
 end
 
 -- Without a fence or a queue the lock cannot be granted, but K must not stay.
-local fence, waiters, proposed = read_fence(), read_queue(), proposed_token(ARGV[2], ARGV[3])
+local fence, waiters = read_fence(), read_queue()
 if not fence or waiters.err then
   call('DEL', K)
   return 1
@@ -28,5 +29,5 @@ if not head then
 end
 add_members(removed, head)
 local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
-grant(head, CLAIM_MS, mint(fence, proposed or 0), remaining)
+grant(head, CLAIM_MS, mint(fence, proposed_token(ARGV[2], ARGV[3]) or 0), remaining)
 return 2

@@ -1,28 +1,33 @@
--- KEYS K F Q M, ARGV owner+label, ttl in ms, token (16 digits), boot, delay in ms. Follows grant.lua and quorum_node.lua.
--- For a holder that a majority has just confirmed: writes K on a node that has lost it. Answers as acquire, or nil if
--- another owner has K.
-local entry, ttl, token = ARGV[1], ARGV[2], ARGV[3]
+-- Follows grant.lua and quorum_node.lua. KEYS K F Q M, ARGV owner+label, ttl in ms, token (16 digits), boot, delay in
+-- ms.
+-- The renewal of a holder that a majority has just confirmed: it also writes K on a node that has lost it, with the
+-- holder's token. Answers as acquire does, or nil if another owner has K.
+local entry, ttl, boot, delay = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
 local owner = owner_of(entry)
 
-local fence, failure = read_fence()
-local till
-if fence then
-  till, failure = read_marker(KEYS[4], ARGV[4], ARGV[5], true)
-end
-if not till then
-  return failure
+local marker = read_marker(KEYS[4], boot, delay)
+if marker.err then
+  return marker
 end
 local value = call('GET', K)
 if value and owner_of(value) ~= owner then
+  write_marker(KEYS[4], boot, delay, marker)
   return nil
 end
+-- Reads neither F nor Q: a lease can be renewed in any state of these and of the server.
 if value then
-  if call('PTTL', K) < tonumber(ttl) then
-    call('PEXPIRE', K, ttl)
-  end
-  return held(value, till)
+  raise_expiry(ttl)
+  write_marker(KEYS[4], boot, delay, marker)
+  return held(value, marker)
 end
-raise_fence(fence, tonumber(token))
+
+local fence, failure = read_fence()
+if not fence then
+  return failure
+end
 local members = call('ZCARD', Q)
+write_marker(KEYS[4], boot, delay, marker)
+-- Before K, so that no token is in K that F does not have.
+local token = raise_fence(fence, tonumber(ARGV[3]))
 local removed = members > 0 and call('ZREM', Q, entry, owner) or 0
-return held(grant(entry, ttl, token, members - removed), till)
+return held(grant(entry, ttl, token, members - removed), marker)

@@ -1,50 +1,53 @@
 -- Part of the scripts of a quorum's node, after grant.lua.
 --
--- M, the marker of the node: `boot delay until`. A server that restarts has another boot, and one that lost all has no
--- M. In both cases it may have lost locks. Its votes do not count before `until` (µs), which is after the end of every
--- lease that it may have lost: no lease is longer than the delay (ms).
--- Q: the ticket is the stamp that the client chose, so that all nodes have one order.
+-- M, the node's marker: `boot delay until`, without expiry. A server that was started again has another boot, and one
+--   that lost its data has no M. It may have lost locks. So its votes do not count before `until` (µs), when every
+--   lease that it may have lost is over: no lease is longer than the delay (ms).
+-- Q: the ticket is the stamp that the client chose. So waiters have one order on all nodes: stamp, then entry.
+-- F: as on one server. A grant's token is not below the one that the client proposes, so that nodes agree on it.
 
--- The time until which votes of this node do not count. Nil, and the error to answer, if another client has another
--- delay. The marker is written if `writes`.
-local function read_marker(M, boot, delay, writes)
+-- M as { till, is_new }, or an error: M's, or that clients have different delays. Writes nothing.
+local function read_marker(M, boot, delay)
   local text = redis.pcall('GET', M)
   if type(text) == 'table' then
-    return nil, text
+    return text
   end
-  local known, of_delay, till = (text or ''):match('^(%S+) (%d+) (%d+)$')
-  if known == boot then
-    if of_delay ~= delay then
-      return nil, redis.error_reply('LOCKDELAY the restart delay is ' .. of_delay .. ' ms here, and the client has '
-        .. delay .. ' ms')
-    end
-    return tonumber(till)
+  local known, of_node, till = (text or ''):match('^(%S+) (%d+) (%d+)$')
+  if known ~= boot then
+    local ms = tonumber(delay)
+    -- With a margin for this clock, which may be faster than the one by which a lease ends.
+    return { till = ms == 0 and now or now + ms * 1010 + 2000, is_new = true }
   end
-  local ms = tonumber(delay)
-  till = ms == 0 and now or now + math.ceil(ms * 1010) + 2000
-  if writes then
-    call('SET', M, string.format('%s %s %.0f', boot, delay, till))
+  if of_node ~= delay then
+    return redis.error_reply(
+      'LOCKDELAY the restart delay is ' .. of_node .. ' ms on this node and ' .. delay .. ' ms in this client')
   end
-  return till
+  return { till = tonumber(till), is_new = false }
 end
 
--- How long (ms) votes do not count.
-local function early(till)
-  return math.max(0, math.ceil((till - now) / 1000))
+-- Stores M, unless it is stored.
+local function write_marker(M, boot, delay, marker)
+  if marker.is_new then
+    call('SET', M, string.format('%s %s %016.0f', boot, delay, marker.till))
+  end
 end
 
--- The token that a client proposes: `=T` is the token of a node, anything else a guess, and 0 if that is too far ahead
--- of this node's clock. Nil, and the error to answer, if no token may be so large.
+-- How long (ms) votes do not count yet.
+local function early(marker)
+  return math.max(0, math.ceil((marker.till - now) / 1000))
+end
+
+-- The token that a client proposes: `=T` was given by a node, and all else is a guess, 0 if it is far ahead of this
+-- clock. Or nil and the error to answer.
 local function proposed_token(text, delay)
   local known, digits = text:match('^(=?)(%d+)$')
-  local token = tonumber(digits)
+  local token = digits and tonumber(digits)
+  local ahead = delay == '0' and 1000000 or math.min(1000000, delay * 250)
+  if token and known == '' and token > now + ahead then
+    return 0
+  end
   if not token or token >= 2 ^ 53 - 32 then
     return nil, redis.error_reply('LOCKFENCE the proposed token is not a number below 2^53 - 32')
-  end
-  local ms = tonumber(delay)
-  local ahead = ms == 0 and 1000000 or math.min(1000000, ms * 250)
-  if known == '' and token > now + ahead then
-    return 0
   end
   return token
 end
@@ -54,25 +57,23 @@ local function mint(fence, proposed)
   return new_token(math.max(fence, proposed - TURNS))
 end
 
--- Has F not below a token that K gets.
+-- Has F not below a token that K gets. Returns the token's digits.
 local function raise_fence(fence, token)
+  local digits = string.format('%016.0f', token)
   if token > fence then
-    call('SET', F, string.format('%016.0f', token), 'PXAT', math.floor(token / 1000) + FENCE_MS)
+    call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
   end
+  return digits
 end
 
--- Whether a waiter with this ticket goes before the caller.
-local function is_before(ticket, waiter, stamp, caller)
-  ticket = tonumber(ticket)
-  return ticket < stamp or ticket == stamp and waiter < caller
+-- Raises the expiry of K, and never lowers it: of a lease that was renewed, a late command must not take that back.
+-- Written in any case: a server out of memory allows it, and then allows the rest of the script.
+local function raise_expiry(ttl)
+  local left = call('PTTL', K)
+  call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
 end
 
--- A stamp that is a minute behind or a second ahead is that of a clock that is wrong.
-local function plausible(stamp)
-  return stamp >= now - 60000000 and stamp <= now + 1000000 and stamp or now
-end
-
--- The answer to an owner that has K.
-local function held(value, till)
-  return { value:sub(23, 39), early(till), now }
+-- The answer to an owner that has K: { flag+token, ms until the vote counts, time (µs) }.
+local function held(value, marker)
+  return { value:sub(23, 39), early(marker), now }
 end

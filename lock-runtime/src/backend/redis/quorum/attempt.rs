@@ -173,6 +173,7 @@ fn task(
         let replied = send(&nodes, &candidate, node, command, queue, until).await;
         let now = CLOCK.now();
         let replied = replied.and_then(|(at, reply, node_now)| {
+            candidate.ballot.lock().note_time(node_now);
             let mut clocks = nodes.clocks.lock();
             clocks.note(node, at, now, node_now);
             match clocks.is_off_by(node) {

@@ -32,12 +32,20 @@ pub(super) static SCRIPTS: LazyLock<QuorumScripts> = LazyLock::new(|| QuorumScri
             "choose",
             "queue",
             "quorum_node",
+            "quorum_queue",
             "quorum_acquire"
         ),
     ),
     cede: Script::of_node(
         OF_QUEUE,
-        lua!("grant", "choose", "queue", "quorum_node", "quorum_cede"),
+        lua!(
+            "grant",
+            "choose",
+            "queue",
+            "quorum_node",
+            "quorum_queue",
+            "quorum_cede"
+        ),
     ),
     hold: Script::of_node(OF_QUEUE, lua!("grant", "quorum_node", "quorum_hold")),
     end: Script::new(

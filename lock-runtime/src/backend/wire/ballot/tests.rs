@@ -387,3 +387,20 @@ fn command_that_was_not_written_is_forgotten() {
         "only it may be asked again"
     );
 }
+
+#[test]
+fn stamp_of_a_clock_that_is_off_becomes_the_time_of_the_first_node() {
+    let stamp_after = |times: &[u64]| {
+        let mut ballot = Ballot::new(3, 100_000_000, TTL, asked(3).patience);
+        times.iter().for_each(|&time| ballot.note_time(time));
+        ballot.stamp()
+    };
+    assert_eq!(stamp_after(&[100_500_000]), 100_000_000);
+    assert_eq!(stamp_after(&[98_000_000]), 98_000_000, "two seconds ahead");
+    assert_eq!(stamp_after(&[170_000_000]), 170_000_000, "a minute behind");
+    assert_eq!(
+        stamp_after(&[100_500_000, 170_000_000]),
+        100_000_000,
+        "it waits"
+    );
+}
