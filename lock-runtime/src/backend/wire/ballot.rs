@@ -10,6 +10,7 @@
 
 pub(crate) mod command;
 pub(crate) mod ending;
+mod giving_way;
 pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
@@ -17,7 +18,7 @@ pub(crate) mod progress;
 use std::mem;
 use std::time::Duration;
 
-use crate::backend::wire::ballot::command::{Command, HolderId, NodeReply, Proposal};
+use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
 use crate::backend::wire::ballot::patience::Patience;
 use crate::backend::wire::ballot::place::{Place, Standing};
 use crate::backend::wire::error::WireError;
@@ -51,9 +52,6 @@ pub(crate) enum Verdict {
 /// How far a stamp may be off a node's clock (µs), as in quorum_queue.lua.
 const MAX_BEHIND: u64 = 60_000_000;
 const MAX_AHEAD: u64 = 1_000_000;
-
-/// How often an owner looks at the nodes of others before it waits for messages alone.
-const LOOKS: u32 = 3;
 
 /// What an owner knows of each node.
 #[derive(Debug)]
@@ -345,71 +343,6 @@ impl Ballot {
     /// Whether a waiter is known to queue on some node.
     pub(crate) fn is_contended(&self) -> bool {
         self.places.iter().any(Place::is_contended)
-    }
-
-    /// The owner has this node. A vote that has expired is none, whether or not the node says so.
-    fn is_held(&self, place: &Place, now: Moment) -> bool {
-        place
-            .held()
-            .is_some_and(|(_, at, _)| is_fresh(now, at, self.ttl))
-    }
-
-    fn has_a_node(&self, now: Moment) -> bool {
-        self.places.iter().any(|place| self.is_held(place, now))
-    }
-
-    /// The owner has a node, and another owner has one, too.
-    pub(crate) fn is_split(&self, now: Moment) -> bool {
-        let mut places = self.places.iter();
-        self.has_a_node(now) && places.any(|place| place.holder().is_some())
-    }
-
-    /// Each node that is not silent has answered after this owner had its first, and no owner has a majority.
-    fn must_give_way(&self, now: Moment) -> bool {
-        let is_known = |place: &Place| {
-            let is_stale = matches!(
-                place.standing,
-                Standing::Waiting {
-                    is_fresh: false,
-                    ..
-                }
-            );
-            place.is_silent(now, self.patience.with_silence) || place.sent.is_none() && !is_stale
-        };
-        let held = self
-            .places
-            .iter()
-            .filter(|place| self.is_held(place, now))
-            .count();
-        self.places.iter().all(is_known)
-            && held < self.majority()
-            && self.most_of_another(now) < self.majority()
-    }
-
-    /// How many nodes the other owner has that has most. A node that is being asked again may have changed hands.
-    fn most_of_another(&self, now: Moment) -> usize {
-        let silence = self.patience.with_silence;
-        let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
-        let known = self.places.iter().filter(is_known);
-        let holders = known.filter_map(Place::holder);
-        let of = |holder| holders.clone().filter(|other| *other == holder).count();
-        holders.clone().map(of).max().unwrap_or(0)
-    }
-
-    /// Whether the nodes of others are to be looked at again now.
-    fn look_is_due(&mut self, now: Moment) -> bool {
-        if !self.is_split(now) {
-            self.next_look = None;
-            return false;
-        }
-        let pause = self.patience.before_look * (1 << self.looks.min(LOOKS));
-        let look = *self.next_look.get_or_insert(now + pause);
-        if look > now || self.looks >= LOOKS {
-            return false;
-        }
-        self.looks += 1;
-        self.next_look = Some(now + pause * 2);
-        true
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::backend::wire::ballot::giving_way::LOOKS;
 use crate::backend::wire::ballot::place::Place;
-use crate::backend::wire::ballot::{Ballot, LOOKS, Verdict};
+use crate::backend::wire::ballot::{Ballot, Verdict};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;

@@ -1,0 +1,76 @@
+//! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
+
+use crate::backend::wire::ballot::Ballot;
+use crate::backend::wire::ballot::place::{Place, Standing};
+use crate::background::moment::Moment;
+use crate::lease::schedule::is_fresh;
+
+/// How often an owner looks at the nodes of others before it waits for messages alone.
+pub(super) const LOOKS: u32 = 3;
+
+impl Ballot {
+    /// The owner has this node. A vote that has expired is none, whether or not the node says so.
+    pub(super) fn is_held(&self, place: &Place, now: Moment) -> bool {
+        place
+            .held()
+            .is_some_and(|(_, at, _)| is_fresh(now, at, self.ttl))
+    }
+
+    pub(super) fn has_a_node(&self, now: Moment) -> bool {
+        self.places.iter().any(|place| self.is_held(place, now))
+    }
+
+    /// The owner has a node, and another owner has one, too.
+    pub(crate) fn is_split(&self, now: Moment) -> bool {
+        let mut places = self.places.iter();
+        self.has_a_node(now) && places.any(|place| place.holder().is_some())
+    }
+
+    /// Each node that is not silent has answered after this owner had its first, and no owner has a majority.
+    pub(super) fn must_give_way(&self, now: Moment) -> bool {
+        let is_known = |place: &Place| {
+            let is_stale = matches!(
+                place.standing,
+                Standing::Waiting {
+                    is_fresh: false,
+                    ..
+                }
+            );
+            place.is_silent(now, self.patience.with_silence) || place.sent.is_none() && !is_stale
+        };
+        let held = self
+            .places
+            .iter()
+            .filter(|place| self.is_held(place, now))
+            .count();
+        self.places.iter().all(is_known)
+            && held < self.majority()
+            && self.most_of_another(now) < self.majority()
+    }
+
+    /// How many nodes the other owner has that has most. A node that is being asked again may have changed hands.
+    pub(super) fn most_of_another(&self, now: Moment) -> usize {
+        let silence = self.patience.with_silence;
+        let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
+        let known = self.places.iter().filter(is_known);
+        let holders = known.filter_map(Place::holder);
+        let of = |holder| holders.clone().filter(|other| *other == holder).count();
+        holders.clone().map(of).max().unwrap_or(0)
+    }
+
+    /// Whether the nodes of others are to be looked at again now.
+    pub(super) fn look_is_due(&mut self, now: Moment) -> bool {
+        if !self.is_split(now) {
+            self.next_look = None;
+            return false;
+        }
+        let pause = self.patience.before_look * (1 << self.looks.min(LOOKS));
+        let look = *self.next_look.get_or_insert(now + pause);
+        if look > now || self.looks >= LOOKS {
+            return false;
+        }
+        self.looks += 1;
+        self.next_look = Some(now + pause * 2);
+        true
+    }
+}
