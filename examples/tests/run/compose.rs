@@ -48,10 +48,14 @@ impl Compose {
     /// The options of a service's server.
     fn options(&self, service: &str) -> Vec<String> {
         let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
-        let command = documents[0]["services"][service]["command"].as_str();
-        let mut words = command.expect("a command").split_whitespace().map(unquoted);
-        assert_eq!(words.next().as_deref(), Some("valkey-server"));
-        words.collect()
+        let command = &documents[0]["services"][service]["command"];
+        words_of(command.as_str().expect("a command"))
+    }
+
+    /// The options of the servers of services that are all alike.
+    fn common_options(&self, name: &str) -> Vec<String> {
+        let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
+        words_of(documents[0][name]["command"].as_str().expect("a command"))
     }
 
     /// Starts the program of a service, which writes its configuration the first time, in an empty folder of its own.
@@ -138,6 +142,13 @@ fn folder(name: &str) -> String {
     folder.to_str().expect("the path is text").to_owned()
 }
 
+/// The options in a server's command.
+fn words_of(command: &str) -> Vec<String> {
+    let mut words = command.split_whitespace().map(unquoted);
+    assert_eq!(words.next().as_deref(), Some("valkey-server"));
+    words.collect()
+}
+
 /// A word as compose reads it. It ends a command, without a word, at a character that a shell gives a meaning to.
 fn unquoted(word: &str) -> String {
     let quoted = word
@@ -220,6 +231,45 @@ fn sentinels_lead_to_the_primary() {
     });
     drop(primary);
     locks(compose.named_url()).expect("the replica is the primary now");
+}
+
+#[test]
+fn quorum_grants_locks_while_a_node_is_away() {
+    let (compose, ports) = Compose::with_ports("quorum.yml", [6380, 6381]);
+    let nodes: Vec<Server> = (1..=3)
+        .map(|number| {
+            start(
+                &format!("quorum-{number}"),
+                compose.common_options("x-node"),
+            )
+        })
+        .collect();
+    let mut url = compose.named_url().to_owned();
+    let named = [PORT.to_owned(), ports[0].to_string(), ports[1].to_string()];
+    for (named, node) in named.iter().zip(&nodes) {
+        let address = node.url().replace("redis://", "");
+        url = url.replace(&format!("127.0.0.1:{named}"), &address);
+    }
+    // New nodes have no vote for as long.
+    let builder = LockClient::builder().url(format!("{url}?restart_delay=1s"));
+    let client = builder.ttl(Duration::from_secs(1)).build();
+    let client = client.expect("the URL names a quorum");
+    let cycle = || {
+        let lock = client.lock("order:42").wait(Duration::from_secs(60));
+        let guard = lock.acquire_blocking()?;
+        guard.release_blocking()
+    };
+    cycle().expect("the user has its rights");
+    let mut nodes = nodes.into_iter();
+    drop(nodes.next());
+    cycle().expect("two of three are a majority");
+    drop(nodes.next());
+    let alone = client.lock("order:42").try_acquire_blocking();
+    let error = alone.expect_err("one of three is none");
+    assert!(
+        error.to_string().contains("1 of 3 nodes answered"),
+        "{error}"
+    );
 }
 
 #[test]
