@@ -40,7 +40,7 @@
 //!    that. Each waiter before it that is paused, or cut off without its connection ending, takes 1.5 s more.
 //!    Waiters whose connections have ended are skipped at once.
 //! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
-//!    shortens a lease.
+//!    shortens a lease. (A node of a quorum that lost its record gets it again while a majority has the lock.)
 //! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
 //!    without persistence, and across failover while server clocks do not run behind the last
 //!    token.
@@ -72,11 +72,12 @@
 //!
 //! | URL | the locks are |
 //! |---|---|
-//! | `redis://[user[:password]@]host[:6379][/database]` | on a Redis or Valkey server |
+//! | `redis://[user[:password]@]host[:6379][/database][?…]` | on a Redis or Valkey server |
 //! | `rediss://…` | there too, over TLS; needs the feature `tls` |
 //! | `redis-sentinel://[user[:password]@]host[:26379][,host…][/database][?…]#name` | on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://` |
 //! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
-//! | `redis-cluster://[user[:password]@]host[:6379][,host…]` | on a cluster; one node that answers is enough to find the others |
+//! | `redis-cluster://[user[:password]@]host[:6379][,host…][?…]` | on a cluster; one node that answers is enough to find the others |
+//! | `redlock://[user[:password]@]host[:6379],host,host[/database][?restart_delay=60s]` | on a [majority](docs::quorum) of these servers; likewise `redlocks://` |
 //! | `memory://` | in this process |
 //!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
@@ -92,7 +93,7 @@
 //! - `sentinelMasterId`, another place for the name of the primary.
 //! - `sentinel_tls=false`: only the primary is reached over TLS.
 //!
-//! All URLs but `memory://` take two more: `wait_replicas=1` has one [replica](docs::where_locks_are) acknowledge each
+//! All URLs but `memory://` and `redlock://` take two more: `wait_replicas=1` has one [replica](docs::where_locks_are) acknowledge each
 //! lock, and `replica_timeout=100ms`, or `1s`, is how long it may take. The builder's methods of these names say the same;
 //! if the two differ, the client is not built.
 //!

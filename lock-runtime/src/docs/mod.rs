@@ -3,7 +3,8 @@
 //! | page | read it if |
 //! |---|---|
 //! | [`cookbook`] | you have a job, a handler, a transaction or a queue and want a recipe |
-//! | [`where_locks_are`] | you choose between one server, replicas, Sentinel and a cluster |
+//! | [`where_locks_are`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
+//! | [`quorum`] | your locks must outlive the loss of a server |
 //! | [`testing`] | you test functions that take locks, without a server |
 //! | [`observability`] | you watch locks in logs, traces and dashboards |
 //! | [`faults`] | you want to know what a fault does to a lock, and which test shows it |
@@ -19,6 +20,10 @@ pub mod cookbook {
 
 pub mod where_locks_are {
     #![doc = include_str!("where.md")]
+}
+
+pub mod quorum {
+    #![doc = include_str!("quorum.md")]
 }
 
 pub mod testing {
