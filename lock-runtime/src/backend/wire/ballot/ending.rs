@@ -89,11 +89,11 @@ impl Ballot {
         if self.places.iter().any(|place| place.ended.is_none()) {
             return None;
         }
-        let errors = self.places.iter().filter_map(|place| match &place.ended {
+        let mut errors = self.places.iter().filter_map(|place| match &place.ended {
             Some(Err(error)) => Some(error.clone()),
             _ => None,
         });
-        Some(match errors.last() {
+        Some(match errors.next_back() {
             Some(error) => Err(error),
             // Some nodes freed the lock, and the others did not have it.
             None => Ok(EndReply::NotOurs),
