@@ -13,6 +13,7 @@ mod memory;
 mod moving_slot;
 mod next;
 mod queue;
+mod quorum;
 mod random;
 mod redisson;
 mod release;

@@ -27,7 +27,7 @@ if not fence then
 end
 local members = call('ZCARD', Q)
 write_marker(KEYS[4], boot, delay, marker)
--- Before K, so that no token is in K that F does not have.
+-- First, so that a server out of memory refuses it before anything is written.
 local token = raise_fence(fence, tonumber(ARGV[3]))
 local removed = members > 0 and call('ZREM', Q, entry, owner) or 0
 return held(grant(entry, ttl, token, members - removed), marker)

@@ -57,13 +57,11 @@ local function mint(fence, proposed)
   return new_token(math.max(fence, proposed - TURNS))
 end
 
--- Has F not below a token that K gets. Returns the token's digits.
+-- Has F not below a token that K gets. Returns the token's digits. Written in any case: a server out of memory refuses it.
 local function raise_fence(fence, token)
-  local digits = string.format('%016.0f', token)
-  if token > fence then
-    call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
-  end
-  return digits
+  local last = math.max(fence, token)
+  call('SET', F, string.format('%016.0f', last), 'PXAT', math.floor(last / 1000) + FENCE_MS)
+  return string.format('%016.0f', token)
 end
 
 -- Raises the expiry of K, and never lowers it: of a lease that was renewed, a late command must not take that back.

@@ -9,7 +9,7 @@ mod answer;
 mod model;
 mod records;
 mod several;
-mod stage;
+pub(super) mod stage;
 mod step;
 
 use std::cell::RefCell;
@@ -29,9 +29,9 @@ use stage::Stage;
 use step::Step;
 
 /// Listeners of the owners that have one.
-type Listeners = Vec<(char, Listener)>;
+pub(super) type Listeners = Vec<(char, Listener)>;
 
-const SEQUENCES: u32 = 500;
+pub(super) const SEQUENCES: u32 = 500;
 const SEQUENCES_OF_SHARES: u32 = 1_500;
 const STEPS: usize = 50;
 
@@ -67,7 +67,7 @@ fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32) -> Tall
 }
 
 /// Makes sequences of such steps, and shrinks one that fails.
-fn explore<S: Debug + Copy>(
+pub(super) fn explore<S: Debug + Copy>(
     step: impl Strategy<Value = S>,
     sequences: u32,
     play: impl Fn(&[S]) -> Result<(), String>,

@@ -33,7 +33,7 @@ impl Stage {
     }
 
     /// Plays `steps` with a new lock; the error says where the server and the model differ.
-    pub(crate) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
+    pub(super) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         self.locks += 1;
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
@@ -69,7 +69,7 @@ impl Stage {
 }
 
 /// Asserts that each of these listeners receives a last message next.
-pub(super) fn assert_silent(server: &RedisServer, listeners: Listeners) {
+pub(crate) fn assert_silent(server: &RedisServer, listeners: Listeners) {
     let mut lock = RawLock::new(server, "last");
     for (who, mut listener) in listeners {
         let channel = format!("lock:{}", &owner(who)[..8]);
@@ -88,7 +88,7 @@ pub(super) fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> 
     Ok(())
 }
 
-pub(super) fn listen(server: &RedisServer) -> Listeners {
+pub(crate) fn listen(server: &RedisServer) -> Listeners {
     let owners = LISTENING.chars();
     owners
         .map(|who| (who, Listener::new(server, who)))

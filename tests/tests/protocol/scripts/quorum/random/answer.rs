@@ -1,0 +1,96 @@
+//! The server's answers beside the model's.
+
+use lock_model::quorum::scripts::Answer;
+use redis::RedisResult;
+
+use super::super::node::Reply;
+use super::node::{Modelled, letter};
+use super::scale::ticks;
+use crate::scripts::random::stage::agree;
+
+impl Modelled<'_> {
+    /// Compares the answer of acquire, cede or hold, after the records were compared.
+    pub(super) fn answered(
+        &mut self,
+        who: char,
+        reply: RedisResult<Reply>,
+        answer: Answer,
+    ) -> Result<(), String> {
+        let reply = reply.map_err(|error| error.to_string())?;
+        match (reply, answer) {
+            (
+                Reply::Held {
+                    token, early, now, ..
+                },
+                Answer::Held {
+                    token: expected,
+                    early: expected_early,
+                },
+            ) => {
+                self.scale.check("time", now, self.now)?;
+                agree("early", ticks(early), expected_early)?;
+                self.scale.check_token("answer", token, expected)
+            }
+            (
+                Reply::Waiting {
+                    remaining,
+                    position,
+                    value,
+                    now,
+                },
+                Answer::Waiting {
+                    holder,
+                    remaining: expected,
+                    position: place,
+                },
+            ) => {
+                self.scale.check("time", now, self.now)?;
+                agree("holder", value.chars().next(), holder.map(letter))?;
+                agree("remaining", ticks(remaining), expected)?;
+                agree("position", position, self.place_on_server(who, place))
+            }
+            (Reply::Nil, Answer::Anothers) => Ok(()),
+            (reply, answer) => Err(format!("answer: {reply:?}, the model {answer:?}")),
+        }
+    }
+
+    pub(super) fn answered_end(
+        &self,
+        is_dead: bool,
+        code: RedisResult<i64>,
+        answer: Answer,
+    ) -> Result<(), String> {
+        let code = code.map_err(|error| error.to_string())?;
+        let expected = match answer {
+            Answer::Freed => 1,
+            Answer::HandedOn => 2,
+            Answer::Left => 3,
+            // The model has dropped its entry.
+            Answer::Nothing if is_dead => 3,
+            answer => self.not_held(answer)?,
+        };
+        agree("end", code, expected)
+    }
+
+    pub(super) fn answered_release(
+        &self,
+        code: RedisResult<i64>,
+        answer: Answer,
+    ) -> Result<(), String> {
+        let code = code.map_err(|error| error.to_string())?;
+        let expected = match answer {
+            Answer::Freed => 1,
+            Answer::Contended => 2,
+            answer => self.not_held(answer)?,
+        };
+        agree("release", code, expected)
+    }
+
+    fn not_held(&self, answer: Answer) -> Result<i64, String> {
+        match (answer, self.records.lock) {
+            (Answer::Nothing | Answer::Absent, None) => Ok(0),
+            (Answer::Nothing | Answer::Anothers, Some(_)) => Ok(-1),
+            (answer, lock) => Err(format!("the model says {answer:?} of {lock:?}")),
+        }
+    }
+}

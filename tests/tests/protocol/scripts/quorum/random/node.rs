@@ -1,0 +1,193 @@
+//! A node and its model, side by side.
+
+use harness::RedisServer;
+use lock_model::quorum::records::{Entry, Marker, Owner, Records, Ticks, Token};
+use lock_model::quorum::scripts::{Answer, Command, Rules, run, token_of};
+
+use super::super::forward;
+use super::super::node::Node;
+use super::scale::{self, Scale, TICK_MS};
+
+/// Owners by their numbers. In the order of their entries.
+const OWNERS: &str = "ABCDEF";
+
+/// The tick in which a sequence begins. The clock may be set back.
+const START: Ticks = 10;
+/// The last tick: the model counts to 255, with what comes after it.
+const LAST: Ticks = 150;
+
+pub(super) struct Modelled<'a> {
+    server: &'a RedisServer,
+    pub(super) node: Node,
+    pub(super) rules: Rules,
+    pub(super) now: Ticks,
+    pub(super) boot: u8,
+    pub(super) records: Records,
+    /// Entries that are dead and still on the server. The model drops these at once.
+    pub(super) dead: Vec<Entry>,
+    /// The time from which on the whole queue is gone. This matters where the clock was set back.
+    pub(super) queue_until: Ticks,
+    /// The owners that the last command notified. A connection has one place for the messages of a node.
+    pub(super) pushed: Vec<char>,
+    pub(super) scale: Scale,
+}
+
+impl Modelled<'_> {
+    pub(super) fn new(server: &RedisServer, keeps_all: bool) -> Modelled<'_> {
+        let mut node = Node::new(server);
+        let _: () = node.lock.command(&["FLUSHALL"]);
+        node.delay = if keeps_all { 0 } else { scale::DELAY_MS };
+        let zero = server.clock().now() - i64::from(START) * TICK_MS * 1_000;
+        Modelled {
+            server,
+            node,
+            rules: scale::rules(if keeps_all { 0 } else { scale::DELAY }),
+            now: START,
+            boot: 1,
+            records: Records::default(),
+            dead: Vec::new(),
+            queue_until: 0,
+            pushed: Vec::new(),
+            scale: Scale::new(zero),
+        }
+    }
+
+    /// Time passes, until the last tick.
+    pub(super) fn pass(&mut self, ticks: Ticks) {
+        if self.now + ticks <= LAST {
+            self.pass_to(self.now + ticks);
+        }
+    }
+
+    fn pass_to(&mut self, tick: Ticks) {
+        let ticks = u64::from(tick - self.now);
+        forward(self.server, ticks * TICK_MS as u64);
+        self.now = tick;
+        self.settle();
+    }
+
+    /// The clock is set back, to the second tick at most.
+    pub(super) fn back(&mut self, ticks: Ticks) {
+        let ticks = ticks.min(self.now - 2);
+        let ms = u64::from(ticks) * TICK_MS as u64;
+        self.server.back(std::time::Duration::from_millis(ms));
+        self.now -= ticks;
+        self.settle();
+    }
+
+    /// Has the model drop what has expired, as the server does when its records are read. An entry that has died stays
+    /// on the server, and lives again if the clock is set back.
+    fn settle(&mut self) {
+        let entries = self.records.queue.iter().copied();
+        let entries = entries.chain(std::mem::take(&mut self.dead));
+        let is_dead = |entry: &Entry| entry.live_until <= self.now;
+        let (dead, mut live): (Vec<_>, Vec<_>) = entries.partition(is_dead);
+        live.sort_unstable();
+        self.dead = dead;
+        self.records.queue = live;
+        if self.queue_until <= self.now {
+            self.dead.clear();
+            self.records.queue.clear();
+        }
+        self.records.expire(self.now);
+    }
+
+    /// Few grants have tokens of one tick: time passes if these are used up.
+    pub(super) fn make_room_for_tokens(&mut self) {
+        let last = self.records.fence;
+        if scale::is_last_of_its_tick(last) && last >= token_of(self.now) {
+            self.pass_to(scale::tick_after(last));
+        }
+    }
+
+    /// Runs a command on the model.
+    pub(super) fn run(&mut self, who: char, command: Command) -> Answer {
+        let mut pushed = Vec::new();
+        let lock = self.records.lock;
+        let clock = (self.now, self.boot);
+        let command = (number(who), command);
+        let answer = run(&mut self.records, clock, &self.rules, command, &mut pushed);
+        let is_queued = match command.1 {
+            Command::Acquire { queues, .. } => queues,
+            Command::Cede { .. } => self.records.lock != lock,
+            _ => false,
+        };
+        if is_queued && matches!(answer, Answer::Waiting { .. }) {
+            self.queue_until = self.now + scale::QUEUE;
+        }
+        pushed.dedup();
+        self.pushed = pushed.into_iter().map(letter).collect();
+        answer
+    }
+
+    /// What M says, or would say.
+    pub(super) fn marker(&self) -> Marker {
+        let (boot, until) = (self.boot, self.now + self.rules.delay);
+        let marker = self.records.marker;
+        let marker = marker.filter(|marker| marker.boot == boot);
+        marker.unwrap_or(Marker { boot, until })
+    }
+
+    /// The server is started again, with all its records.
+    pub(super) fn restart(&mut self) {
+        self.boot += 1;
+        self.node.boot = format!("boot-{}", self.boot);
+    }
+
+    pub(super) fn flush(&mut self) {
+        let _: () = self.node.lock.command(&["FLUSHALL"]);
+        self.records = Records::default();
+        self.dead.clear();
+        self.scale.forget();
+    }
+
+    pub(super) fn lose_lock(&mut self) {
+        let k = self.node.lock.k.clone();
+        let _: i64 = self.node.lock.command(&["DEL", &k]);
+        self.records.lock = None;
+    }
+
+    pub(super) fn lose_marker(&mut self) {
+        let m = self.node.m.clone();
+        let _: i64 = self.node.lock.command(&["DEL", &m]);
+        self.records.marker = None;
+    }
+
+    pub(super) fn lose_queue(&mut self) {
+        let q = self.node.lock.q.clone();
+        let _: i64 = self.node.lock.command(&["DEL", &q]);
+        self.records.queue.clear();
+        self.dead.clear();
+    }
+
+    /// The token of K, or of F.
+    pub(super) fn token(&self) -> Token {
+        let lock = self.records.lock;
+        lock.map_or(self.records.fence, |lock| lock.token)
+    }
+
+    pub(super) fn holder(&self) -> Option<char> {
+        self.records.lock.map(|lock| letter(lock.owner))
+    }
+
+    /// A waiter, by its place.
+    pub(super) fn waiter(&self, place: usize) -> Option<char> {
+        let queue = &self.records.queue;
+        let entry = queue.get(place % queue.len().max(1))?;
+        Some(letter(entry.owner))
+    }
+
+    pub(super) fn is_dead(&self, who: char) -> bool {
+        self.dead.iter().any(|entry| entry.owner == number(who))
+    }
+}
+
+pub(super) fn number(who: char) -> Owner {
+    let place = OWNERS.find(who);
+    place.expect("one of the letters") as Owner
+}
+
+pub(super) fn letter(owner: Owner) -> char {
+    let mut letters = OWNERS.chars();
+    letters.nth(owner.into()).expect("one of the letters")
+}

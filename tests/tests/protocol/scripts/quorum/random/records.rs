@@ -1,0 +1,124 @@
+//! The server's records beside the model's.
+
+use harness::{entry, owner};
+use lock_model::quorum::records::{Entry, Lock, Marker};
+
+use super::super::SECOND;
+use super::super::node::value;
+use super::node::{Modelled, letter, number};
+use super::scale::ticks;
+use crate::scripts::random::stage::agree;
+
+/// Reads all records in one command.
+const READ: &str = "
+    return {
+        redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]) or '',
+        redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES'), redis.call('PTTL', KEYS[3]),
+        redis.call('GET', KEYS[4]) or '', redis.call('PTTL', KEYS[4]),
+    }";
+
+type Members = Vec<(String, i64)>;
+
+impl Modelled<'_> {
+    /// Asserts that the server has the model's records.
+    pub(super) fn compare(&mut self) -> Result<(), String> {
+        let (lock, m) = (&self.node.lock, &self.node.m);
+        let mut read = redis::cmd("EVAL");
+        read.arg(READ).arg(4).arg(&[&lock.k, &lock.f, &lock.q, m]);
+        let connection = &mut self.node.lock.connection;
+        let (lock, rest, fence, queue, queue_rest, marker, marker_rest) =
+            read.query(connection).expect("all can be read");
+        self.compare_queue(queue, queue_rest)?;
+        self.compare_lock(lock, rest)?;
+        self.compare_fence(fence)?;
+        self.compare_marker(marker, marker_rest)
+    }
+
+    fn compare_lock(&mut self, text: String, rest: i64) -> Result<(), String> {
+        let Some(lock) = self.records.lock else {
+            return agree("lock", text, String::new());
+        };
+        let digits = text.get(23..39).unwrap_or_default();
+        let token = digits.parse().map_err(|_| format!("a lock of {text:?}"))?;
+        let is_flagged = text.as_bytes()[22] == b'+';
+        // Members of dead waiters set the flag as well.
+        if is_flagged && !self.dead.is_empty() {
+            let flagged = true;
+            self.records.lock = Some(Lock { flagged, ..lock });
+        } else {
+            agree("flag", is_flagged, lock.flagged)?;
+        }
+        let flag = if is_flagged { '+' } else { ' ' };
+        agree("lock", text, value(letter(lock.owner), flag, token))?;
+        self.scale.check_token("token", token, lock.token)?;
+        agree("rest", ticks(rest), lock.expires_at - self.now)
+    }
+
+    fn compare_fence(&mut self, text: String) -> Result<(), String> {
+        match (text.parse(), self.records.fence) {
+            (Err(_), 0) => Ok(()),
+            (Ok(fence), expected @ 1..) => self.scale.check_token("fence", fence, expected),
+            (_, expected) => Err(format!("fence: {text:?}, the model {expected}")),
+        }
+    }
+
+    fn compare_marker(&self, text: String, rest: i64) -> Result<(), String> {
+        let Some(Marker { boot, until }) = self.records.marker else {
+            return agree("marker", text, String::new());
+        };
+        let delay = self.node.delay;
+        let known = format!("boot-{boot} {delay} ");
+        let till = text.strip_prefix(&known).unwrap_or_default();
+        let till = till.parse().map_err(|_| format!("a marker of {text:?}"))?;
+        let (marked_at, after) = match delay {
+            0 => (until, 0),
+            delay => (until - self.rules.delay, delay * 1_010 + 2_000),
+        };
+        agree("expiry of the marker", rest, -1)?;
+        self.scale.check_after("until", till, marked_at, after)
+    }
+
+    fn compare_queue(&mut self, members: Members, rest: i64) -> Result<(), String> {
+        let (entries, hearts): (Members, Members) =
+            members.into_iter().partition(|(_, score)| *score > 0);
+        agree("members", hearts.len(), entries.len())?;
+        if !entries.is_empty() {
+            agree(
+                "rest of the queue",
+                ticks(rest),
+                self.queue_until - self.now,
+            )?;
+        }
+        let mut known = self.records.queue.iter().chain(&self.dead).copied();
+        let known: Vec<Entry> = known.by_ref().collect();
+        let mut seen = Vec::new();
+        for (text, stamp) in entries {
+            let who = text.chars().next().expect("an entry");
+            agree("entry", text, entry(who))?;
+            let known = known.iter().find(|entry| entry.owner == number(who));
+            let entry = *known.ok_or_else(|| format!("{who} queues"))?;
+            self.scale.check_stamp(stamp, entry.stamp)?;
+            let heart = hearts.iter().find(|(member, _)| *member == owner(who));
+            let (_, until) = heart.ok_or_else(|| format!("{who} has no heartbeat"))?;
+            let polled_at = entry.live_until - self.rules.live;
+            let scale = &self.scale;
+            scale.check_after("heartbeat", -until, polled_at, 6 * SECOND)?;
+            seen.push(entry);
+        }
+        let is_dead = |entry: &Entry| entry.live_until <= self.now;
+        let (dead, live): (Vec<_>, Vec<_>) = seen.into_iter().partition(is_dead);
+        agree("queue", &live, &self.records.queue)?;
+        self.dead = dead;
+        Ok(())
+    }
+
+    /// The place of a waiter on the server, where dead ones are before it.
+    pub(super) fn place_on_server(&self, who: char, place: u8) -> i64 {
+        let mut queue = self.records.queue.iter();
+        let Some(own) = queue.find(|entry| entry.owner == number(who)) else {
+            return 0;
+        };
+        let dead = self.dead.iter().filter(|entry| entry < &own);
+        i64::from(place) + dead.count() as i64
+    }
+}

@@ -1,0 +1,420 @@
+//! The steps of a sequence.
+
+use harness::Answer as Raw;
+use lock_model::quorum::records::{Ticks, Token};
+use lock_model::quorum::scripts::{Answer, Command, Proposal, token_of};
+use proptest::bool::weighted;
+use proptest::prelude::{Just, Strategy, prop_oneof};
+use proptest::sample::select;
+
+use super::Tally;
+use super::branch::{Branch, Run};
+use super::node::Modelled;
+use super::scale;
+use crate::scripts::quorum::SECOND;
+use crate::scripts::quorum::node::Ask;
+use crate::scripts::random::stage::agree;
+
+/// One step; leases are in ticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Acquire {
+        who: Who,
+        ttl: Ticks,
+        queues: bool,
+        stamp: Stamp,
+        proposal: Proposed,
+        is_known: bool,
+    },
+    Cede(Who, Proposed, Stamp),
+    Hold(Who, Ticks, Proposed),
+    Renew(Who, Ticks),
+    Release(Who),
+    End(Who, Proposed),
+    Mark,
+    // Effects from outside.
+    TimePasses(Ticks),
+    ClockGoesBack(Ticks),
+    Restart,
+    LoseMarker,
+    LoseLock,
+    LoseQueue,
+    Flush,
+}
+
+/// An owner; the letter is used if there is no such holder or waiter.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Who {
+    Any(char),
+    Holder(char),
+    Waiter(char, usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stamp {
+    /// So many ticks from now.
+    Away(i16),
+    /// More than a minute ago.
+    LongAgo,
+}
+
+/// A token that a client names.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Proposed {
+    Nothing,
+    /// That of K, or of F, and so much more.
+    Last(Token),
+    /// The first of the tick so far away, and so much more.
+    Away(i16, Token),
+}
+
+impl Step {
+    pub(super) fn any() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            18 => (who(), ttl(), weighted(0.85), stamp(), proposed(), weighted(0.5)).prop_map(
+                |(who, ttl, queues, stamp, proposal, is_known)| Step::Acquire {
+                    who, ttl, queues, stamp, proposal, is_known,
+                }
+            ),
+            5 => (mostly_holder(), last_token(), stamp()).prop_map(|(who, token, stamp)| Step::Cede(who, token, stamp)),
+            3 => (who(), ttl(), proposed()).prop_map(|(who, ttl, token)| Step::Hold(who, ttl, token)),
+            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
+            2 => who().prop_map(Step::Release),
+            5 => (mostly_holder(), proposed()).prop_map(|(who, token)| Step::End(who, token)),
+            1 => Just(Step::Mark),
+            8 => select(&[1, 1, 1, 2, 3, 5, 8, 21][..]).prop_map(Step::TimePasses),
+            1 => select(&[1, 3, 20][..]).prop_map(Step::ClockGoesBack),
+            1 => Just(Step::Restart),
+            1 => Just(Step::LoseMarker),
+            2 => Just(Step::LoseLock),
+            1 => prop_oneof![1 => Just(Step::LoseQueue), 2 => Just(Step::Flush)],
+        ]
+    }
+
+    pub(super) fn play(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
+        node.pushed.clear();
+        match self {
+            Step::TimePasses(ticks) => node.pass(ticks),
+            Step::ClockGoesBack(ticks) => node.back(ticks),
+            Step::Restart => node.restart(),
+            Step::LoseMarker => node.lose_marker(),
+            Step::LoseLock => node.lose_lock(),
+            Step::LoseQueue => node.lose_queue(),
+            Step::Flush => node.flush(),
+            Step::Mark => return mark(node, tally),
+            command => return command.command(node, tally),
+        }
+        Ok(())
+    }
+
+    fn command(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
+        node.make_room_for_tokens();
+        let before = node.records.clone();
+        let had_dead = !node.dead.is_empty();
+        match self {
+            Step::Acquire {
+                who,
+                ttl,
+                queues,
+                stamp,
+                proposal,
+                is_known,
+            } => {
+                let who = who.is(node);
+                let was_dead = node.is_dead(who);
+                let token = proposal.token(node);
+                let sign = if is_known { "=" } else { "" };
+                let text = match token {
+                    0 => format!("{sign}0"),
+                    token => format!("{sign}{}", node.scale.token(token)),
+                };
+                let ms = scale::ttl(ttl);
+                let ask = Ask::by(stamp.sent(node))
+                    .ttl(if queues { ms } else { -ms })
+                    .proposing(text);
+                let reply = node.node.ask(who, &ask);
+                let command = Command::Acquire {
+                    ttl,
+                    queues,
+                    stamp: stamp.of_new_entry(node),
+                    proposal: match is_known {
+                        true => Proposal::Known(token),
+                        false => Proposal::Guess(token),
+                    },
+                };
+                let answer = node.run(who, command);
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                node.answered(who, reply, answer)
+            }
+            Step::Cede(who, token, stamp) => {
+                let who = who.is(node);
+                let was_dead = node.is_dead(who);
+                let token = token.token(node);
+                let sent = node.scale.token(token);
+                let stamp_sent = stamp.sent(node);
+                let reply = node.node.cede(who, sent, stamp_sent);
+                let command = Command::Cede {
+                    token,
+                    stamp: stamp.of_cede(node),
+                };
+                let answer = node.run(who, command);
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                node.answered(who, reply, answer)
+            }
+            Step::Hold(who, ttl, token) => {
+                let who = who.is(node);
+                let was_dead = node.is_dead(who);
+                // A holder has a token.
+                let token = token.token(node).max(1);
+                let sent = node.scale.token(token);
+                let reply = node.node.hold(who, scale::ttl(ttl), sent);
+                let command = Command::Hold { ttl, token };
+                let answer = node.run(who, command);
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                node.answered(who, reply, answer)
+            }
+            Step::Renew(who, ttl) => {
+                let who = who.is(node);
+                let reply = node.node.lock.renew(who, scale::ttl(ttl));
+                let command = Command::Renew { ttl };
+                let answer = node.run(who, command);
+                let was_dead = false;
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                match (reply.map_err(|error| error.to_string())?, answer) {
+                    (Some(text), Answer::Held { token, .. }) => {
+                        let seen = Raw::held(&text).token();
+                        node.scale.check_token("renewal", seen, token)
+                    }
+                    (None, Answer::Absent | Answer::Anothers) => Ok(()),
+                    (reply, answer) => Err(format!("renewal: {reply:?}, the model {answer:?}")),
+                }
+            }
+            Step::Release(who) => {
+                let who = who.is(node);
+                let code = node.node.lock.release(who);
+                let command = Command::Release;
+                let answer = node.run(who, command);
+                let was_dead = false;
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                node.answered_release(code, answer)
+            }
+            Step::End(who, proposal) => {
+                let who = who.is(node);
+                let was_dead = node.is_dead(who);
+                let proposal = proposal.token(node);
+                let sent = match proposal {
+                    0 => 0,
+                    token => node.scale.token(token),
+                };
+                let code = node.node.end(who, sent);
+                let command = Command::End { proposal };
+                let answer = node.run(who, command);
+                note(
+                    node,
+                    tally,
+                    Run {
+                        who,
+                        command,
+                        answer,
+                        before: &before,
+                        had_dead,
+                        was_dead,
+                    },
+                );
+                node.compare()?;
+                node.answered_end(was_dead, code, answer)
+            }
+            outside => unreachable!("{outside:?} is no command"),
+        }
+    }
+}
+
+fn note(node: &Modelled<'_>, tally: &mut Tally, run: Run<'_>) {
+    for branch in run.branches(node) {
+        *tally.entry(branch).or_default() += 1;
+    }
+}
+
+/// The model has no command for it: a client marks a node before its first one.
+fn mark(node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
+    let before = node.records.marker;
+    let marker = node.marker();
+    node.records.marker = Some(marker);
+    let (early, now) = node.node.mark().map_err(|error| error.to_string())?;
+    let expected = marker.until.saturating_sub(node.now);
+    let mut note = |branch| *tally.entry(branch).or_default() += 1;
+    match before {
+        None => note(Branch::MarkMarks),
+        before if before != Some(marker) => note(Branch::MarkMarksAnotherBoot),
+        _ if expected > 0 => note(Branch::MarkFindsTheNodeEarly),
+        _ => note(Branch::MarkFindsTheNodeVoting),
+    }
+    agree("early", scale::ticks(early), expected)?;
+    node.scale.check("time", now, node.now)
+}
+
+impl Who {
+    fn is(self, node: &Modelled<'_>) -> char {
+        match self {
+            Who::Any(who) => who,
+            Who::Holder(who) => node.holder().unwrap_or(who),
+            Who::Waiter(who, place) => node.waiter(place).unwrap_or(who),
+        }
+    }
+}
+
+impl Stamp {
+    /// The stamp that is sent, from the node's zero.
+    fn sent(self, node: &Modelled<'_>) -> i64 {
+        let micros = match self {
+            Stamp::Away(ticks) => node.scale.stamp(scale::away(node.now, ticks)),
+            Stamp::LongAgo => node.scale.micros(0) - 61 * SECOND,
+        };
+        micros - node.node.zero
+    }
+
+    /// What the script makes of it: one that is far off becomes the time.
+    fn of_new_entry(self, node: &Modelled<'_>) -> Token {
+        match self {
+            Stamp::LongAgo => token_of(node.now),
+            stamp => stamp.of_cede(node),
+        }
+    }
+
+    /// The same, but one of long ago is kept.
+    fn of_cede(self, node: &Modelled<'_>) -> Token {
+        match self {
+            Stamp::LongAgo => 0,
+            Stamp::Away(ticks) => {
+                let stamp = scale::away(node.now, ticks);
+                let is_ahead = stamp > token_of(node.now) + node.rules.ahead;
+                if is_ahead { token_of(node.now) } else { stamp }
+            }
+        }
+    }
+}
+
+impl Proposed {
+    fn token(self, node: &Modelled<'_>) -> Token {
+        match self {
+            Proposed::Nothing => 0,
+            Proposed::Last(more) => node.token() + more,
+            Proposed::Away(ticks, more) => {
+                let token = scale::away(node.now, ticks) + more;
+                token.min(scale::LAST_PROPOSAL)
+            }
+        }
+    }
+}
+
+fn who() -> impl Strategy<Value = Who> {
+    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
+    prop_oneof![
+        2 => letter().prop_map(Who::Any),
+        1 => letter().prop_map(Who::Holder),
+        1 => (letter(), 0..3_usize).prop_map(|(who, place)| Who::Waiter(who, place)),
+    ]
+}
+
+fn mostly_holder() -> impl Strategy<Value = Who> {
+    prop_oneof![
+        3 => letter().prop_map(Who::Holder),
+        1 => who(),
+    ]
+}
+
+fn letter() -> impl Strategy<Value = char> {
+    select(&['A', 'B', 'C', 'D', 'E', 'F'][..])
+}
+
+fn ttl() -> impl Strategy<Value = Ticks> {
+    select(&[2, 7, 20, 30][..])
+}
+
+/// Often the same one, since entries of one stamp have an order, too.
+fn stamp() -> impl Strategy<Value = Stamp> {
+    prop_oneof![
+        12 => select(&[-9, -3, -1, 0, 0, 1, 3][..]).prop_map(Stamp::Away),
+        1 => select(&[4, 20][..]).prop_map(Stamp::Away),
+        1 => Just(Stamp::LongAgo),
+    ]
+}
+
+fn proposed() -> impl Strategy<Value = Proposed> {
+    prop_oneof![
+        4 => Just(Proposed::Nothing),
+        4 => (0..2_u16).prop_map(Proposed::Last),
+        8 => (select(&[-2, 0, 1, 2, 3, 4, 9][..]), 0..3_u16)
+            .prop_map(|(ticks, more)| Proposed::Away(ticks, more)),
+        // Above the delay.
+        1 => Just(Proposed::Away(34, 0)),
+    ]
+}
+
+/// Mostly that of K.
+fn last_token() -> impl Strategy<Value = Proposed> {
+    prop_oneof![
+        4 => Just(Proposed::Last(0)),
+        1 => proposed(),
+    ]
+}
