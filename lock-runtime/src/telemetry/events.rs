@@ -1,6 +1,7 @@
 //! Events of leases and of connections.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::emit::{number, safely};
 use super::lease_trace::LeaseTrace;
@@ -118,6 +119,44 @@ pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
     safely(|| {
         let advice = "set maxmemory-policy to noeviction";
         tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
+    });
+}
+
+/// A node of a quorum does not answer any more.
+pub(crate) fn node_away(node: &str, fault: &str) {
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", node, fault, "node_away");
+    });
+}
+
+/// A node of a quorum answers again.
+pub(crate) fn node_back(node: &str) {
+    safely(|| {
+        tracing::info!(target: "lock_runtime", node, "node_back");
+    });
+}
+
+/// A node of a quorum was restarted, and may have lost locks.
+pub(crate) fn node_restarted(node: &dyn fmt::Display) {
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", %node, "node_restarted");
+    });
+}
+
+/// The clock of a quorum's node is so far off that its votes do not count.
+pub(crate) fn node_clock(node: &str, off: Duration) {
+    let off_ms = u64::try_from(off.as_millis()).unwrap_or(u64::MAX);
+    safely(|| {
+        let advice = "synchronise the clocks of the nodes";
+        tracing::warn!(target: "lock_runtime", node, off_ms, advice, "node_clock");
+    });
+}
+
+/// A quorum cannot tell which run of a node it is connected to.
+pub(crate) fn node_hides_its_run(node: &dyn fmt::Display) {
+    safely(|| {
+        let advice = "grant +info to the user";
+        tracing::warn!(target: "lock_runtime", %node, advice, "node_hides_its_run");
     });
 }
 

@@ -10,6 +10,7 @@
 mod attempt;
 pub(super) mod boots;
 mod clocks;
+mod health;
 mod in_flight;
 mod nodes;
 mod renewing;
@@ -84,7 +85,8 @@ impl QuorumWire {
         let sent = CLOCK.now();
         let answer = nodes.node(node).send_on(&connection, write, until).await;
         let (_, node_now) = scripts::parse_mark(&answer.map_err(NodeError::into_wire)?)?;
-        nodes.clocks.lock().note(node, sent, CLOCK.now(), node_now);
+        // One node's clock may be asked before the others are.
+        let _ = nodes.check_clock(node, sent, CLOCK.now(), node_now);
         Ok(())
     }
 
@@ -203,6 +205,9 @@ impl Wire for QuorumWire {
         let until = self.nodes.until();
         let marks = (0..self.nodes.len()).map(|node| self.mark(node, until));
         let marked = side_by_side(marks).await;
+        for (node, marked) in marked.iter().enumerate() {
+            self.nodes.note_outcome(node, marked);
+        }
         let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
         let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
         let refuses = |(_, error): &&(usize, WireError)| matches!(error, WireError::Refused(_));
@@ -215,7 +220,6 @@ impl Wire for QuorumWire {
         if failed.len() > tolerated {
             return Err(self.nodes.too_few(&reasons, refused > tolerated));
         }
-        self.nodes.warn_of(&reasons);
         Ok(())
     }
 }

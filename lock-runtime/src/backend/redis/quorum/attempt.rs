@@ -172,16 +172,13 @@ fn task(
     Box::pin(async move {
         let replied = send(&nodes, &candidate, node, command, queue, until).await;
         let now = CLOCK.now();
+        if let Err(error) = &replied {
+            nodes.health(node).failed(&error.to_string());
+        }
         let replied = replied.and_then(|(at, reply, node_now)| {
             candidate.ballot.lock().note_time(node_now);
-            let mut clocks = nodes.clocks.lock();
-            clocks.note(node, at, now, node_now);
-            match clocks.is_off_by(node) {
-                None => Ok((at, reply)),
-                Some(off) => Err(WireError::unavailable(format!(
-                    "its clock is {off:.1?} off those of the others"
-                ))),
-            }
+            nodes.check_clock(node, at, now, node_now)?;
+            Ok((at, reply))
         });
         let mut ballot = candidate.ballot.lock();
         match replied {

@@ -7,6 +7,7 @@ use redis::Value;
 use crate::backend::redis::address::Address;
 use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
+use crate::telemetry;
 
 /// Stands for the boot of a server that does not tell it.
 const UNKNOWN: &str = "-";
@@ -39,7 +40,13 @@ impl Boots {
                 "{address} is the same server as {other}, and each node of a quorum must be a server of its own"
             )));
         }
-        boots.insert(address, boot.to_owned());
+        let before = boots.insert(address.clone(), boot.to_owned());
+        drop(boots);
+        match before {
+            None if boot == UNKNOWN => telemetry::node_hides_its_run(&address),
+            Some(before) if before != boot => telemetry::node_restarted(&address),
+            _ => {}
+        }
         Ok(boot.to_owned())
     }
 }

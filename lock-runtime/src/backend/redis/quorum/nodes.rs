@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use super::boots::Boots;
 use super::clocks::Clocks;
+use super::health::NodeHealth;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::node::Node;
@@ -20,14 +21,14 @@ use crate::backend::wire::owner::Owner;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::Background;
 use crate::background::in_flight::InFlight;
+use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
-use crate::telemetry;
 
 /// The nodes of a quorum.
 pub(super) struct Nodes {
-    nodes: Vec<(Node, String)>,
+    nodes: Vec<(Node, NodeHealth)>,
     pub(super) background: Background,
     /// The name of a node's marker.
     pub(super) marker: String,
@@ -94,7 +95,8 @@ impl Nodes {
                 background = Some(settings.background.clone());
                 let name = address.to_string();
                 let setup = Setup::new(address, settings);
-                (node(number, setup, &candidates, &events), name)
+                let health = NodeHealth::new(name);
+                (node(number, setup, &candidates, &events), health)
             })
             .collect();
         Nodes {
@@ -119,6 +121,42 @@ impl Nodes {
 
     pub(super) fn node(&self, node: usize) -> &Node {
         &self.nodes[node].0
+    }
+
+    pub(super) fn health(&self, node: usize) -> &NodeHealth {
+        &self.nodes[node].1
+    }
+
+    /// Notes for operators whether a node answers.
+    pub(super) fn note_outcome<T>(&self, node: usize, outcome: &Result<T, WireError>) {
+        match outcome {
+            Ok(_) => self.health(node).answered(),
+            Err(error) => self.health(node).failed(&error.to_string()),
+        }
+    }
+
+    /// A node said what time it is, in answer to what was sent at `sent`. Its votes do not count if that is too far off.
+    pub(super) fn check_clock(
+        &self,
+        node: usize,
+        sent: Moment,
+        now: Moment,
+        node_now: u64,
+    ) -> Result<(), WireError> {
+        let off = {
+            let mut clocks = self.clocks.lock();
+            clocks.note(node, sent, now, node_now);
+            clocks.is_off_by(node)
+        };
+        let health = self.health(node);
+        let Some(off) = off else {
+            health.answered();
+            return Ok(());
+        };
+        health.clock_is_off(off);
+        Err(WireError::unavailable(format!(
+            "its clock is {off:.1?} off those of the others"
+        )))
     }
 
     pub(super) fn each(&self) -> impl Iterator<Item = &Node> {
@@ -174,19 +212,12 @@ impl Nodes {
     }
 
     fn describe(&self, (node, reason): &(usize, Reason)) -> String {
-        let name = &self.nodes[*node].1;
+        let name = &self.health(*node).name;
         match reason {
             Reason::Early(left) => {
                 format!("{name}: restarted, and votes in {} s", left.as_secs() + 1)
             }
             Reason::Failed(error) => format!("{name}: {error}"),
-        }
-    }
-
-    /// Logs that there is a majority without these nodes.
-    pub(super) fn warn_of(&self, reasons: &[(usize, Reason)]) {
-        for reason in reasons {
-            telemetry::connection_failed(&self.describe(reason));
         }
     }
 
