@@ -11,9 +11,13 @@
 //! | a primary that sentinels name | `sentinel::finding` |
 //! | another primary while there is a connection | `sentinel::failover` |
 //! | logins, permissions, TLS | `sentinel::access` |
+//! | a majority of servers, some of which are away | `quorum::minorities` |
+//! | servers that have lost data have no vote | `quorum::restarts` |
+//! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
 //! | URLs that name something else | `urls` |
 
 mod cluster;
+mod quorum;
 mod replicas;
 mod sentinel;
 mod urls;

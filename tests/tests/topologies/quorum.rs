@@ -1,0 +1,41 @@
+//! Locks on a majority of independent servers.
+
+mod minorities;
+mod restarts;
+mod urls;
+
+use harness::{LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, host_of, quorum_url};
+use lock_runtime::LockClient;
+
+/// A proxy in front of each node.
+fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
+    let nodes = quorum.nodes.iter();
+    nodes.map(|node| Proxy::start(node.port())).collect()
+}
+
+/// The URL of a quorum behind proxies.
+fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
+    let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
+    quorum_url(&hosts, parameters)
+}
+
+/// A client whose leases are shorter than a restart delay of `delay`, in ms.
+fn client_with_delay(quorum: &RedisQuorum, delay: u64) -> LockClient {
+    let url = quorum.url_with(&format!("?restart_delay={delay}ms"));
+    let builder = LockClient::builder().url(url).ttl(harness::ms(delay));
+    builder
+        .local_turns(1)
+        .build()
+        .expect("the settings are valid")
+}
+
+/// Waits until nothing is on the node but fences and its marker.
+async fn nothing_is_left_on(node: &RedisServer) {
+    let mut connection = node.connection();
+    eventually("empty node", LONG, async || {
+        let keys: Vec<String> = ask(&mut connection, &["KEYS", "*"]);
+        keys.iter()
+            .all(|key| key.ends_with(":f") || key.ends_with(":n"))
+    })
+    .await;
+}

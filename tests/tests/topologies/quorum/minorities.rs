@@ -1,0 +1,162 @@
+//! A part of the nodes is away.
+
+use harness::{
+    KEY, LOCK, LONG, RedisQuorum, client_without_turns, cycle, exists, hold, ms, served,
+};
+use lock_runtime::{LockClient, LockErrorKind};
+use std::time::Duration;
+
+use super::{nothing_is_left_on, proxies, url_behind};
+
+/// How a node goes away, and comes back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    Killed,
+    Stopped,
+}
+
+fn begin(quorum: &mut RedisQuorum, node: usize, fault: Fault) {
+    match fault {
+        Fault::Killed => quorum.nodes[node].kill9(),
+        Fault::Stopped => quorum.nodes[node].pause(),
+    }
+}
+
+/// A lock is acquired, renewed, awaited and released, and a call of another client is refused meanwhile.
+async fn locks_work(url: &str) {
+    let (holder, other) = (client_without_turns(url), client_without_turns(url));
+    let guard = hold(&holder).await;
+    guard.renew().await.expect("a majority confirms it");
+    let busy = other
+        .lock(KEY)
+        .try_acquire()
+        .await
+        .expect("a majority answers");
+    assert!(busy.is_none(), "another client holds it");
+    let waiting = tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await });
+    guard.release().await.expect("a majority confirms it");
+    let guard = served(waiting).await;
+    guard.release().await.expect("a majority confirms it");
+}
+
+#[tokio::test]
+async fn minority_that_is_away_stops_nothing() {
+    for (nodes, away) in [(3, vec![0]), (3, vec![2]), (5, vec![1, 3])] {
+        for fault in [Fault::Killed, Fault::Stopped] {
+            let mut quorum = RedisQuorum::with(nodes);
+            let url = quorum.url();
+            cycle(&client_without_turns(url.as_str())).await;
+            for &node in &away {
+                begin(&mut quorum, node, fault);
+            }
+            locks_work(&url).await;
+            for &node in away.iter().filter(|_| fault == Fault::Stopped) {
+                quorum.nodes[node].resume();
+                nothing_is_left_on(&quorum.nodes[node]).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn holder_goes_on_while_a_node_is_away() {
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let lock = client.lock(KEY).ttl(ms(600)).acquire();
+    let guard = lock.await.expect("it is free");
+    quorum.nodes[1].kill9();
+    let other = client_without_turns(quorum.url());
+    // Longer than the lease: it is renewed.
+    let refused = other.lock(KEY).wait(ms(1_500)).acquire().await;
+    let refused = refused.expect_err("it is held");
+    assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
+    guard.release().await.expect("it was held throughout");
+    cycle(&other).await;
+}
+
+#[tokio::test]
+async fn lock_of_an_unreachable_majority_is_unavailable_and_says_why() {
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    cycle(&client).await;
+    quorum.nodes[0].kill9();
+    quorum.nodes[2].kill9();
+    let wait = client.lock(KEY).wait(ms(300)).acquire().await.map(drop);
+    let attempt = client.lock(KEY).try_acquire().await.map(drop);
+    for outcome in [wait, attempt] {
+        let error = outcome.expect_err("one node is no majority");
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+        let text = error.to_string();
+        assert!(text.contains("1 of 3 nodes answered (127.0.0.1:"), "{text}");
+    }
+    nothing_is_left_on(&quorum.nodes[1]).await;
+}
+
+#[tokio::test]
+async fn nothing_is_left_where_a_majority_was_silent() {
+    let quorum = RedisQuorum::start();
+    let proxies = proxies(&quorum);
+    let builder = LockClient::builder().url(url_behind(&proxies, ""));
+    let client = builder.command_timeout(ms(300)).build().unwrap();
+    cycle(&client).await;
+    for proxy in &proxies[1..] {
+        proxy.black_hole();
+    }
+    let error = client.lock(KEY).wait(ms(100)).acquire().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    for proxy in &proxies {
+        proxy.heal();
+    }
+    for node in &quorum.nodes {
+        nothing_is_left_on(node).await;
+    }
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn holder_is_told_when_its_majority_is_gone() {
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let guard = client.lock(KEY).ttl(ms(600)).acquire().await.unwrap();
+    quorum.nodes[0].kill9();
+    quorum.nodes[1].kill9();
+    let lost = tokio::time::timeout(LONG, guard.lost()).await;
+    lost.expect("its deadline passes");
+    let released = guard.release().await.expect_err("it was lost");
+    assert_eq!(released.kind(), LockErrorKind::Lost, "{released}");
+}
+
+#[tokio::test]
+async fn shutdown_waits_for_each_node_that_answers() {
+    let quorum = RedisQuorum::start();
+    for _ in 0..20 {
+        let client = client_without_turns(quorum.url());
+        drop(hold(&client).await);
+        client.shutdown().await;
+        for node in &quorum.nodes {
+            assert!(!exists(&mut node.connection(), LOCK));
+        }
+    }
+}
+
+#[tokio::test]
+async fn lock_that_is_deleted_everywhere_stays_so() {
+    let quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let guard = client
+        .lock(KEY)
+        .ttl(Duration::from_secs(3))
+        .acquire()
+        .await
+        .unwrap();
+    for node in &quorum.nodes {
+        harness::ask::<()>(&mut node.connection(), &["DEL", LOCK]);
+    }
+    tokio::time::timeout(LONG, guard.lost())
+        .await
+        .expect("a renewal finds that out");
+    for node in &quorum.nodes {
+        assert!(!exists(&mut node.connection(), LOCK), "it is written again");
+    }
+    drop(guard);
+}

@@ -1,0 +1,169 @@
+//! Nodes that may have lost data have no vote for a while.
+
+use harness::{
+    KEY, LOCK, LONG, RedisQuorum, RedisServer, ask, client_without_turns, cycle, eventually,
+    exists, ms,
+};
+use lock_runtime::{LockClient, LockErrorKind};
+use std::time::Instant;
+
+use super::{client_with_delay, nothing_is_left_on};
+
+/// How a node loses what it has.
+#[derive(Clone, Copy, Debug)]
+enum Loss {
+    Restarted,
+    Flushed,
+}
+
+fn lose(node: &mut RedisServer, loss: Loss) {
+    match loss {
+        Loss::Restarted => node.restart_empty(),
+        Loss::Flushed => ask::<()>(&mut node.connection(), &["FLUSHALL"]),
+    }
+}
+
+/// Two of three nodes have the lock of a holder. One of them loses it, and the third one comes back: the two of them are
+/// a majority without it.
+#[tokio::test]
+async fn node_that_lost_a_lock_has_no_vote_while_its_lease_may_last() {
+    for loss in [Loss::Restarted, Loss::Flushed] {
+        let mut quorum = RedisQuorum::unmarked(3);
+        let delay = 3_000;
+        let client = client_with_delay(&quorum, delay);
+        cycle(&client).await;
+        quorum.nodes[2].pause();
+        // It does not renew, so that the third node never gets its record.
+        let lock = client.lock(KEY).renew(false).wait(LONG);
+        let held = Instant::now();
+        let guard = lock.acquire().await.expect("two are a majority");
+        lose(&mut quorum.nodes[1], loss);
+        quorum.nodes[2].resume();
+        nothing_is_left_on(&quorum.nodes[2]).await;
+        let other = client_with_delay(&quorum, delay);
+        let early = other.lock(KEY).wait(ms(300)).acquire().await.map(drop);
+        let waited = held.elapsed() < ms(delay - 200);
+        assert!(early.is_err() || !waited, "{loss:?}: two hold it");
+        assert!(guard.is_valid() || !waited, "{loss:?}");
+        let next = other.lock(KEY).wait(LONG).acquire().await;
+        next.expect("the delay is over")
+            .release()
+            .await
+            .expect("it was held");
+        assert!(!guard.is_valid(), "{loss:?}: its lease is over");
+    }
+}
+
+#[tokio::test]
+async fn old_data_has_no_vote_either() {
+    let mut quorum = RedisQuorum::unmarked(0);
+    quorum.nodes = (0..3)
+        .map(|_| RedisServer::builder().durable().start())
+        .collect();
+    let client = client_with_delay(&quorum, 2_000);
+    cycle(&client).await;
+    for node in &mut quorum.nodes {
+        node.kill9();
+    }
+    for node in &mut quorum.nodes {
+        node.restart();
+    }
+    let began = Instant::now();
+    let error = client.lock(KEY).wait(ms(200)).acquire().await.unwrap_err();
+    if began.elapsed() < ms(1_500) {
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    }
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn new_nodes_vote_once_the_delay_is_over_and_say_when_that_is() {
+    let quorum = RedisQuorum::unmarked(3);
+    let url = quorum.url_with("?restart_delay=20s");
+    let client = LockClient::builder()
+        .url(url)
+        .ttl(ms(1_000))
+        .build()
+        .unwrap();
+    let error = client.lock(KEY).try_acquire().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("3 of 3 nodes restarted less than 20s ago, and vote again in 2"),
+        "{text}"
+    );
+    for node in &quorum.nodes {
+        nothing_is_left_on(node).await;
+    }
+}
+
+#[tokio::test]
+async fn connecting_marks_new_nodes() {
+    let quorum = RedisQuorum::unmarked(3);
+    LockClient::connect(&quorum.url())
+        .await
+        .expect("they answer");
+    for node in &quorum.nodes {
+        let marker: String = ask(
+            &mut node.connection(),
+            &["GET", &harness::marker_name("lock:")],
+        );
+        let boot = harness::boot(&mut node.connection());
+        assert!(marker.starts_with(&format!("{boot} 60000 ")), "{marker}");
+    }
+}
+
+#[tokio::test]
+async fn restarted_node_has_the_record_of_a_holder_again_after_a_renewal() {
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let guard = client.lock(KEY).ttl(ms(1_500)).acquire().await.unwrap();
+    quorum.nodes[0].restart_empty();
+    let mut node = quorum.nodes[0].connection();
+    eventually("record of the holder", LONG, async || {
+        exists(&mut node, LOCK)
+    })
+    .await;
+    let values: Vec<String> = quorum
+        .nodes
+        .iter()
+        .map(|node| ask(&mut node.connection(), &["GET", LOCK]))
+        .collect();
+    assert_eq!(values[0][..22], values[1][..22], "the holder is the same");
+    assert_eq!(values[0][23..39], values[1][23..39], "and its token");
+    guard.release().await.expect("it was held throughout");
+    for node in &quorum.nodes {
+        nothing_is_left_on(node).await;
+    }
+}
+
+#[tokio::test]
+async fn lock_that_a_majority_lost_is_never_written_again() {
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let guard = client.lock(KEY).ttl(ms(1_500)).acquire().await.unwrap();
+    quorum.nodes[0].restart_empty();
+    quorum.nodes[2].restart_empty();
+    tokio::time::timeout(LONG, guard.lost())
+        .await
+        .expect("a renewal finds that out");
+    for node in [0, 2] {
+        assert!(!exists(&mut quorum.nodes[node].connection(), LOCK));
+    }
+    drop(guard);
+    nothing_is_left_on(&quorum.nodes[1]).await;
+}
+
+#[tokio::test]
+async fn clients_with_different_delays_are_told() {
+    let quorum = RedisQuorum::start();
+    cycle(&client_without_turns(quorum.url())).await;
+    let other = client_without_turns(quorum.url_with("?restart_delay=90s"));
+    let error = other.lock(KEY).try_acquire().await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("60000 ms on this node and 90000 ms"),
+        "{text}"
+    );
+}

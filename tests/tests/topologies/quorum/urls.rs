@@ -1,0 +1,226 @@
+//! URLs of quorums, and what a client of one refuses.
+
+use harness::{
+    Authority, KEY, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client, cycle, exists,
+    hold, host_of, ms, quorum_url,
+};
+use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, Record};
+use std::time::Duration;
+
+fn built(url: &str) -> Result<LockClient, LockError> {
+    LockClient::builder().url(url).build()
+}
+
+fn refused(builder: LockClientBuilder, words: &str) {
+    let error = builder.build().unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+#[test]
+fn url_names_three_five_seven_or_nine_different_nodes() {
+    let hosts = |number: usize| (0..number).map(|it| format!("h{it}")).collect::<Vec<_>>();
+    for number in 1..12 {
+        let url = quorum_url(&hosts(number), "");
+        assert_eq!(
+            built(&url).is_ok(),
+            [3, 5, 7, 9].contains(&number),
+            "{number}"
+        );
+    }
+    for (url, words) in [
+        ("redlock://a,b", "3, 5, 7 or 9 nodes, and not 2"),
+        ("redlock://a,b,a", "twice"),
+        ("redlock://a,b,a:6379", "twice"),
+        ("redlock://a,b,c?delay=1s", "restart_delay alone"),
+        (
+            "redlock://a,b,c?restart_delay=1",
+            "a whole number with ms or s",
+        ),
+        (
+            "redlock://a,b,c?restart_delay=1s",
+            "restart_delay, 1s, and is 30s",
+        ),
+        (
+            "redlock://a,b,c?restart_delay=60s&restart_delay=60s",
+            "restart_delay twice",
+        ),
+        ("redlock://a,b,c?wait_replicas=1", "wait_replicas"),
+        ("redlock://a,b,c#name", "takes nothing after `#`"),
+        ("redlock://a,,c", "must"),
+    ] {
+        refused(LockClient::builder().url(url), words);
+    }
+    let secret = "redlock://app:s3cret@a,b,a";
+    assert!(!built(secret).unwrap_err().to_string().contains("s3cret"));
+}
+
+#[test]
+fn client_of_a_quorum_refuses_what_a_quorum_has_no_room_for() {
+    let url = "redlock://a,b,c";
+    let builder = || LockClient::builder().url(url);
+    refused(builder().record(Record::Redisson), "Redisson's record");
+    refused(builder().require_tls(true), "redlocks://");
+    refused(builder().ttl(Duration::from_secs(61)), "restart_delay, 60s");
+    let client = builder().build().expect("the URL names a quorum");
+    let lock = || client.lock(KEY);
+    let kind = LockErrorKind::InvalidOptions;
+    for (refused, words) in [
+        (lock().read().try_acquire_blocking().map(drop), "readers"),
+        (
+            lock().permits(3).try_acquire_blocking().map(drop),
+            "permits",
+        ),
+        (
+            lock().hold_at_least(ms(5)).try_acquire_blocking().map(drop),
+            "minimum hold",
+        ),
+        (
+            lock()
+                .ttl(Duration::from_secs(90))
+                .try_acquire_blocking()
+                .map(drop),
+            "restart_delay",
+        ),
+        (
+            client.lock_all(["a", "b"]).try_acquire_blocking().map(drop),
+            "several keys",
+        ),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), kind, "{words}: {error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn lock_is_in_the_database_and_under_the_prefix_of_its_client() {
+    let quorum = RedisQuorum::unmarked(3);
+    let url = quorum.url_with("/2?restart_delay=0s");
+    let client = LockClient::builder()
+        .url(url)
+        .prefix("shop:")
+        .build()
+        .unwrap();
+    let guard = hold(&client).await;
+    for node in &quorum.nodes {
+        let mut connection = node.connection();
+        ask::<()>(&mut connection, &["SELECT", "2"]);
+        assert!(exists(&mut connection, "shop:order:42"));
+        assert!(exists(&mut connection, "{shop:}:n"));
+    }
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn node_may_have_a_login_of_its_own() {
+    let quorum = RedisQuorum::start();
+    for (number, node) in quorum.nodes.iter().enumerate() {
+        let password = if number == 1 { ">own" } else { ">common" };
+        let user = [
+            "ACL", "SETUSER", "service", "on", password, "~*", "&*", "+@all",
+        ];
+        ask::<()>(&mut node.connection(), &user);
+    }
+    let hosts: Vec<String> = quorum
+        .nodes
+        .iter()
+        .map(|node| host_of(&node.url()))
+        .collect();
+    let url = format!(
+        "redlock://service:common@{},service:own@{},{}",
+        hosts[0], hosts[1], hosts[2]
+    );
+    let client = LockClient::connect(&url).await.unwrap();
+    let guard = hold(&client).await;
+    for node in &quorum.nodes {
+        assert!(exists(&mut node.connection(), harness::LOCK));
+    }
+    guard.release().await.unwrap();
+    let without = url.replace("service:own@", "");
+    let client = LockClient::connect(&without)
+        .await
+        .expect("two nodes let it in");
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn two_names_of_one_server_are_refused() {
+    let quorum = RedisQuorum::with(2);
+    let [first, second] = [0, 1].map(|node| quorum.nodes[node].port());
+    let url = format!("redlock://127.0.0.1:{first},localhost:{first},127.0.0.1:{second}");
+    // Two servers are a majority of three nodes: one of the names is refused for good.
+    let client = LockClient::connect(&url).await.expect("two servers answer");
+    cycle(&client).await;
+    let url = format!("redlock://127.0.0.1:{first},localhost:{first},127.0.0.1:1");
+    let error = LockClient::connect(&url).await.unwrap_err();
+    assert!(
+        error.to_string().contains("is the same server as"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn nodes_of_a_cluster_and_replicas_are_refused() {
+    let cluster = RedisCluster::with(3, 0);
+    let hosts: Vec<String> = cluster
+        .nodes
+        .iter()
+        .map(|node| host_of(&node.url()))
+        .collect();
+    let error = LockClient::connect(&quorum_url(&hosts, ""))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    assert!(
+        error.to_string().contains("must be a server of its own"),
+        "{error}"
+    );
+    let primary = RedisServer::start();
+    let replica = || RedisServer::builder().replica_of(&primary).start();
+    let (first, second) = (replica(), replica());
+    let hosts = [&primary, &first, &second].map(|server| host_of(&server.url()));
+    let error = LockClient::connect(&quorum_url(&hosts, ""))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("is a replica"), "{error}");
+}
+
+#[tokio::test]
+async fn nodes_are_reached_over_tls() {
+    let authority = Authority::new();
+    let nodes: Vec<TlsServer> = (0..3).map(|_| TlsServer::start(&authority)).collect();
+    let hosts: Vec<String> = nodes
+        .iter()
+        .map(|node| node.url().replace("rediss://", ""))
+        .collect();
+    let url = format!("redlocks://{}?restart_delay=0s", hosts.join(","));
+    let builder = LockClient::builder()
+        .url(url)
+        .ca_certificate(authority.pem());
+    let client = builder.require_tls(true).build().unwrap();
+    let guard = hold(&client).await;
+    for node in &nodes {
+        assert!(exists(&mut node.plain().connection(), harness::LOCK));
+    }
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn client_works_without_the_right_to_info() {
+    let quorum = RedisQuorum::start();
+    let url = quorum.url_of_service();
+    for node in &quorum.nodes {
+        ask::<()>(
+            &mut node.connection(),
+            &["ACL", "SETUSER", "service", "-info"],
+        );
+        // Marked by a client that sees the run, or by one that does not: they have different markers.
+        ask::<()>(
+            &mut node.connection(),
+            &["DEL", &harness::marker_name("lock:")],
+        );
+    }
+    cycle(&client(format!("{url}?restart_delay=0s"))).await;
+}
