@@ -6,6 +6,7 @@ mod urls;
 
 use harness::{LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, host_of, quorum_url};
 use lock_runtime::LockClient;
+use std::time::Duration;
 
 /// A proxy in front of each node.
 fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
@@ -19,10 +20,9 @@ fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
     quorum_url(&hosts, parameters)
 }
 
-/// A client whose leases are shorter than a restart delay of `delay`, in ms.
-fn client_with_delay(quorum: &RedisQuorum, delay: u64) -> LockClient {
-    let url = quorum.url_with(&format!("?restart_delay={delay}ms"));
-    let builder = LockClient::builder().url(url).ttl(harness::ms(delay));
+/// A client whose leases are as long as the restart delay of five seconds in its URL. It passes none to another caller.
+fn client_with_delay(url: &str) -> LockClient {
+    let builder = LockClient::builder().url(url).ttl(Duration::from_secs(5));
     builder
         .local_turns(1)
         .build()
