@@ -10,6 +10,7 @@
 //! | a lease stays with its client for the next caller | `retained` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
 //! | an acquisition that is dropped leaves nothing | `cancellation` |
+//! | clients of Redlock from other languages, on the nodes of a quorum | `redlock_clients` |
 //! | what is good about common locks on Redis, without their failures | `homemade_locks` |
 
 mod cancellation;
@@ -17,7 +18,9 @@ mod conformance;
 mod contract;
 mod homemade_locks;
 mod local_turns;
+mod packages;
 mod redissons_record;
+mod redlock_clients;
 mod reentrancy;
 mod retained;
 mod unawaited_releases;

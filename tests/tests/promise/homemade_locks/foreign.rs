@@ -1,9 +1,7 @@
 //! Clients of other kinds that want the same key: the lock of the redis-py package, and a hand-written
 //! one. No caller gets in while another is inside.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
 
 use harness::Worker;
@@ -11,6 +9,7 @@ use redis::AsyncCommands;
 
 use super::by_hand::ByHand;
 use super::{KEY, LOCK, LONG, LockGuard, RedisServer, client, hold, ms};
+use crate::packages;
 
 const ROUNDS: usize = 40;
 
@@ -18,52 +17,18 @@ const ROUNDS: usize = 40;
 const COUNTER: &str = "counter";
 
 /// A Python with redis-py. Tests that run at the same time make it once.
-static PYTHON: LazyLock<Result<PathBuf, String>> = LazyLock::new(python);
+static PYTHON: LazyLock<Result<PathBuf, String>> =
+    LazyLock::new(|| packages::python("redis-py", &["redis>=5,<9"], "redis"));
 
-/// A Python with redis-py, in cargo's folder for tests.
-fn python() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("redis-py");
-    let python = folder.join("bin/python");
-    if run(Command::new(&python).args(["-c", "import redis"])).is_err() {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        let pip = ["-m", "pip", "install", "--quiet", "redis>=5,<9"];
-        run(Command::new(&python).args(pip))?;
-    }
-    Ok(python)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    let text = || String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(()).ok_or_else(text)
-}
-
-/// A process with redis-py. Where redis-py cannot be installed, the run prints the test's name; with
-/// `LOCK_REQUIRE_REDIS_PY` it fails.
+/// A process with redis-py, if that can be installed.
 fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
-    let python = match &*PYTHON {
-        Ok(python) => python,
-        Err(reason) => {
-            let required = std::env::var_os("LOCK_REQUIRE_REDIS_PY").is_some();
-            assert!(!required, "redis-py cannot be had: {reason}");
-            // Not by a macro, since its output is hidden in tests that pass.
-            let told = writeln!(
-                std::io::stderr(),
-                "{test} DID NOT RUN, no redis-py: {reason}"
-            );
-            told.expect("stderr is open");
-            return None;
-        }
-    };
+    let python = packages::installed(&PYTHON, "redis-py", "LOCK_REQUIRE_REDIS_PY", test)?;
     // It may use other commands than the crate does, and its counter has a key of its own.
     server.allow(&["~*", "+@all"]);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/homemade_locks/redis_py.py");
-    let words = [python, &script].map(|path| path.to_str().expect("it is text").to_owned());
-    Some(Worker::spawn(
-        &words[0],
-        &[&words[1], &server.port().to_string()],
-    ))
+    let [python, script] = [python, &script].map(packages::text);
+    Some(Worker::spawn(python, &[script, &server.port().to_string()]))
 }
 
 #[tokio::test]

@@ -1,68 +1,28 @@
 //! A client that is not ours: the lock of npm's node-redisson, which is made to go with Redisson's.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use harness::{LONG, RedisServer, Worker, ask, eventually, ms, soon};
 use redis::Connection;
 
 use super::{KEY, client, start};
+use crate::packages;
 
 /// The port, and the library that it needs beside it.
 const PACKAGES: [&str; 2] = ["node-redisson@1.0.4", "ioredis@5"];
 
-/// A folder with node-redisson, made once in cargo's folder for tests.
-fn packages() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("node-redisson");
-    let is_there = PACKAGES.iter().all(|package| {
-        let (name, _) = package.split_once('@').expect("it has a version");
-        folder.join("node_modules").join(name).exists()
-    });
-    if !is_there {
-        let npm = [
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-        ];
-        run(Command::new("npm").args(npm).arg(&folder).args(PACKAGES))?;
-    }
-    run(Command::new("node").arg("--version"))?;
-    Ok(folder)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    let text = || String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(()).ok_or_else(text)
-}
-
-/// A process with node-redisson. Where it cannot be installed, the run prints the test's name; with
-/// `LOCK_REQUIRE_NODE_REDISSON` it fails.
+/// A process with node-redisson, if that can be installed.
 fn node_redisson(server: &RedisServer, test: &str) -> Option<Worker> {
-    let folder = match packages() {
-        Ok(folder) => folder,
-        Err(reason) => {
-            let required = std::env::var_os("LOCK_REQUIRE_NODE_REDISSON").is_some();
-            assert!(!required, "node-redisson cannot be had: {reason}");
-            // Not by a macro, since its output is hidden in tests that pass.
-            let told = writeln!(
-                std::io::stderr(),
-                "{test} DID NOT RUN, no node-redisson: {reason}"
-            );
-            told.expect("stderr is open");
-            return None;
-        }
-    };
+    let folder = packages::node("node-redisson", &PACKAGES);
+    let variable = "LOCK_REQUIRE_NODE_REDISSON";
+    let folder = packages::installed(&folder, "node-redisson", variable, test)?;
     // It uses other commands than the crate does.
     server.allow(&["+@all", "~redisson_*"]);
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/promise/redissons_record/node_redisson.js");
-    let words = [script, folder].map(|path| path.to_str().expect("it is text").to_owned());
+    let [script, folder] = [&script, folder].map(packages::text);
     let port = server.port().to_string();
-    Some(Worker::spawn("node", &[&words[0], &words[1], &port]))
+    Some(Worker::spawn("node", &[script, folder, &port]))
 }
 
 async fn has_a_listener(admin: &mut Connection) {

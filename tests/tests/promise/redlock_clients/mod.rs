@@ -1,0 +1,127 @@
+//! Clients of Redlock from other languages, on the nodes of a quorum: redlock-py, pottery and node-redlock.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use harness::{LONG, RedisQuorum, Worker, ask, ms};
+use lock_runtime::LockClient;
+use redis::AsyncCommands;
+
+use crate::packages::{self, text};
+
+const KEY: &str = "order:42";
+
+/// The prefix that pottery gives to all keys.
+const PREFIX: &str = "redlock:";
+
+const ROUNDS: usize = 25;
+
+/// With this variable, tests of clients that cannot be installed fail.
+const REQUIRE: &str = "LOCK_REQUIRE_REDLOCK_CLIENTS";
+
+/// Tests that run at the same time make them once.
+static PYTHON: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
+    let packages = ["redlock-py==1.0.8", "pottery==3.0.1"];
+    packages::python("redlock-clients", &packages, "redlock, pottery")
+});
+
+static NODE: LazyLock<Result<PathBuf, String>> =
+    LazyLock::new(|| packages::node("node-redlock", &["redlock@5.0.0-beta.2", "ioredis@5"]));
+
+const KINDS: [&str; 3] = ["redlock-py", "pottery", "node-redlock"];
+
+/// A process with a client of that kind, if it can be installed.
+fn client_of(kind: &str, quorum: &RedisQuorum, test: &str) -> Option<Worker> {
+    let ports: Vec<String> = quorum
+        .nodes
+        .iter()
+        .map(|node| node.port().to_string())
+        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/redlock_clients");
+    let (program, script, first) = match kind {
+        "node-redlock" => {
+            let packages = packages::installed(&NODE, kind, REQUIRE, test)?;
+            (
+                Path::new("node"),
+                folder.join("node_redlock.js"),
+                text(packages),
+            )
+        }
+        _ => {
+            let python = packages::installed(&PYTHON, kind, REQUIRE, test)?;
+            (python, folder.join("redlock_clients.py"), kind)
+        }
+    };
+    let mut arguments = vec![text(&script), first];
+    arguments.extend(ports.iter().map(String::as_str));
+    Some(Worker::spawn(text(program), &arguments))
+}
+
+/// Three nodes, and a client whose keys are called as theirs.
+fn start() -> (RedisQuorum, LockClient) {
+    let quorum = RedisQuorum::start();
+    quorum.mark(PREFIX);
+    for node in &quorum.nodes {
+        // They may use other commands than the crate does, and keys of their own.
+        node.allow(&["~*", "+@all"]);
+    }
+    let builder = LockClient::builder().url(quorum.url()).prefix(PREFIX);
+    let ours = builder.build().expect("the settings are valid");
+    (quorum, ours)
+}
+
+#[tokio::test]
+async fn clients_of_redlock_and_we_exclude_each_other() {
+    for kind in KINDS {
+        let (quorum, ours) = start();
+        let test = "clients_of_redlock_and_we_exclude_each_other";
+        let Some(mut theirs) = client_of(kind, &quorum, test) else {
+            continue;
+        };
+        let acquire = format!("acquire {PREFIX}{KEY} 60");
+        assert_eq!(theirs.ask(&acquire, LONG), "held", "{kind}");
+        let busy = ours.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+        assert!(busy.is_busy(), "{kind}: {busy}");
+        let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
+        assert_eq!(theirs.ask("release", LONG), "released", "{kind}");
+        let guard = waiting.await.unwrap().expect("it is free");
+        assert_eq!(theirs.ask(&acquire, LONG), "busy", "{kind}");
+        guard.release().await.expect("it was held throughout");
+        assert_eq!(
+            theirs.ask(&acquire, LONG),
+            "held",
+            "{kind}: it is free again"
+        );
+    }
+}
+
+#[tokio::test]
+async fn clients_of_redlock_and_we_lose_no_update() {
+    const COUNTER: &str = "counter";
+    let (quorum, ours) = start();
+    let test = "clients_of_redlock_and_we_lose_no_update";
+    let theirs = KINDS.into_iter().filter_map(|kind| {
+        let mut theirs = client_of(kind, &quorum, test)?;
+        theirs.send(&format!("count {PREFIX}{KEY} {ROUNDS} {COUNTER}"));
+        Some(theirs)
+    });
+    let mut theirs: Vec<Worker> = theirs.collect();
+    let connection = quorum.nodes[0].async_connection().await;
+    for _ in 0..ROUNDS {
+        let mut connection = connection.clone();
+        let count = async |_: &lock_runtime::LockGuard| {
+            let seen: Option<usize> = connection.get(COUNTER).await.unwrap();
+            let () = connection
+                .set(COUNTER, seen.unwrap_or(0) + 1)
+                .await
+                .unwrap();
+        };
+        let counted = ours.lock(KEY).wait(2 * LONG).run(count).await;
+        counted.expect("it was held throughout");
+    }
+    for theirs in &mut theirs {
+        assert_eq!(theirs.line(2 * LONG).as_deref(), Some("counted"));
+    }
+    let counted: usize = ask(&mut quorum.nodes[0].connection(), &["GET", COUNTER]);
+    assert_eq!(counted, (1 + theirs.len()) * ROUNDS);
+}
