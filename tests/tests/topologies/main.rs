@@ -13,6 +13,8 @@
 //! | logins, permissions, TLS | `sentinel::access` |
 //! | a majority of servers, some of which are away | `quorum::minorities` |
 //! | servers that have lost data have no vote | `quorum::restarts` |
+//! | tokens that rise whatever nodes are away, or their clocks | `quorum::tokens` |
+//! | callers that have a node each | `quorum::split` |
 //! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
 //! | URLs that name something else | `urls` |
 

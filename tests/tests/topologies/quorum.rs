@@ -2,6 +2,8 @@
 
 mod minorities;
 mod restarts;
+mod split;
+mod tokens;
 mod urls;
 
 use harness::{LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, host_of, quorum_url};

@@ -1,0 +1,91 @@
+//! Fencing tokens rise over successive holders.
+
+use harness::{KEY, LONG, RedisQuorum, RedisServer, client_without_turns, ms};
+use lock_runtime::LockClient;
+use std::time::Duration;
+
+use super::{nothing_is_left_on, proxies, url_behind};
+
+async fn token(client: &LockClient) -> u64 {
+    let guard = client.lock(KEY).wait(LONG).acquire().await;
+    let guard = guard.expect("a majority is there");
+    let token = guard.fencing_token().get();
+    guard.release().await.expect("it was held throughout");
+    token
+}
+
+#[tokio::test]
+async fn tokens_rise_whichever_node_is_away() {
+    let quorum = RedisQuorum::with(5);
+    let proxies = proxies(&quorum);
+    let client = client_without_turns(url_behind(&proxies, ""));
+    let mut last = 0;
+    for round in 0..30 {
+        let away = [round % 5, (round + 1 + round / 5) % 5];
+        for node in away {
+            proxies[node].refuse(true);
+            proxies[node].kill_connections();
+        }
+        let token = token(&client).await;
+        assert!(token > last, "round {round}: {token} after {last}");
+        last = token;
+        for node in away {
+            proxies[node].refuse(false);
+        }
+    }
+}
+
+#[tokio::test]
+async fn tokens_rise_although_nodes_are_wiped_in_turn() {
+    let mut quorum = RedisQuorum::unmarked(3);
+    let url = quorum.url_with("?restart_delay=300ms");
+    let builder = LockClient::builder().url(url).ttl(ms(300));
+    let client = builder.local_turns(1).build().unwrap();
+    let mut last = 0;
+    for round in 0..9 {
+        let token = token(&client).await;
+        assert!(token > last, "round {round}: {token} after {last}");
+        last = token;
+        quorum.nodes[round % 3].restart_empty();
+    }
+}
+
+#[tokio::test]
+async fn tokens_rise_with_clocks_apart() {
+    let mut quorum = RedisQuorum::unmarked(0);
+    let node = || RedisServer::builder().own_clock().start();
+    quorum.nodes = (0..3).map(|_| node()).collect();
+    quorum.mark("lock:");
+    quorum.nodes[0].forward(ms(80));
+    quorum.nodes[1].back(ms(80));
+    let client = client_without_turns(quorum.url());
+    let mut last = 0;
+    for round in 0..60 {
+        let token = token(&client).await;
+        assert!(token > last, "round {round}: {token} after {last}");
+        last = token;
+    }
+}
+
+#[tokio::test]
+async fn node_whose_clock_is_far_off_does_not_count() {
+    let mut quorum = RedisQuorum::unmarked(0);
+    let node = || RedisServer::builder().own_clock().start();
+    quorum.nodes = (0..3).map(|_| node()).collect();
+    quorum.mark("lock:");
+    quorum.nodes[2].forward(Duration::from_secs(600));
+    let proxies = proxies(&quorum);
+    let client = client_without_turns(url_behind(&proxies, ""));
+    let tokens = [token(&client).await, token(&client).await];
+    assert!(tokens[0] < tokens[1]);
+    // Without another node, the one whose clock is off makes no majority.
+    proxies[0].refuse(true);
+    proxies[0].kill_connections();
+    let error = client.lock(KEY).wait(ms(200)).acquire().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(
+        error.to_string().contains("off those of the others"),
+        "{error}"
+    );
+    nothing_is_left_on(&quorum.nodes[2]).await;
+}
