@@ -152,14 +152,6 @@ pub(crate) fn node_clock(node: &str, off: Duration) {
     });
 }
 
-/// A quorum cannot tell which run of a node it is connected to.
-pub(crate) fn node_hides_its_run(node: &dyn fmt::Display) {
-    safely(|| {
-        let advice = "grant +info to the user";
-        tracing::warn!(target: "lock_runtime", %node, advice, "node_hides_its_run");
-    });
-}
-
 /// The files of certificates could not be used for a new connection; the last usable contents are.
 #[cfg(feature = "tls")]
 pub(crate) fn certificates_not_renewed(reason: &str) {

@@ -17,8 +17,7 @@ pub(crate) use events::certificates_not_renewed;
 pub(crate) use events::{
     connection_dropped, connection_failed, connection_in_the_clear, finished_without_lock,
     hold_outlives_body, locks_may_be_evicted, lost, node_away, node_back, node_clock,
-    node_hides_its_run, node_restarted, release_unconfirmed, renewal_failed, renewal_overdue,
-    renewed,
+    node_restarted, release_unconfirmed, renewal_failed, renewal_overdue, renewed,
 };
 pub(crate) use lease_span::LeaseSpan;
 pub(crate) use lease_trace::LeaseTrace;

@@ -12,6 +12,7 @@ pub(super) mod boots;
 mod clocks;
 mod health;
 mod in_flight;
+mod marking;
 mod nodes;
 mod renewing;
 mod scripts;
@@ -19,14 +20,12 @@ mod settling;
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use self::nodes::Nodes;
 use super::clock::CLOCK;
-use super::command::{self, Argument};
 use super::connect::Settings;
 use super::hello::ServerMode;
-use super::node_error::NodeError;
 use super::side_by_side::side_by_side;
 use super::url::{QuorumTarget, check_ttl};
 use crate::backend::wire::ballot::progress::Reason;
@@ -68,28 +67,6 @@ impl QuorumWire {
         }
     }
 
-    /// Marks a node: from then on it is known whether it has lost data.
-    async fn mark(&self, node: usize, until: Instant) -> Result<(), WireError> {
-        let nodes = &self.nodes;
-        let connected = nodes.node(node).connect(until).await;
-        let connection = connected.map_err(NodeError::into_wire)?;
-        let command = [
-            Argument::Text("EVAL"),
-            Argument::Text(scripts::MARK),
-            Argument::Number(1),
-            Argument::Text(&nodes.marker),
-            Argument::Text(connection.boot()),
-            Argument::Number(nodes.delay_ms()),
-        ];
-        let write = |output: &mut Vec<u8>| command::write(output, &command);
-        let sent = CLOCK.now();
-        let answer = nodes.node(node).send_on(&connection, write, until).await;
-        let (_, node_now) = scripts::parse_mark(&answer.map_err(NodeError::into_wire)?)?;
-        // One node's clock may be asked before the others are.
-        let _ = nodes.check_clock(node, sent, CLOCK.now(), node_now);
-        Ok(())
-    }
-
     /// Refuses a ttl for which a node of a lost lease could vote again too soon.
     pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
         check_ttl(ttl, self.nodes.restart_delay)
@@ -100,7 +77,8 @@ impl QuorumWire {
         let candidate = self.nodes.candidate_to_end(owner);
         owner.outstanding.ending(ALL);
         let ended = settling::end(&self.nodes, &candidate, contended).await;
-        if ended.is_ok() {
+        // A doubtful answer is one to an end that may have been the second.
+        if ended.is_ok() && !candidate.ballot.lock().is_end_doubtful() {
             owner.outstanding.ending_is_known();
         }
         ended
@@ -128,23 +106,22 @@ impl Wire for QuorumWire {
         request: AcquireRequest,
     ) -> Result<Answered<AcquireReply>, WireError> {
         let AcquireRequest { ttl, queue } = request;
+        let until = self.nodes.until();
+        if !self.nodes.clocks.lock().is_heard() {
+            marking::hear(&self.nodes, until).await;
+        }
         let candidate = self.nodes.candidate(owner, ttl);
         owner.outstanding.sending(ALL, ttl, queue);
-        let answered = attempt::acquire(&self.nodes, &candidate, queue).await;
-        let is_granted = matches!(
-            answered,
-            Ok(Answered {
-                answer: AcquireReply::Granted(_),
-                ..
-            })
-        );
-        if !is_granted && !queue {
-            // The caller does not ask again, and may have some nodes.
+        let answered = attempt::acquire(&self.nodes, &candidate, queue, until).await;
+        let is_final = match &answered {
+            Ok(Answered { answer, .. }) => matches!(answer, AcquireReply::Waiting(_)),
+            Err(WireError::Refused(_)) => true,
+            Err(WireError::Unavailable(_)) => false,
+        };
+        if is_final && !queue {
+            // The caller asks no more and has queued nowhere, but may have some nodes.
             owner.candidate = None;
-            let nodes = self.nodes.clone();
-            self.nodes.background.spawn(async move {
-                let _ = settling::end(&nodes, &candidate, true).await;
-            });
+            settling::abandon(&self.nodes, &candidate);
         }
         owner.outstanding.answered(ALL);
         answered
@@ -203,11 +180,9 @@ impl Wire for QuorumWire {
     /// Connects to all nodes, and marks them. A majority must answer.
     async fn ping(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
-        let marks = (0..self.nodes.len()).map(|node| self.mark(node, until));
+        let marks = (0..self.nodes.len()).map(|node| marking::mark(&self.nodes, node, until));
         let marked = side_by_side(marks).await;
-        for (node, marked) in marked.iter().enumerate() {
-            self.nodes.note_outcome(node, marked);
-        }
+        self.nodes.boots.check_all()?;
         let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
         let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
         let refuses = |(_, error): &&(usize, WireError)| matches!(error, WireError::Refused(_));
@@ -217,9 +192,9 @@ impl Wire for QuorumWire {
             .iter()
             .map(|(node, error)| (*node, Reason::Failed(error.to_string())))
             .collect();
-        if failed.len() > tolerated {
-            return Err(self.nodes.too_few(&reasons, refused > tolerated));
+        match failed.len() > tolerated {
+            true => Err(self.nodes.too_few(&reasons, refused > tolerated)),
+            false => Ok(()),
         }
-        Ok(())
     }
 }

@@ -15,10 +15,10 @@ pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
 
-use std::mem;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
+use crate::backend::wire::ballot::giving_way::LOOKS;
 use crate::backend::wire::ballot::patience::Patience;
 use crate::backend::wire::ballot::place::{Place, Standing};
 use crate::backend::wire::error::WireError;
@@ -49,18 +49,12 @@ pub(crate) enum Verdict {
     Has { grant: Grant, at: Moment },
 }
 
-/// How far a stamp may be off a node's clock (µs), as in quorum_queue.lua.
-const MAX_BEHIND: u64 = 60_000_000;
-const MAX_AHEAD: u64 = 1_000_000;
-
 /// What an owner knows of each node.
 #[derive(Debug)]
 pub(crate) struct Ballot {
     places: Box<[Place]>,
     /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
     stamp: u64,
-    /// Whether a node has answered, and so said what time it is.
-    is_answered: bool,
     ttl: Duration,
     patience: Patience,
     /// The largest token of a node.
@@ -69,6 +63,7 @@ pub(crate) struct Ballot {
     /// When to look at the nodes of others again; `None` unless the nodes are split.
     next_look: Option<Moment>,
     looks: u32,
+    most_looks: u32,
     /// An attempt is under way, which sees to messages itself.
     pub(crate) is_driven: bool,
 }
@@ -78,13 +73,13 @@ impl Ballot {
         Ballot {
             places: (0..nodes).map(|_| Place::default()).collect(),
             stamp,
-            is_answered: false,
             ttl,
             patience,
             largest: 0,
             phase: Phase::Acquires,
             next_look: None,
             looks: 0,
+            most_looks: LOOKS,
             is_driven: false,
         }
     }
@@ -131,14 +126,22 @@ impl Ballot {
         self.phase = Phase::Holds(token);
     }
 
-    /// An acquisition begins an attempt: an earlier one may have looked at the nodes often enough.
-    pub(crate) fn begin_attempt(&mut self) {
+    /// An acquisition begins an attempt: the last one may have looked at the nodes often enough, or was granted the lock
+    /// too late.
+    ///
+    /// A caller that only tries looks while no caller has the lock: else all of them could be told that it is busy.
+    pub(crate) fn begin_attempt(&mut self, patience: Patience, only_tries: bool) {
+        self.patience = patience;
+        self.most_looks = if only_tries { u32::MAX } else { LOOKS };
         (self.looks, self.next_look) = (0, None);
+        if matches!(self.phase, Phase::Holds(_)) {
+            self.phase = Phase::Acquires;
+        }
     }
 
-    /// The commands of an attempt: to the nodes that sent a message, or to all if none did.
+    /// The commands of an attempt: those that messages ask for, or else one to each node.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
-        if self.is_notified() {
+        if self.has_message(now) {
             return self.due(queue, now);
         }
         let idle = self.idle_places().collect::<Vec<_>>();
@@ -146,6 +149,20 @@ impl Ballot {
         commands
             .map(|node| (node, self.acquire(node, queue)))
             .collect()
+    }
+
+    /// Whether a message has come that a command is to answer.
+    pub(crate) fn has_message(&self, now: Moment) -> bool {
+        let is_split = self.is_split(now);
+        self.phase == Phase::Acquires
+            && self.places.iter().any(|place| {
+                let is_due = match place.standing {
+                    Standing::Waiting { .. } => true,
+                    Standing::Held { .. } => is_split,
+                    Standing::Unknown => false,
+                };
+                place.is_notified && place.may_repeat() && is_due
+            })
     }
 
     /// The commands that became due since the last ones.
@@ -175,10 +192,11 @@ impl Ballot {
                 Standing::Waiting { .. } => {
                     (place.is_notified || looks).then(|| self.acquire(node, queue))
                 }
-                Standing::Unknown => None,
+                Standing::Unknown => place.asks_again.then(|| self.acquire(node, queue)),
             }
         };
         self.idle_places()
+            .filter(|&node| self.places[node].may_repeat())
             .filter_map(|node| due(node).map(|command| (node, command)))
             .collect()
     }
@@ -223,7 +241,10 @@ impl Ballot {
         };
         place.standing = match reply {
             // The node that an unanswered `cede` named may still go.
-            NodeReply::Held { grant, .. } if grant.token.get() <= place.void => Standing::Unknown,
+            NodeReply::Held { grant, .. } if grant.token.get() <= place.void => {
+                place.asks_again = true;
+                Standing::Unknown
+            }
             NodeReply::Held { grant, early } => {
                 self.largest = self.largest.max(grant.token.get());
                 let early_until = match early.is_zero() || is_removed!("early_votes") {
@@ -236,7 +257,10 @@ impl Ballot {
                     early_until,
                 }
             }
-            NodeReply::Absent => Standing::Unknown,
+            NodeReply::Absent => {
+                place.asks_again = true;
+                Standing::Unknown
+            }
             NodeReply::Waiting { holder, waiting } => {
                 place.outstanding.note_not_held();
                 Standing::Waiting {
@@ -253,19 +277,6 @@ impl Ballot {
                     *is_fresh = false;
                 }
             }
-        }
-    }
-
-    /// A node has said what time it is (µs). Nodes take a stamp that is far off for their own time, and the owner must not
-    /// believe that it came before all who came since.
-    pub(crate) fn note_time(&mut self, node_now: u64) {
-        let is_first = !mem::replace(&mut self.is_answered, true);
-        let (behind, ahead) = (
-            node_now.saturating_sub(self.stamp),
-            self.stamp.saturating_sub(node_now),
-        );
-        if is_first && (behind > MAX_BEHIND || ahead > MAX_AHEAD) {
-            self.stamp = node_now;
         }
     }
 
@@ -292,9 +303,11 @@ impl Ballot {
         self.places[node].note_message();
     }
 
-    /// A message came that no command has answered yet.
-    pub(crate) fn is_notified(&self) -> bool {
-        self.places.iter().any(|place| place.is_notified)
+    /// A vote that was given does not count any more.
+    pub(crate) fn drop_vote(&mut self, node: usize, error: WireError) {
+        let place = &mut self.places[node];
+        place.error = Some(error);
+        place.standing = Standing::Unknown;
     }
 
     /// A renewal has written the record of a holder again.

@@ -89,7 +89,9 @@ async fn new_nodes_vote_once_the_delay_is_over_and_say_when_that_is() {
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     let text = error.to_string();
     assert!(
-        text.contains("3 of 3 nodes restarted less than 20s ago, and vote again in 2"),
+        text.contains(
+            "3 of 3 nodes are new or restarted less than 20s ago, and a majority votes in 2"
+        ),
         "{text}"
     );
     for node in &quorum.nodes {

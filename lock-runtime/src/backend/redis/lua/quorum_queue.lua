@@ -3,7 +3,7 @@
 -- A value of this library whose flag is set: owner, plus, sixteen digits, label.
 local FLAGGED = '^......................%+%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d '
 local MAX_AHEAD_US = 1000000    -- a stamp that is further off is of a clock that was wrong
-local MAX_BEHIND_US = 60000000
+local MAX_BEHIND_US = 86400000000 -- a day: a waiter may have waited for long
 
 -- Whether a waiter with this ticket is before `entry` with this stamp. Entries of one ticket are compared as in Q, byte
 -- by byte: `<` would follow the language of the server.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::in_flight::{InFlight, NodeTask};
-use super::nodes::Nodes;
+use super::nodes::{Nodes, clock_is_off};
 use super::scripts::{SCRIPTS, parse_reply};
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
@@ -28,9 +28,9 @@ pub(super) async fn acquire(
     nodes: &Arc<Nodes>,
     candidate: &Arc<Candidate>,
     mut queue: bool,
+    until: Instant,
 ) -> Result<Answered<AcquireReply>, WireError> {
-    let until = nodes.until();
-    let mut attempt = Attempt::begin(nodes, candidate);
+    let mut attempt = Attempt::begin(nodes, candidate, !queue);
     let commands = candidate.ballot.lock().ask(queue, CLOCK.now());
     attempt.send(commands, queue, until);
     let mut is_over = false;
@@ -52,7 +52,14 @@ enum Next {
 
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
+    // Clocks that were right when a vote was given may be known to be off by now.
+    let off = nodes.clocks.lock().off();
     let mut ballot = candidate.ballot.lock();
+    for (node, off) in off {
+        if ballot.place(node).held().is_some() {
+            ballot.drop_vote(node, clock_is_off(off));
+        }
+    }
     let progress = ballot.progress(now, is_over);
     if let Progress::Granted { grant, at } = progress {
         ballot.hold(grant.token);
@@ -89,10 +96,14 @@ struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    fn begin(nodes: &'a Arc<Nodes>, candidate: &'a Arc<Candidate>) -> Attempt<'a> {
+    fn begin(
+        nodes: &'a Arc<Nodes>,
+        candidate: &'a Arc<Candidate>,
+        only_tries: bool,
+    ) -> Attempt<'a> {
         let mut ballot = candidate.ballot.lock();
         ballot.is_driven = true;
-        ballot.begin_attempt();
+        ballot.begin_attempt(nodes.clocks.lock().patience(), only_tries);
         drop(ballot);
         Attempt {
             nodes,
@@ -135,7 +146,9 @@ impl<'a> Attempt<'a> {
             }
         };
         let timers = self.nodes.background.timers();
-        timers.timeout_at(next, something).await.is_err() && Instant::now() >= until
+        // Whether something came or not.
+        let _ = timers.timeout_at(next, something).await;
+        Instant::now() >= until
     }
 }
 
@@ -152,9 +165,9 @@ impl Drop for Attempt<'_> {
         self.in_flight.leave(&self.nodes.background, is_sent);
         let mut ballot = self.candidate.ballot.lock();
         ballot.is_driven = false;
-        let is_notified = ballot.is_notified();
+        let has_message = ballot.has_message(CLOCK.now());
         drop(ballot);
-        if is_notified {
+        if has_message {
             self.nodes.wake(self.candidate);
         }
     }
@@ -172,11 +185,10 @@ fn task(
     Box::pin(async move {
         let replied = send(&nodes, &candidate, node, command, queue, until).await;
         let now = CLOCK.now();
-        if let Err(error) = &replied {
-            nodes.health(node).failed(&error.to_string());
+        if let Err(WireError::Unavailable(fault)) = &replied {
+            nodes.health(node).failed(&fault.to_string());
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
-            candidate.ballot.lock().note_time(node_now);
             nodes.check_clock(node, at, now, node_now)?;
             Ok((at, reply))
         });
@@ -186,12 +198,13 @@ fn task(
             Err(error) => ballot.unanswered(node, error),
         }
         let phase = ballot.phase();
-        let has_votes = !ballot.is_driven && ballot.verdict(now) != Verdict::Open;
+        let has_more = ballot.verdict(now) != Verdict::Open || ballot.has_message(now);
+        let wakes = has_more && !ballot.is_driven;
         let is_revived = ballot.place(node).is_revived;
         drop(ballot);
         match phase {
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
-            Phase::Acquires if has_votes => nodes.wake(&candidate),
+            Phase::Acquires if wakes => nodes.wake(&candidate),
             _ => {}
         }
     })

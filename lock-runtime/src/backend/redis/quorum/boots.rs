@@ -16,10 +16,33 @@ const UNKNOWN: &str = "-";
 const LENGTH: usize = 16;
 
 /// The boots of the nodes of one quorum, by address.
+#[derive(Debug)]
+pub(in crate::backend::redis) struct Boots {
+    /// Whether a restart may lose data, so that each run must be known.
+    are_needed: bool,
+    known: Mutex<Known>,
+}
+
 #[derive(Debug, Default)]
-pub(in crate::backend::redis) struct Boots(Mutex<BTreeMap<String, String>>);
+struct Known {
+    by_address: BTreeMap<String, String>,
+    /// Why a server was refused that is two nodes.
+    same: Option<WireError>,
+}
 
 impl Boots {
+    pub(super) fn new(are_needed: bool) -> Boots {
+        Boots {
+            are_needed,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Fails if two nodes were found to be one server.
+    pub(super) fn check_all(&self) -> Result<(), WireError> {
+        self.known.lock().same.clone().map_or(Ok(()), Err)
+    }
+
     /// The boot of the server at `address`, by its answer to `INFO server`. Two nodes with one boot are one server, and
     /// the second is refused.
     pub(in crate::backend::redis) fn check(
@@ -31,21 +54,28 @@ impl Boots {
         let info = info.and_then(|info| redis::from_redis_value::<String>(info).ok());
         let boot = info.as_deref().and_then(boot_of).unwrap_or(UNKNOWN);
         let address = address.to_string();
-        let mut boots = self.0.lock();
-        let is_same = |(other, known): &(&String, &String)| **other != address && *known == boot;
-        if boot != UNKNOWN
-            && let Some((other, _)) = boots.iter().find(is_same)
-        {
-            return Err(WireError::refused(format!(
-                "{address} is the same server as {other}, and each node of a quorum must be a server of its own"
-            )));
+        if boot == UNKNOWN {
+            return match self.are_needed {
+                true => Err(WireError::refused(format!(
+                    "{address} does not tell which run of the server it is: the user needs the permission +info"
+                ))),
+                false => Ok(boot.to_owned()),
+            };
         }
-        let before = boots.insert(address.clone(), boot.to_owned());
-        drop(boots);
-        match before {
-            None if boot == UNKNOWN => telemetry::node_hides_its_run(&address),
-            Some(before) if before != boot => telemetry::node_restarted(&address),
-            _ => {}
+        let mut known = self.known.lock();
+        let mut others = known.by_address.iter();
+        if let Some((other, _)) = others.find(|(other, known)| **other != address && *known == boot)
+        {
+            let same = WireError::refused(format!(
+                "{address} is the same server as {other}, and each node of a quorum must be a server of its own"
+            ));
+            known.same = Some(same.clone());
+            return Err(same);
+        }
+        let before = known.by_address.insert(address.clone(), boot.to_owned());
+        drop(known);
+        if before.is_some_and(|before| before != boot) {
+            telemetry::node_restarted(&address);
         }
         Ok(boot.to_owned())
     }
@@ -76,7 +106,7 @@ mod tests {
 
     #[test]
     fn server_that_is_two_nodes_is_refused() {
-        let boots = Boots::default();
+        let boots = Boots::new(true);
         let (first, second) = ("0123456789abcdef0123", "fedcba9876543210fedc");
         assert_eq!(boots.check(&address(1), info(first)).unwrap(), first[..16]);
         let error = boots.check(&address(2), info(first)).unwrap_err();
@@ -92,17 +122,18 @@ mod tests {
         boots
             .check(&address(2), info("00112233445566778899"))
             .expect("it was restarted");
+        assert!(boots.check_all().is_err());
     }
 
     #[test]
-    fn servers_that_do_not_tell_their_boot_are_not_told_apart() {
-        let boots = Boots::default();
-        for (port, answer) in [
-            (1, Value::Nil),
-            (2, info("")),
-            (3, info("a b c d e f g h i")),
-        ] {
-            assert_eq!(boots.check(&address(port), answer).unwrap(), "-");
+    fn server_that_does_not_tell_its_run_is_refused_if_it_may_lose_data() {
+        for answer in [Value::Nil, info(""), info("a b c d e f g h i")] {
+            let error = Boots::new(true).check(&address(1), answer.clone());
+            let error = error.unwrap_err();
+            assert!(error.to_string().contains("+info"), "{error}");
+            let safe = Boots::new(false);
+            assert_eq!(safe.check(&address(1), answer.clone()).unwrap(), "-");
+            assert_eq!(safe.check(&address(2), answer).unwrap(), "-");
         }
     }
 }

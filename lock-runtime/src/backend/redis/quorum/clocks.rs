@@ -14,52 +14,75 @@ const LEAST_SILENCE: Duration = Duration::from_millis(20);
 /// The least time after which the nodes of others are looked at again, beside two round trips.
 const LEAST_LOOK: Duration = Duration::from_micros(500);
 
+/// An answer that took longer than this many times the usual says little about the clock, since nobody knows which way it
+/// was late.
+const USUAL: u32 = 2;
+
+/// After this long without a usual answer, any is taken.
+const LONGEST_WITHOUT: Duration = Duration::from_secs(5);
+
 /// The clocks of the nodes, as this client sees them. Times of nodes are in µs since 1970, own times since the zero of
 /// the own clock.
 #[derive(Debug)]
 pub(super) struct Clocks {
-    /// By how much the foremost clock of a node is ahead of the own one when a command arrives there.
-    lead: Option<f64>,
-    nodes: Box<[NodeClock]>,
+    nodes: Box<[Option<NodeClock>]>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct NodeClock {
-    /// By how much the node's clock is ahead of the own one, and how long its answers take.
-    last: Option<(f64, Duration)>,
+    /// By how much the node's clock is ahead of the own one (µs).
+    offset: f64,
+    /// How long its answers take.
+    round_trip: Duration,
+    /// When the answer came from which these are.
+    at: Moment,
 }
 
 impl Clocks {
     pub(super) fn new(nodes: usize) -> Clocks {
         Clocks {
-            lead: None,
-            nodes: vec![NodeClock::default(); nodes].into(),
+            nodes: vec![None; nodes].into(),
         }
     }
 
     /// A node answered at `now` to what was sent at `sent`, and said the time.
     pub(super) fn note(&mut self, node: usize, sent: Moment, now: Moment, node_now: u64) {
         let round_trip = now.since(sent);
-        let ahead = node_now as f64 - micros(sent);
-        let lead = self.lead.unwrap_or(ahead);
-        self.lead = Some(match ahead > lead {
-            true => ahead,
-            false => lead + (ahead - lead) / 256.0,
-        });
-        let offset = ahead - round_trip.as_secs_f64() * 5e5;
-        let smooth = match self.nodes[node].last {
-            Some((_, before)) => (before * 7 + round_trip) / 8,
+        let offset = node_now as f64 - micros(sent) - round_trip.as_secs_f64() * 5e5;
+        let round_trip = match self.nodes[node] {
+            Some(before) => {
+                let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
+                if !is_usual && now.since(before.at) < LONGEST_WITHOUT {
+                    return;
+                }
+                (before.round_trip * 7 + round_trip) / 8
+            }
             None => round_trip,
         };
-        self.nodes[node].last = Some((offset, smooth));
+        let at = now;
+        self.nodes[node] = Some(NodeClock {
+            offset,
+            round_trip,
+            at,
+        });
+    }
+
+    /// Whether so many nodes were heard that stamps are good.
+    pub(super) fn is_heard(&self) -> bool {
+        self.heard().count() > self.nodes.len() / 2
     }
 
     /// The place of a caller that begins to ask now in the order of all waiters, and the token that it proposes: the
-    /// time on the foremost node when its request arrives there. Before any node was heard, it is this machine's time:
-    /// all nodes must be given the same.
+    /// time on the foremost node when its request arrives there, of those whose clock is not off. Before any node was
+    /// heard, it is this machine's time.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
-        let Some(lead) = self.lead else {
-            // No lease is counted from this: it is a place in an order, and a node corrects one that is far off.
+        let right = (0..self.nodes.len()).filter(|&node| self.is_off_by(node).is_none());
+        let clocks = right.filter_map(|node| self.nodes[node]);
+        let lead = clocks
+            .map(|clock| clock.offset + clock.round_trip.as_secs_f64() * 5e5)
+            .max_by(f64::total_cmp);
+        let Some(lead) = lead else {
+            // No lease is counted from this.
             #[allow(clippy::disallowed_methods)]
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             return now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0));
@@ -68,16 +91,26 @@ impl Clocks {
         (micros(now) + lead + room).max(0.0) as u64
     }
 
-    /// By how much a node's clock is off the median of all, if that is too much to count its votes.
+    /// By how much a node's clock is off those of the others, if that is too much to count its votes: off the median, or
+    /// off the other one if two were heard, of which either may be wrong.
     pub(super) fn is_off_by(&self, node: usize) -> Option<Duration> {
-        let mut offsets: Vec<f64> = self.heard().map(|(offset, _)| offset).collect();
-        let (own, round_trip) = self.nodes[node].last?;
-        if offsets.len() < 3 {
-            return None;
-        }
-        offsets.sort_unstable_by(f64::total_cmp);
-        let off = Duration::from_secs_f64((own - offsets[offsets.len() / 2]).abs() / 1e6);
-        (off > FARTHEST + round_trip).then_some(off)
+        let own = self.nodes[node]?;
+        let mut others: Vec<f64> = self.heard().map(|clock| clock.offset).collect();
+        others.sort_unstable_by(f64::total_cmp);
+        let off = match others[..] {
+            [first, second] => second - first,
+            _ => (own.offset - others[others.len() / 2]).abs(),
+        };
+        let off = Duration::from_secs_f64(off / 1e6);
+        (off > FARTHEST + own.round_trip).then_some(off)
+    }
+
+    /// The nodes whose clocks are off, and by how much.
+    pub(super) fn off(&self) -> Vec<(usize, Duration)> {
+        let nodes = 0..self.nodes.len();
+        nodes
+            .filter_map(|node| Some((node, self.is_off_by(node)?)))
+            .collect()
     }
 
     /// How long to wait for nodes.
@@ -91,17 +124,14 @@ impl Clocks {
 
     /// The median of how long the nodes' answers take.
     fn round_trip(&self) -> Duration {
-        let mut round_trips: Vec<Duration> =
-            self.heard().map(|(_, round_trip)| round_trip).collect();
+        let mut round_trips: Vec<Duration> = self.heard().map(|clock| clock.round_trip).collect();
         round_trips.sort_unstable();
-        round_trips
-            .get(round_trips.len() / 2)
-            .copied()
-            .unwrap_or_default()
+        let middle = round_trips.get(round_trips.len() / 2);
+        middle.copied().unwrap_or_default()
     }
 
-    fn heard(&self) -> impl Iterator<Item = (f64, Duration)> {
-        self.nodes.iter().filter_map(|node| node.last)
+    fn heard(&self) -> impl Iterator<Item = &NodeClock> {
+        self.nodes.iter().flatten()
     }
 }
 
@@ -125,44 +155,69 @@ mod tests {
         clocks.note(node, at(sent), at(sent + 1_000), node_now);
     }
 
-    #[test]
-    fn stamp_is_the_time_on_the_foremost_node_when_the_request_arrives() {
-        let mut clocks = Clocks::new(3);
-        assert!(
-            clocks.stamp(at(5)) > UNIX - 86_400_000_000 * 365,
-            "no node was heard"
-        );
-        for (node, ahead) in [(0, 0), (1, 20_000), (2, -20_000)] {
-            hear(&mut clocks, node, 0, ahead);
-        }
-        let stamp = clocks.stamp(at(10_000));
-        let foremost = UNIX + 10_000 + 500 + 20_000;
-        // An eighth of a round trip is added, and other samples have lowered the lead by a 256th each.
-        assert!(stamp.abs_diff(foremost) < 500, "{stamp} {foremost}");
+    /// The time on a node without an offset when what is sent at `now` arrives, and an eighth of a round trip.
+    fn arrival(now: u64) -> u64 {
+        UNIX + now + 500 + 125
     }
 
     #[test]
-    fn lead_follows_a_clock_that_was_set_back() {
+    fn stamp_is_the_time_on_the_foremost_node_when_the_request_arrives() {
         let mut clocks = Clocks::new(3);
-        hear(&mut clocks, 0, 0, 10_000_000);
-        for sample in 1..2_000 {
-            hear(&mut clocks, 0, sample * 1_000, 0);
+        assert!(!clocks.is_heard());
+        for (node, ahead) in [(0, 0), (1, 20_000), (2, -20_000)] {
+            hear(&mut clocks, node, 0, ahead);
         }
-        let stamp = clocks.stamp(at(2_000_000));
-        assert!(stamp.abs_diff(UNIX + 2_000_000) < 10_000);
+        assert!(clocks.is_heard());
+        let stamp = clocks.stamp(at(10_000));
+        assert!(stamp.abs_diff(arrival(10_000) + 20_000) <= 1, "{stamp}");
+    }
+
+    #[test]
+    fn stamp_follows_a_clock_that_was_set() {
+        let mut clocks = Clocks::new(3);
+        for ahead in [200_000, 0, 100_000] {
+            hear(&mut clocks, 0, 0, ahead);
+            let stamp = clocks.stamp(at(0));
+            assert!(stamp.abs_diff(arrival(0).checked_add_signed(ahead).unwrap()) <= 1);
+        }
+    }
+
+    #[test]
+    fn clock_that_is_off_leads_no_stamp() {
+        let mut clocks = Clocks::new(3);
+        for (node, ahead) in [(0, 0), (1, 2_000_000), (2, 0)] {
+            hear(&mut clocks, node, 0, ahead);
+        }
+        assert!(clocks.stamp(at(0)).abs_diff(arrival(0)) <= 1);
+    }
+
+    #[test]
+    fn late_answer_changes_nothing_for_a_while() {
+        let mut clocks = Clocks::new(3);
+        for node in 0..3 {
+            hear(&mut clocks, node, 0, 0);
+        }
+        // The node was stopped for 3 s, and says when it went on.
+        clocks.note(0, at(10_000), at(3_010_000), UNIX + 3_009_900);
+        assert_eq!(clocks.is_off_by(0), None);
+        let stamp = clocks.stamp(at(3_010_000));
+        assert!(stamp.abs_diff(arrival(3_010_000)) <= 1, "{stamp}");
+        // The way there has become longer.
+        clocks.note(0, at(6_000_000), at(6_080_000), UNIX + 6_040_000);
+        assert!(clocks.nodes[0].unwrap().round_trip > Duration::from_millis(10));
     }
 
     #[test]
     fn clock_far_from_the_median_is_off() {
         let mut clocks = Clocks::new(3);
         hear(&mut clocks, 0, 0, 0);
+        assert_eq!(clocks.is_off_by(0), None, "nothing is known of the others");
         hear(&mut clocks, 1, 0, 60_000_000);
-        assert_eq!(clocks.is_off_by(1), None, "two nodes have no median");
+        assert_eq!(clocks.off().len(), 2, "either may be wrong");
         hear(&mut clocks, 2, 0, 100_000);
-        assert_eq!(clocks.is_off_by(0), None);
-        assert_eq!(clocks.is_off_by(2), None);
-        let off = clocks.is_off_by(1).expect("it is a minute off");
-        assert_eq!(off.as_secs(), 59);
+        let off = clocks.off();
+        assert_eq!(off.len(), 1);
+        assert_eq!((off[0].0, off[0].1.as_secs()), (1, 59));
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::lease::owner_id::OwnerId;
 /// The nodes of a quorum.
 pub(super) struct Nodes {
     nodes: Vec<(Node, NodeHealth)>,
+    pub(super) boots: Arc<Boots>,
     pub(super) background: Background,
     /// The name of a node's marker.
     pub(super) marker: String,
@@ -48,9 +49,14 @@ struct Candidates(Mutex<HashMap<OwnerId, Weak<Candidate>>>);
 impl Candidates {
     fn insert(&self, candidate: &Arc<Candidate>) {
         let mut candidates = self.0.lock();
-        // Those that are gone are removed when the map would grow.
-        if candidates.len() == candidates.capacity() {
+        // Those that are gone are removed when the map would grow, and it grows if hardly any are.
+        let capacity = candidates.capacity();
+        if candidates.len() == capacity {
             candidates.retain(|_, candidate| candidate.strong_count() > 0);
+            let live = candidates.len();
+            if live > capacity / 2 {
+                candidates.reserve(live);
+            }
         }
         candidates.insert(candidate.entry.owner_id, Arc::downgrade(candidate));
     }
@@ -85,7 +91,7 @@ impl Nodes {
         prefix: &str,
         events: Arc<dyn WireEvents>,
     ) -> Nodes {
-        let boots = Arc::new(Boots::default());
+        let boots = Arc::new(Boots::new(!target.restart_delay.is_zero()));
         let candidates = Arc::new(Candidates::default());
         let mut background = None;
         let nodes = target.nodes.into_iter().enumerate();
@@ -102,6 +108,7 @@ impl Nodes {
         Nodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             nodes,
+            boots,
             background: background.expect("a quorum has nodes"),
             marker: format!("{{{prefix}}}:n"),
             restart_delay: target.restart_delay,
@@ -127,14 +134,6 @@ impl Nodes {
         &self.nodes[node].1
     }
 
-    /// Notes for operators whether a node answers.
-    pub(super) fn note_outcome<T>(&self, node: usize, outcome: &Result<T, WireError>) {
-        match outcome {
-            Ok(_) => self.health(node).answered(),
-            Err(error) => self.health(node).failed(&error.to_string()),
-        }
-    }
-
     /// A node said what time it is, in answer to what was sent at `sent`. Its votes do not count if that is too far off.
     pub(super) fn check_clock(
         &self,
@@ -154,9 +153,7 @@ impl Nodes {
             return Ok(());
         };
         health.clock_is_off(off);
-        Err(WireError::unavailable(format!(
-            "its clock is {off:.1?} off those of the others"
-        )))
+        Err(clock_is_off(off))
     }
 
     pub(super) fn each(&self) -> impl Iterator<Item = &Node> {
@@ -229,26 +226,33 @@ impl Nodes {
     /// The error of a call for which there is no majority, by the nodes without a vote.
     pub(super) fn too_few(&self, reasons: &[(usize, Reason)], is_refused: bool) -> WireError {
         let nodes = self.len();
-        let early = reasons.iter().filter_map(|(_, reason)| match reason {
-            Reason::Early(left) => Some(*left),
-            Reason::Failed(_) => None,
-        });
-        let text = match early.clone().max() {
+        let mut early: Vec<Duration> = reasons
+            .iter()
+            .filter_map(|(_, reason)| match reason {
+                Reason::Early(left) => Some(*left),
+                Reason::Failed(_) => None,
+            })
+            .collect();
+        early.sort_unstable();
+        let failed = reasons.len() - early.len();
+        // The votes that count already.
+        let votes = nodes - reasons.len();
+        let needed = self.majority().saturating_sub(votes).max(1);
+        let text = match early.get(needed - 1) {
             _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
-            Some(left) if early.clone().count() == reasons.len() => format!(
-                "{} of {nodes} nodes restarted less than {:?} ago, and vote again in {} s",
-                reasons.len(),
+            Some(left) if failed == 0 => format!(
+                "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
+                early.len(),
                 self.restart_delay,
                 left.as_secs() + 1
             ),
             _ => {
-                let failed = reasons.len() - early.count();
                 let why: Vec<String> = reasons.iter().map(|reason| self.describe(reason)).collect();
-                format!(
-                    "{} of {nodes} nodes answered ({})",
-                    nodes - failed,
-                    why.join("; ")
-                )
+                let why = why.join("; ");
+                match is_refused {
+                    true => format!("{failed} of {nodes} nodes refuse it ({why})"),
+                    false => format!("{} of {nodes} nodes answered ({why})", nodes - failed),
+                }
             }
         };
         match is_refused {
@@ -256,6 +260,10 @@ impl Nodes {
             false => WireError::unavailable(text),
         }
     }
+}
+
+pub(super) fn clock_is_off(by: Duration) -> WireError {
+    WireError::unavailable(format!("its clock is {by:.1?} off those of the others"))
 }
 
 /// A node whose messages go to the owners that they name.

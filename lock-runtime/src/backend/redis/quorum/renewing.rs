@@ -44,19 +44,29 @@ pub(super) async fn renew(
         let background = nodes.background.clone();
         background.spawn(async move { renew_at(&nodes, &round, node, until).await });
     }
-    let decided = async {
-        while round
+    let timers = nodes.background.timers();
+    let is_decided = || {
+        round
             .votes
             .lock()
             .iter()
-            .any(|votes| votes.outcome().is_none())
-        {
+            .all(|votes| votes.outcome().is_some())
+    };
+    let majority = async {
+        while round.answered() < nodes.majority() && !is_decided() {
             round.changed.notified().await;
         }
     };
-    let timers = nodes.background.timers();
     // Each command ends by then.
-    let _ = timers.timeout_at(until + GRACE, decided).await;
+    let _ = timers.timeout_at(until + GRACE, majority).await;
+    let decided = async {
+        while !is_decided() {
+            round.changed.notified().await;
+        }
+    };
+    // A lease that depends on a silent node must not hold up those that a majority has confirmed.
+    let silence = nodes.clocks.lock().patience().with_silence;
+    let _ = timers.timeout_at(Instant::now() + silence, decided).await;
     let votes = round.votes.lock();
     let outcomes = votes
         .iter()
@@ -82,6 +92,18 @@ struct Round {
     renewals: Box<[Renewal]>,
     votes: Mutex<Vec<Votes>>,
     changed: Notify,
+}
+
+impl Round {
+    /// How many nodes have answered.
+    fn answered(&self) -> usize {
+        let votes = self.votes.lock();
+        let first = votes
+            .first()
+            .into_iter()
+            .flat_map(|votes| votes.nodes.iter());
+        first.filter(|vote| vote.is_some()).count()
+    }
 }
 
 /// The answers to one renewal.
@@ -200,8 +222,11 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
     for (number, node, at) in absent {
         let (nodes, round) = (nodes.clone(), round.clone());
         let background = nodes.background.clone();
+        // Counted here and not in the task: a shutdown may look before the task is run.
+        let counted = nodes.unsettled.one();
         background.spawn(async move {
             restore(&nodes, &round.renewals[number], node, at).await;
+            drop(counted);
         });
     }
 }
@@ -213,6 +238,11 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     let Some(candidate) = nodes.candidate_of(renewal.owner_id) else {
         return;
     };
+    let until = nodes.until();
+    // First, since it may take as long as a lease.
+    if nodes.node(node).connect(until).await.is_err() {
+        return;
+    }
     let Phase::Holds(token) = candidate.ballot.lock().phase() else {
         return;
     };
@@ -234,7 +264,6 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
         holder: None,
     };
     let note = |event| note(&candidate, node, ttl, false, event);
-    let until = nodes.until();
     let answered = nodes
         .node(node)
         .run(Purpose::Acquire, &call, until, note)

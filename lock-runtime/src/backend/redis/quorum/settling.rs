@@ -66,6 +66,22 @@ pub(super) async fn end(
     }
 }
 
+/// Ends an owner on all nodes in the background.
+pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
+    let begun = candidate.ballot.lock().end();
+    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
+    for (node, _) in begun.into_iter().flatten() {
+        let task = settle(
+            nodes.clone(),
+            candidate.clone(),
+            node,
+            Ending::End,
+            proposal,
+        );
+        nodes.background.spawn(task);
+    }
+}
+
 /// Ends an owner on one node once more: a command of it came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     candidate.ballot.lock().place_mut(node).is_revived = false;
@@ -113,7 +129,13 @@ fn settle(
             }
             let (pause, is_unanswered) = note_end(&candidate, node, ended, &mut settling);
             candidate.changed.notify_one();
-            if !is_unanswered || is_last {
+            let is_decided = candidate
+                .ballot
+                .lock()
+                .ended()
+                .is_some_and(|ended| ended.is_ok());
+            // A shutdown does not wait for a minority that is silent.
+            if !is_unanswered || is_last || is_decided {
                 counted = None;
             }
             match pause.filter(|_| is_unanswered || !is_last) {

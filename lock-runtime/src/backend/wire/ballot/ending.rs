@@ -50,9 +50,12 @@ impl Ballot {
     pub(crate) fn note_end(&mut self, node: usize, ended: Result<EndReply, WireError>) {
         let place = &mut self.places[node];
         // A later end finds nothing where an earlier one has freed the node.
-        if !matches!(place.ended, Some(Ok(_))) {
-            place.ended = Some(ended);
+        if matches!(place.ended, Some(Ok(_))) {
+            return;
         }
+        let finds_nothing = matches!(ended, Ok(EndReply::NotOurs | EndReply::LeftQueue));
+        place.is_end_doubtful = finds_nothing && place.outstanding.may_have_ended();
+        place.ended = Some(ended);
     }
 
     /// Has the answers of nodes that failed awaited once more.
@@ -62,10 +65,16 @@ impl Ballot {
         }
     }
 
+    /// Whether a node may have freed the lock by an end without an answer.
+    pub(crate) fn is_end_doubtful(&self) -> bool {
+        self.places.iter().any(|place| place.is_end_doubtful)
+    }
+
     /// What the end amounts to; `None` while that depends on nodes that have not answered.
     pub(crate) fn ended(&self) -> Option<Result<EndReply, WireError>> {
         let count = |is: &dyn Fn(&Result<EndReply, WireError>) -> bool| {
-            let ends = self.places.iter().filter_map(|place| place.ended.as_ref());
+            let known = self.places.iter().filter(|place| !place.is_end_doubtful);
+            let ends = known.filter_map(|place| place.ended.as_ref());
             ends.filter(|ended| is(ended)).count()
         };
         let handed_off = count(&|ended| matches!(ended, Ok(EndReply::HandedOff)));

@@ -66,7 +66,7 @@ impl Ballot {
         }
         let pause = self.patience.before_look * (1 << self.looks.min(LOOKS));
         let look = *self.next_look.get_or_insert(now + pause);
-        if look > now || self.looks >= LOOKS {
+        if look > now || self.looks >= self.most_looks {
             return false;
         }
         self.looks += 1;

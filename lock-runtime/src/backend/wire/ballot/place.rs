@@ -17,6 +17,8 @@ pub(crate) struct Place {
     pub(super) sent: Option<Sent>,
     /// A message came since the last command.
     pub(super) is_notified: bool,
+    /// The node was free, or its answer does not count: it is asked once more.
+    pub(super) asks_again: bool,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -29,6 +31,8 @@ pub(crate) struct Place {
     pub(crate) is_revived: bool,
     /// The answer to the last end.
     pub(super) ended: Option<Result<EndReply, WireError>>,
+    /// That answer may be due to an earlier end, whose own answer was lost.
+    pub(super) is_end_doubtful: bool,
 }
 
 /// What the last answer of a node said.
@@ -66,6 +70,7 @@ pub(super) struct Sent {
 impl Place {
     pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
         self.is_notified = false;
+        self.asks_again = false;
         self.sent = Some(Sent {
             command,
             at: now,
@@ -126,6 +131,11 @@ impl Place {
     pub(super) fn is_ceding(&self) -> bool {
         let command = self.sent.as_ref().map(|sent| sent.command);
         matches!(command, Some(Command::Cede { .. }))
+    }
+
+    /// Whether a command may be sent now. One that failed is repeated with the next attempt, after a pause.
+    pub(super) fn may_repeat(&self) -> bool {
+        self.sent.is_none() && self.error.is_none()
     }
 
     /// The node has not answered a command for longer than `patience`.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::backend::wire::ballot::giving_way::LOOKS;
 use crate::backend::wire::ballot::place::Place;
 use crate::backend::wire::ballot::{Ballot, Verdict};
 use crate::backend::wire::error::WireError;
@@ -53,7 +52,7 @@ impl Ballot {
         let held = self.places.iter().filter(|place| self.is_held(place, now));
         let held = held.count();
         let answered = held + self.places.iter().filter_map(Place::holder).count();
-        let is_looking = self.is_split(now) && self.looks < LOOKS;
+        let is_looking = self.is_split(now) && self.looks < self.most_looks;
         if !is_over && (is_looking || answered < majority && silent > 0) {
             return Progress::Open;
         }
@@ -104,7 +103,7 @@ impl Ballot {
         let places = self.places.iter();
         let silent = places.clone().filter_map(|place| place.silent_at(silence));
         let early = places.filter_map(|place| place.held()?.2);
-        let look = self.next_look.filter(|_| self.looks < LOOKS);
+        let look = self.next_look.filter(|_| self.looks < self.most_looks);
         silent
             .chain(early)
             .chain(look)

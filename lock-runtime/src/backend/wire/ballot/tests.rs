@@ -389,18 +389,96 @@ fn command_that_was_not_written_is_forgotten() {
 }
 
 #[test]
-fn stamp_of_a_clock_that_is_off_becomes_the_time_of_the_first_node() {
-    let stamp_after = |times: &[u64]| {
-        let mut ballot = Ballot::new(3, 100_000_000, TTL, asked(3).patience);
-        times.iter().for_each(|&time| ballot.note_time(time));
-        ballot.stamp()
+fn message_that_no_command_answers_does_not_keep_an_attempt_from_asking() {
+    let mut ballot = answered(3, [vote(TOKEN)]);
+    ballot.unanswered(1, unavailable());
+    ballot.unanswered(2, unavailable());
+    // A waiter queues at the node that the owner has, and a late command has queued the owner at another one.
+    ballot.notified(0);
+    ballot.notified(1);
+    assert!(!ballot.has_message(at(2)));
+    assert!(ballot.due(true, at(2)).is_empty());
+    assert_eq!(ballot.ask(true, at(2)).len(), 3);
+}
+
+#[test]
+fn message_of_a_node_is_answered_by_a_command_to_it() {
+    let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
+    assert!(!ballot.has_message(at(2)));
+    ballot.notified(2);
+    assert!(ballot.has_message(at(2)));
+    let asked = ballot.ask(true, at(2));
+    assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP)))]);
+    send(&mut ballot, 2, asked[0].1, 2);
+    assert!(!ballot.has_message(at(2)), "it is under way");
+    ballot.notified(2);
+    assert!(!ballot.has_message(at(2)));
+    ballot.answered(2, at(2), of_another(1), at(3));
+    assert!(ballot.has_message(at(3)), "it came after the command");
+}
+
+#[test]
+fn command_that_failed_is_not_repeated_in_its_attempt() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN + 16)]);
+    let (node, command) = ballot.due(true, at(1))[0];
+    send(&mut ballot, node, command, 1);
+    ballot.unanswered(node, unavailable());
+    assert!(ballot.due(true, at(2)).is_empty());
+    assert!(ballot.ask(true, at(2)).contains(&(node, command)));
+    let mut ballot = answered(3, [early(TOKEN, 5)]);
+    send(&mut ballot, 0, acquire(Proposal::Known(TOKEN)), 6);
+    ballot.unanswered(0, unavailable());
+    assert!(ballot.due(true, at(7)).is_empty(), "it is ripe");
+}
+
+#[test]
+fn node_that_became_free_is_asked_once_more() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
+    let cede = Command::Cede {
+        token: FencingToken::new(TOKEN),
     };
-    assert_eq!(stamp_after(&[100_500_000]), 100_000_000);
-    assert_eq!(stamp_after(&[98_000_000]), 98_000_000, "two seconds ahead");
-    assert_eq!(stamp_after(&[170_000_000]), 170_000_000, "a minute behind");
-    assert_eq!(
-        stamp_after(&[100_500_000, 170_000_000]),
-        100_000_000,
-        "it waits"
+    send(&mut ballot, 0, cede, 1);
+    ballot.answered(0, at(1), NodeReply::Absent, at(2));
+    let again = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.due(true, at(2)), [(0, again)]);
+    send(&mut ballot, 0, again, 2);
+    ballot.answered(0, at(2), NodeReply::Absent, at(3));
+    assert_eq!(ballot.due(true, at(3)).len(), 1);
+}
+
+#[test]
+fn vote_of_a_clock_that_turns_out_to_be_off_is_dropped() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
+    ballot.drop_vote(0, unavailable());
+    assert_eq!(ballot.verdict(at(1)), Verdict::Open);
+    let reasons = ballot.reasons(at(1));
+    assert!(matches!(reasons[0], (0, Reason::Failed(_))), "{reasons:?}");
+}
+
+#[test]
+fn grant_that_came_too_late_is_asked_for_again() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
+    ballot.hold(FencingToken::new(TOKEN));
+    assert!(ballot.due(true, at(20_000)).is_empty());
+    ballot.begin_attempt(asked(3).patience, false);
+    assert_eq!(ballot.phase(), Phase::Acquires);
+}
+
+#[test]
+fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
+    ballot.end();
+    ballot.note_end(0, Ok(EndReply::Freed));
+    ballot.note_end(2, Ok(EndReply::NotOurs));
+    // The first end may have freed the node.
+    ballot.place_mut(1).outstanding.ending(ON);
+    ballot.note_end(1, Err(unavailable()));
+    ballot.place_mut(1).outstanding.ending(ON);
+    ballot.place_mut(1).outstanding.ending_is_known();
+    ballot.note_end(1, Ok(EndReply::NotOurs));
+    assert!(ballot.is_end_doubtful());
+    assert!(
+        matches!(ballot.ended(), Some(Ok(EndReply::NotOurs))),
+        "who asks must not believe it"
     );
 }

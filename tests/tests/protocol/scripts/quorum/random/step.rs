@@ -54,7 +54,7 @@ pub(super) enum Who {
 pub(super) enum Stamp {
     /// So many ticks from now.
     Away(i16),
-    /// More than a minute ago.
+    /// More than a day ago.
     LongAgo,
 }
 
@@ -328,7 +328,7 @@ impl Stamp {
     fn sent(self, node: &Modelled<'_>) -> i64 {
         let micros = match self {
             Stamp::Away(ticks) => node.scale.stamp(scale::away(node.now, ticks)),
-            Stamp::LongAgo => node.scale.micros(0) - 61 * SECOND,
+            Stamp::LongAgo => node.scale.micros(0) - 86_401 * SECOND,
         };
         micros - node.node.zero
     }
