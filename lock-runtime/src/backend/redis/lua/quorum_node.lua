@@ -57,7 +57,8 @@ local function mint(fence, proposed)
   return new_token(math.max(fence, proposed - TURNS))
 end
 
--- Has F not below a token that K gets. Returns the token's digits. Written in any case: a server out of memory refuses it.
+-- Has F not below a token that K gets. Returns the token's digits. Written in any case, since hold begins with it: a
+-- server out of memory refuses that.
 local function raise_fence(fence, token)
   local last = math.max(fence, token)
   call('SET', F, string.format('%016.0f', last), 'PXAT', math.floor(last / 1000) + FENCE_MS)

@@ -93,7 +93,7 @@ fn lock_of_another_owner_is_left_alone() {
 }
 
 #[test]
-fn writer_leaves_the_queue_and_sets_the_flag_of_others() {
+fn writer_leaves_the_queue_and_flags_the_lock_for_waiters() {
     for (others, flag) in [("", ' '), ("C", '+')] {
         let (_server, mut node) = start();
         node.acquire('X', 0);
