@@ -181,7 +181,7 @@ fn stamp_ahead_of_the_clock_becomes_the_time() {
     let (server, mut node) = start();
     let _b = Listener::new(&server, 'B');
     let token = node.acquire('C', 0).token();
-    node.acquire('B', -10);
+    node.acquire('B', -10_000);
     node.cede('C', token, 3_600 * SECOND).unwrap();
     assert_near(node.stamp('C'), 0, 1_000 * COUNTED_ON_MS);
 }

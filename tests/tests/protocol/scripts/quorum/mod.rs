@@ -26,7 +26,7 @@ use node::{Node, Reply};
 const SECOND: i64 = 1_000_000;
 /// The restart delay, if a test does not choose another.
 const DELAY: i64 = 60_000;
-/// How far a clock that stands still may count on: see `RedisServer::stop_clock`.
+/// How far a clock that stands still may count on, and be back again: see `RedisServer::stop_clock`.
 const COUNTED_ON_MS: i64 = 5;
 
 /// A server whose clock moves only when it is stepped, and a node whose votes count.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use harness::{RawLock, RedisServer, entry, owner};
 use redis::{RedisResult, Script, Value};
 
-use super::{DELAY, TTL};
+use super::{COUNTED_ON_MS, DELAY, TTL};
 
 macro_rules! lua {
     ($($name:literal),+) => {
@@ -117,9 +117,10 @@ impl Node {
         }
     }
 
-    /// Votes count from now on.
+    /// Votes count.
     pub(super) fn mark_as_voting(&mut self) {
-        let marker = format!("{} {} {:016}", self.boot, self.delay, self.zero - 1);
+        let till = self.zero - 1_000 * COUNTED_ON_MS;
+        let marker = format!("{} {} {till:016}", self.boot, self.delay);
         let m = self.m.clone();
         let _: () = self.lock.command(&["SET", &m, &marker]);
     }

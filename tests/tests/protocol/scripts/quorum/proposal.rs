@@ -27,7 +27,7 @@ fn token_is_the_largest_of_clock_fence_and_proposal() {
         for (fence, proposal, expected) in [
             (None, "0".to_owned(), 0),
             (None, "+300000".to_owned(), 300_000),
-            (None, "+1000000".to_owned(), SECOND),
+            (None, "+990000".to_owned(), 990_000),
             (None, "-300000".to_owned(), 0),
             (None, "=+300000".to_owned(), 300_000),
             (None, "=-300000".to_owned(), 0),
@@ -77,7 +77,7 @@ fn guess_far_ahead_of_the_clock_is_ignored() {
         (0, SECOND),
     ] {
         for is_queued_for in [false, true] {
-            for (ahead, counts) in [(bound, true), (bound + 2 * slack, false)] {
+            for (ahead, counts) in [(bound - slack, true), (bound + slack, false)] {
                 let (_server, mut node) = free_lock(None, is_queued_for);
                 node.delay = delay;
                 node.mark_as_voting();
@@ -204,9 +204,9 @@ fn clock_just_past_the_second_keeps_its_zeros() {
     let (server, mut node) = start();
     let micros = node.lock.now() % SECOND;
     let rest = (SECOND - micros) as u64;
-    server.forward(std::time::Duration::from_micros(rest + 42));
+    server.forward(std::time::Duration::from_micros(rest + 20_000));
     let token = node.acquire('A', 0).token();
-    assert_near(token % SECOND, 42, 1_000 * COUNTED_ON_MS);
+    assert_near(token % SECOND, 20_000, 1_000 * COUNTED_ON_MS);
     forward(&server, 1);
     assert_near(node.lock.now(), token, 2_000 * COUNTED_ON_MS);
 }

@@ -69,8 +69,8 @@ fn stamp_far_off_the_clock_becomes_the_time() {
     for (stamp, is_kept) in [
         (-DAY + slack, true),
         (-DAY - slack, false),
-        (SECOND, true),
-        (SECOND + 2 * slack, false),
+        (SECOND - slack, true),
+        (SECOND + slack, false),
         (3_600 * SECOND, false),
     ] {
         let (_server, mut node) = start();
@@ -85,7 +85,7 @@ fn stamp_far_off_the_clock_becomes_the_time() {
 fn stamp_of_long_ago_does_not_pass_waiters() {
     let (_server, mut node) = start();
     node.acquire('A', 0);
-    node.acquire('B', -10);
+    node.acquire('B', -10_000);
     node.acquire('C', -2 * DAY);
     assert_eq!(node.lock.queue(), "BC");
 }

@@ -5,7 +5,7 @@ use redis::RedisResult;
 
 use super::super::node::Reply;
 use super::node::{Modelled, letter};
-use super::scale::ticks;
+use super::scale::{self, ticks};
 use crate::scripts::random::stage::agree;
 
 impl Modelled<'_> {
@@ -28,7 +28,7 @@ impl Modelled<'_> {
                 },
             ) => {
                 self.scale.check("time", now, self.now)?;
-                agree("early", ticks(early), expected_early)?;
+                agree("early", scale::early(early), expected_early)?;
                 self.scale.check_token("answer", token, expected)
             }
             (

@@ -84,6 +84,7 @@ impl Stage {
                 .map_err(|difference| {
                     format!("step {number}, {step:?}: {difference}\nat {now}, before: {before:#?}")
                 })?;
+            node.leave_an_ambiguous_tick()?;
         }
         Ok(())
     }

@@ -22,6 +22,8 @@ pub(super) const LAST_PROPOSAL: Token = 190 * UNIT;
 
 /// What a script adds to the last token.
 const TURNS: i64 = 16;
+/// How far (µs) the stamps of one tick are apart.
+const STAMPS: i64 = 20_000;
 const SLACK: i64 = 1_000 * COUNTED_ON_MS;
 
 /// The model's times round up what the scripts have in ms.
@@ -45,6 +47,11 @@ pub(super) fn ttl(ticks: Ticks) -> i64 {
 pub(super) fn ticks(ms: i64) -> Ticks {
     let ticks = (ms + TICK_MS - 1).div_euclid(TICK_MS);
     ticks.try_into().expect("a sequence is that short")
+}
+
+/// How long a vote does not count, where the clock may have counted on at the marker.
+pub(super) fn early(ms: i64) -> Ticks {
+    ticks((ms - COUNTED_ON_MS).max(0))
 }
 
 /// The times and tokens of one sequence.
@@ -87,13 +94,14 @@ impl Scale {
         self.micros(tick as Ticks) + i64::from(rest) * TURNS
     }
 
-    /// A stamp, which is never renumbered.
+    /// A stamp, which no fence renumbers.
     pub(super) fn stamp(&self, stamp: Token) -> i64 {
-        self.ideal(stamp)
+        let (tick, rest) = (stamp / UNIT, stamp % UNIT);
+        self.micros(tick as Ticks) + i64::from(rest) * STAMPS
     }
 
     pub(super) fn check_stamp(&self, seen: i64, stamp: Token) -> Result<(), String> {
-        near("stamp", seen, self.ideal(stamp))
+        near("stamp", seen, self.stamp(stamp))
     }
 
     /// A token to propose, in the order of those that were seen.

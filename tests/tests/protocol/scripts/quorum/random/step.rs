@@ -309,7 +309,7 @@ fn mark(node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
         _ if expected > 0 => note(Branch::MarkFindsTheNodeEarly),
         _ => note(Branch::MarkFindsTheNodeVoting),
     }
-    agree("early", scale::ticks(early), expected)?;
+    agree("early", scale::early(early), expected)?;
     node.scale.check("time", now, node.now)
 }
 
@@ -327,7 +327,7 @@ impl Stamp {
     /// The stamp that is sent, from the node's zero.
     fn sent(self, node: &Modelled<'_>) -> i64 {
         let micros = match self {
-            Stamp::Away(ticks) => node.scale.stamp(scale::away(node.now, ticks)),
+            Stamp::Away(ticks) => node.scale.stamp(away(node.now, ticks)),
             Stamp::LongAgo => node.scale.micros(0) - 86_401 * SECOND,
         };
         micros - node.node.zero
@@ -346,7 +346,7 @@ impl Stamp {
         match self {
             Stamp::LongAgo => 0,
             Stamp::Away(ticks) => {
-                let stamp = scale::away(node.now, ticks);
+                let stamp = away(node.now, ticks);
                 let is_ahead = stamp > token_of(node.now) + node.rules.ahead;
                 if is_ahead { token_of(node.now) } else { stamp }
             }
@@ -354,15 +354,27 @@ impl Stamp {
     }
 }
 
+/// A stamp within the tick so far away. It is not that of the tick itself, which is the time.
+fn away(now: Ticks, ticks: i16) -> Token {
+    scale::away(now, ticks) + 2
+}
+
 impl Proposed {
     fn token(self, node: &Modelled<'_>) -> Token {
-        match self {
+        let token = match self {
             Proposed::Nothing => 0,
             Proposed::Last(more) => node.token() + more,
             Proposed::Away(ticks, more) => {
                 let token = scale::away(node.now, ticks) + more;
                 token.min(scale::LAST_PROPOSAL)
             }
+        };
+        // Without delay, a token of the marker's tick may be before or after it. The same command may write the marker.
+        let is_of = |tick| scale::tick_after(token) == tick + 1;
+        let mut ticks = [node.now, node.marker().until].into_iter();
+        match ticks.find(|tick| node.rules.delay == 0 && is_of(*tick)) {
+            Some(tick) => token_of(tick + 1),
+            None => token,
         }
     }
 }
