@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hash};
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::configuration::Configuration;
@@ -188,6 +189,22 @@ pub struct Report {
     pub unseen: Vec<&'static str>,
 }
 
+/// A configuration of a model of its own.
+pub trait Explore: Model + Sized {
+    /// The configuration's name.
+    fn name(&self) -> &'static str;
+
+    /// Explores every state, or until a rule is broken.
+    fn explore(&self) -> Report {
+        Report::of(self.name(), self, Until::AnyBroken)
+    }
+
+    /// Explores until this rule is broken.
+    fn explore_for(&self, rule: &'static str) -> Report {
+        Report::of(self.name(), self, Until::Broken(rule))
+    }
+}
+
 /// Explores every state of `configuration`, or until a rule is broken.
 pub fn explore(configuration: &Configuration) -> Report {
     report(configuration, Until::AnyBroken)
@@ -216,6 +233,31 @@ impl Report {
             unseen: search.unseen,
         }
     }
+}
+
+impl Report {
+    /// Prints the report. Panics unless every rule holds, and every property was seen that should hold in some state.
+    pub fn expect_whole(&self) {
+        say(&self.to_string());
+        assert!(self.broken.is_empty(), "{:#?}", self.broken);
+        assert!(self.unseen.is_empty(), "{self}");
+    }
+
+    /// Prints how `mistake` breaks `rule`. Panics if it does not.
+    pub fn expect_broken(&self, rule: &str, mistake: &dyn fmt::Debug) {
+        let steps = self.broken.get(rule);
+        let steps = steps.unwrap_or_else(|| panic!("{mistake:?} goes unnoticed: {self}"));
+        let (name, states, steps) = (self.name, self.states, steps.len());
+        say(&format!(
+            "{mistake:?}: {name}, {states} states, {steps} steps to break `{rule}`"
+        ));
+    }
+}
+
+/// `eprintln!` would be captured by the test harness.
+fn say(line: &str) {
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "{line}").expect("stderr is open");
 }
 
 impl fmt::Display for Report {

@@ -149,7 +149,7 @@ pub mod several;
 mod world;
 
 pub use configuration::{Class, Configuration};
-pub use explore::{Report, explore, explore_for};
+pub use explore::{Explore, Report, explore, explore_for};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;
 pub use world::{Action, World};

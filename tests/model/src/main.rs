@@ -2,7 +2,7 @@
 //! longer times to each.
 
 use lock_model::quorum::{CONFIGURATIONS, DEEP};
-use lock_model::{Report, configurations, explore};
+use lock_model::{Explore, Report, configurations, explore};
 
 fn main() {
     let mut names: Vec<String> = std::env::args().skip(1).collect();

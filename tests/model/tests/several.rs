@@ -1,7 +1,6 @@
 //! Callers of several locks: every state of every configuration, and the mistakes that must be found.
 
-use std::io::Write;
-
+use lock_model::Explore;
 use lock_model::server::KeysMistake;
 use lock_model::several::{
     ALL_FREED, ALL_RENEWED, CONFIGURATIONS, DEADLINE, EXCLUSION, IN_ORDER, LATER_SEEN, Mistake,
@@ -13,19 +12,10 @@ fn named(name: &str) -> Several {
     *all.find(|of| of.name == name).expect("a configuration")
 }
 
-/// `eprintln!` would be captured by the test harness.
-fn say(line: &str) {
-    let mut stderr = std::io::stderr();
-    writeln!(stderr, "{line}").expect("stderr is open");
-}
-
 #[test]
 fn locks_are_held_together_or_not_at_all() {
     for configuration in CONFIGURATIONS {
-        let report = configuration.explore();
-        say(&format!("several, {report}"));
-        assert!(report.broken.is_empty(), "{:#?}", report.broken);
-        assert!(report.unseen.is_empty(), "{report}");
+        configuration.explore().expect_whole();
     }
 }
 
@@ -67,12 +57,6 @@ fn every_mistake_is_found() {
     ];
     for (mistake, name, rule) in shows {
         let report = named(name).with(mistake).explore_for(rule);
-        let steps = report.broken.get(rule).unwrap_or_else(|| {
-            panic!("{mistake:?} goes unnoticed: {report}");
-        });
-        say(&format!(
-            "{mistake:?}: {} steps to break `{rule}`",
-            steps.len()
-        ));
+        report.expect_broken(rule, &mistake);
     }
 }

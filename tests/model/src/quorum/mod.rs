@@ -25,7 +25,7 @@ pub use world::World;
 use records::{Owner, Ticks, Token};
 use scripts::Rules;
 
-use crate::explore::{Model, Property, Report, Until};
+use crate::explore::{Explore, Model, Property};
 
 /// Exclusion.
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
@@ -135,16 +135,6 @@ impl Quorum {
         }
     }
 
-    /// Explores every state, or until a rule is broken.
-    pub fn explore(self) -> Report {
-        Report::of(self.name, &self, Until::AnyBroken)
-    }
-
-    /// Explores until this rule is broken.
-    pub fn explore_for(self, rule: &'static str) -> Report {
-        Report::of(self.name, &self, Until::Broken(rule))
-    }
-
     fn rules(&self) -> Rules {
         Rules {
             claim: 1,
@@ -157,6 +147,12 @@ impl Quorum {
 
     fn loses_data(&self) -> bool {
         self.budget.flushes + self.budget.restarts > 0
+    }
+}
+
+impl Explore for Quorum {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 

@@ -10,7 +10,7 @@ mod recovery;
 mod steps;
 
 use self::caller::Caller;
-use crate::explore::{Model, Property, Report, Until};
+use crate::explore::{Explore, Model, Property};
 use crate::server::{KeysMistake, Records, Rules, ShareRules, Ticks, Token};
 
 const LOCKS: usize = 2;
@@ -156,16 +156,6 @@ impl Several {
         }
     }
 
-    /// Explores every state, or until a rule is broken.
-    pub fn explore(self) -> Report {
-        Report::of(self.name, &self, Until::AnyBroken)
-    }
-
-    /// Explores until this rule is broken.
-    pub fn explore_for(self, rule: &'static str) -> Report {
-        Report::of(self.name, &self, Until::Broken(rule))
-    }
-
     /// Whether a record may be deleted, so that no lease can exclude.
     fn forgets(&self) -> bool {
         self.budget.deletions > 0
@@ -185,6 +175,12 @@ impl Several {
             locks.sort_unstable();
         }
         locks
+    }
+}
+
+impl Explore for Several {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
