@@ -105,8 +105,8 @@ impl SlotMap {
         // An index means the same node before and after.
         let mut owners = vec![NONE; SLOTS];
         self.replicas.clear();
-        for slot in replies.iter().flat_map(|reply| &reply.unnamed) {
-            let slots = usize::from(*slot.start())..=usize::from(*slot.end());
+        for range in replies.iter().flat_map(|reply| &reply.unnamed) {
+            let slots = usize::from(*range.start())..=usize::from(*range.end());
             owners[slots.clone()].copy_from_slice(&before[slots]);
         }
         // The first answer is the last that is written.
