@@ -18,8 +18,7 @@ pub(crate) mod progress;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
-use crate::backend::wire::ballot::giving_way::LOOKS;
-use crate::backend::wire::ballot::patience::Patience;
+use crate::backend::wire::ballot::patience::{LOOKS, Patience};
 use crate::backend::wire::ballot::place::{Place, Standing};
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;

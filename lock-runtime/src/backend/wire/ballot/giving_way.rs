@@ -1,12 +1,10 @@
 //! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
 
 use crate::backend::wire::ballot::Ballot;
+use crate::backend::wire::ballot::patience::LOOKS;
 use crate::backend::wire::ballot::place::{Place, Standing};
 use crate::background::moment::Moment;
 use crate::lease::schedule::is_fresh;
-
-/// How often an owner looks at the nodes of others before it waits for messages alone.
-pub(super) const LOOKS: u32 = 3;
 
 impl Ballot {
     /// The owner has this node. A vote that has expired is none, whether or not the node says so.

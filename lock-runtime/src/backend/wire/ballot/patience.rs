@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// How often an owner looks at the nodes of others before it waits for messages alone.
+pub(super) const LOOKS: u32 = 3;
+
 /// How long an owner waits for nodes, by what their answers have taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
