@@ -121,6 +121,11 @@ impl Place {
         }
     }
 
+    /// The last answer said that another owner has the node, and no command has been sent since.
+    pub(super) fn is_of_another(&self) -> bool {
+        self.holder().is_some() && self.sent.is_none()
+    }
+
     pub(super) fn waiting(&self) -> Option<&Waiting> {
         match &self.standing {
             Standing::Waiting { waiting, .. } => Some(waiting),

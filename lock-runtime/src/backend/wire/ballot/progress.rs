@@ -46,14 +46,18 @@ impl Ballot {
             return Progress::Open;
         }
         let majority = self.majority();
-        if self.most_of_another(now) >= majority {
-            return self.waits(now);
-        }
         let held = self.places.iter().filter(|place| self.is_held(place, now));
         let held = held.count();
-        let answered = held + self.places.iter().filter_map(Place::holder).count();
+        let others = self.places.iter().filter(|place| place.is_of_another());
+        let answered = held + others.count();
+        if !is_over && answered < majority && silent > 0 {
+            return Progress::Open;
+        }
+        if answered >= majority && self.most_of_another(now) >= majority {
+            return self.waits(now);
+        }
         let is_looking = self.is_split(now) && self.looks < self.most_looks;
-        if !is_over && (is_looking || answered < majority && silent > 0) {
+        if !is_over && is_looking {
             return Progress::Open;
         }
         // A majority of early votes is none for now.
@@ -117,7 +121,7 @@ impl Ballot {
             if let Some((_, _, early_until)) = place.held() {
                 return Some(Reason::Early(early_until?.since(now)));
             }
-            if place.holder().is_some() {
+            if place.is_of_another() {
                 return None;
             }
             let error = place.error.as_ref().map(ToString::to_string);

@@ -319,6 +319,23 @@ fn silent_node_is_not_waited_for_where_the_others_are_a_majority() {
 }
 
 #[test]
+fn busy_lock_is_unknown_once_a_majority_is_silent() {
+    let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
+    assert!(matches!(ballot.progress(at(1), false), Progress::Waits(_)));
+    for (node, command) in ballot.ask(true, at(100)) {
+        send(&mut ballot, node, command, 100);
+    }
+    ballot.answered(0, at(100), of_another(1), at(101));
+    assert!(matches!(ballot.progress(at(200), false), Progress::Open));
+    assert!(matches!(ballot.progress(at(1_100), true), Progress::TooFew));
+    let reasons = ballot.reasons(at(1_100));
+    assert!(
+        matches!(reasons[..], [(1, Reason::Failed(_)), (2, Reason::Failed(_))]),
+        "{reasons:?}"
+    );
+}
+
+#[test]
 fn owner_is_refused_if_so_many_nodes_refuse_that_no_majority_is_left() {
     let mut ballot = asked(3);
     ballot.unanswered(0, WireError::refused("no right"));
