@@ -112,6 +112,13 @@ impl Proxy {
         self.gate.lock().cuts
     }
 
+    /// Whether a request that contains `pattern` was held back.
+    pub fn has_held(&self, pattern: &str) -> bool {
+        let state = self.gate.lock();
+        let mut held = state.held.iter();
+        held.any(|request| gate::has(request, pattern.as_bytes()))
+    }
+
     /// Whether new connections are closed at once.
     pub fn refuse(&self, refusing: bool) {
         self.gate.change(|state| state.refusing = refusing);

@@ -5,8 +5,9 @@ use std::time::Duration;
 use redis::Connection;
 
 use crate::acl::RIGHTS;
+use crate::proxy::Proxy;
 use crate::scene::ask;
-use crate::server::RedisServer;
+use crate::server::{Builder, RedisServer};
 
 /// What the user of a quorum's nodes needs beside [`RIGHTS`].
 pub const QUORUM_RIGHTS: &[&str] = &["+info", "+zrank"];
@@ -14,12 +15,13 @@ pub const QUORUM_RIGHTS: &[&str] = &["+info", "+zrank"];
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]
 pub struct RedisQuorum {
-    /// The servers, all alike.
+    /// The servers.
     pub nodes: Vec<RedisServer>,
+    delay: Duration,
 }
 
 impl RedisQuorum {
-    /// The restart delay of its [URL](RedisQuorum::url), which is the default.
+    /// The default of the restart delay.
     pub const DELAY: Duration = Duration::from_secs(60);
 
     /// Starts three nodes, whose votes count at once.
@@ -29,7 +31,19 @@ impl RedisQuorum {
 
     /// The same with so many nodes.
     pub fn with(nodes: usize) -> Self {
-        let quorum = Self::unmarked(nodes);
+        Self::of((0..nodes).map(|_| RedisServer::builder()), Self::DELAY)
+    }
+
+    /// Nodes with these options, whose votes count at once, and with this restart delay in their
+    /// [URL](RedisQuorum::url).
+    pub fn of(nodes: impl IntoIterator<Item = Builder>, delay: Duration) -> Self {
+        let nodes = nodes
+            .into_iter()
+            .map(|node| node.rights(QUORUM_RIGHTS).start());
+        let quorum = Self {
+            nodes: nodes.collect(),
+            delay,
+        };
         quorum.mark("lock:");
         quorum
     }
@@ -39,6 +53,7 @@ impl RedisQuorum {
         let node = || RedisServer::builder().rights(QUORUM_RIGHTS).start();
         Self {
             nodes: (0..nodes).map(|_| node()).collect(),
+            delay: Self::DELAY,
         }
     }
 
@@ -46,15 +61,34 @@ impl RedisQuorum {
     pub fn mark(&self, prefix: &str) {
         for node in &self.nodes {
             let connection = &mut node.connection();
-            let delay = Self::DELAY.as_millis();
+            let delay = self.delay.as_millis();
             let marker = format!("{} {delay} {:016}", boot(connection), 1);
             ask::<()>(connection, &["SET", &marker_name(prefix), &marker]);
         }
     }
 
-    /// The address for clients, with a restart delay of a minute.
+    /// The address for clients.
     pub fn url(&self) -> String {
-        self.url_with("")
+        self.url_with(&self.parameters())
+    }
+
+    /// The address for clients behind these proxies, one for each node.
+    pub fn url_through(&self, proxies: &[Proxy]) -> String {
+        let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
+        quorum_url(&hosts, &self.parameters())
+    }
+
+    /// A proxy for each node.
+    pub fn proxies(&self) -> Vec<Proxy> {
+        let nodes = self.nodes.iter();
+        nodes.map(|node| Proxy::start(node.port())).collect()
+    }
+
+    fn parameters(&self) -> String {
+        match self.delay {
+            Self::DELAY => String::new(),
+            delay => format!("?restart_delay={}ms", delay.as_millis()),
+        }
     }
 
     /// The same with parameters, such as `?restart_delay=1s`.

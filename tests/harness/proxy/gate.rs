@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) closed: bool,
     pub(super) accepted: u64,
     pub(super) refused: u64,
+    /// The requests that were held back, those that have passed since as well.
+    pub(super) held: Vec<Vec<u8>>,
     links: HashMap<u64, Link>,
 }
 
@@ -84,6 +86,7 @@ impl Gate {
             closed: false,
             accepted: 0,
             refused: 0,
+            held: Vec::new(),
             links: HashMap::new(),
         };
         Self {
@@ -104,7 +107,7 @@ impl Gate {
 
     /// Decides about a chunk; blocks while the chunk is held or delayed.
     pub(super) fn admit(&self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
-        let arrived = Instant::now();
+        let (arrived, mut is_noted) = (Instant::now(), false);
         let mut state = self.lock();
         loop {
             let State {
@@ -124,7 +127,13 @@ impl Gate {
             };
             state = match mode {
                 Mode::Pass => return state.decide(id, direction, chunk),
-                Mode::Hold => self.changed.wait(state).expect("no proxy thread panics"),
+                Mode::Hold => {
+                    if direction == Direction::ToServer && !is_noted {
+                        state.held.push(chunk.to_vec());
+                        is_noted = true;
+                    }
+                    self.changed.wait(state).expect("no proxy thread panics")
+                }
                 Mode::Delay(delay) => {
                     let rest = delay.saturating_sub(arrived.elapsed());
                     if rest.is_zero() {
@@ -241,7 +250,11 @@ impl Link {
 }
 
 fn matches(pattern: &Option<Vec<u8>>, chunk: &[u8]) -> bool {
-    pattern.as_ref().is_some_and(|pattern| {
-        pattern.is_empty() || chunk.windows(pattern.len()).any(|window| window == pattern)
-    })
+    let pattern = pattern.as_ref();
+    pattern.is_some_and(|pattern| pattern.is_empty() || has(chunk, pattern))
+}
+
+/// Whether the pattern, which is not empty, is in the chunk.
+pub(super) fn has(chunk: &[u8], pattern: &[u8]) -> bool {
+    chunk.windows(pattern.len()).any(|window| window == pattern)
 }

@@ -56,6 +56,7 @@ impl Arena {
                         Script::OneServer(start, run) => self.rounds(row, start, run, &turns),
                         Script::Cluster(start, run) => self.rounds(row, start, run, &turns),
                         Script::Sentinels(start, run) => self.rounds(row, start, run, &turns),
+                        Script::Quorum(start, run) => self.rounds(row, start, run, &turns),
                     })
                     .expect("a thread can be started");
             }

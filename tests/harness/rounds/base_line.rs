@@ -15,7 +15,7 @@ const LIMIT: Duration = PATIENCE;
 const SENTINELS: &str = "__sentinel__:hello";
 
 /// No locks, queues, channels or clients. Fences stay, since a token must rise after a day without
-/// locks.
+/// locks, and the marker of a quorum's node, since it says that the node has not lost its data.
 pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     if !server.is_up() {
         return Err("a server does not answer".to_owned());
@@ -23,7 +23,8 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     let mut connection = server.connection();
     settle(|| {
         let keys: Vec<String> = ask(&mut connection, &["KEYS", "*lock:*"]);
-        let keys: Vec<_> = keys.iter().filter(|key| !key.ends_with("}:f")).collect();
+        let stays = |key: &&String| key.ends_with("}:f") || key.ends_with("}:n");
+        let keys: Vec<_> = keys.iter().filter(|key| !stays(key)).collect();
         let channels: Vec<String> = ask(&mut connection, &["PUBSUB", "CHANNELS", "*"]);
         let channels: Vec<_> = channels.iter().filter(|name| **name != SENTINELS).collect();
         let list: String = ask(&mut connection, &["CLIENT", "LIST"]);

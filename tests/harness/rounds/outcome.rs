@@ -48,8 +48,9 @@ impl Outcome {
             let what = format!("{taken} of {limit} permits were taken at the end of {entry}");
             outcome.violate(Kind::DoubleEntry, what);
         }
-        // Several visits may belong to one grant, and several shares have one token.
-        let fallen = entries
+        // Several visits may belong to one grant, and several shares have one token. Another client may have none.
+        let with_token: Vec<_> = entries.iter().filter(|entry| entry.token > 0).collect();
+        let fallen = with_token
             .windows(2)
             .find(|pair| pair[0].token > pair[1].token);
         if let Some(pair) = fallen.filter(|_| fenced) {

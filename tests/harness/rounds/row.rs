@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::round::Round;
 use crate::cluster::RedisCluster;
+use crate::quorum::RedisQuorum;
 use crate::sentinels::RedisSentinels;
 use crate::server::RedisServer;
 
@@ -37,6 +38,7 @@ pub(super) enum Script {
     OneServer(fn() -> RedisServer, Run<RedisServer>),
     Cluster(fn() -> RedisCluster, Run<RedisCluster>),
     Sentinels(fn() -> RedisSentinels, Run<RedisSentinels>),
+    Quorum(fn() -> RedisQuorum, Run<RedisQuorum>),
 }
 
 impl Row {
@@ -62,6 +64,16 @@ impl Row {
         run: fn(&mut Round<'_, RedisSentinels>),
     ) -> Self {
         Self::of(name, class, Script::Sentinels(RedisSentinels::start, run))
+    }
+
+    /// A row on the nodes of a quorum.
+    pub const fn of_quorum(
+        name: &'static str,
+        class: Class,
+        start: fn() -> RedisQuorum,
+        run: fn(&mut Round<'_, RedisQuorum>),
+    ) -> Self {
+        Self::of(name, class, Script::Quorum(start, run))
     }
 
     const fn of(name: &'static str, class: Class, script: Script) -> Self {
@@ -94,11 +106,12 @@ impl Row {
 
 impl Script {
     /// How many rounds may be played side by side. Each cluster and each set of sentinels is six processes, which take
-    /// CPU time also when they are idle.
+    /// CPU time also when they are idle. A quorum is three to five.
     pub(super) fn limit(&self) -> usize {
         match self {
             Self::OneServer(..) => usize::MAX,
             Self::Cluster(..) | Self::Sentinels(..) => 3,
+            Self::Quorum(..) => 5,
         }
     }
 }

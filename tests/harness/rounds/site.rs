@@ -1,6 +1,7 @@
 //! What a round has its locks on.
 
 use crate::cluster::RedisCluster;
+use crate::quorum::RedisQuorum;
 use crate::sentinels::RedisSentinels;
 use crate::server::RedisServer;
 
@@ -73,6 +74,25 @@ impl Site for RedisSentinels {
     }
 
     /// Sentinels begin no second failover for a while.
+    fn reused(self) -> Option<Self> {
+        None
+    }
+}
+
+impl Site for RedisQuorum {
+    fn url(&self) -> String {
+        RedisQuorum::url(self)
+    }
+
+    /// The first node. A row for which that is away looks at another one.
+    fn server_of(&self, _record: &str) -> &RedisServer {
+        &self.nodes[0]
+    }
+
+    fn servers(&self) -> Vec<&RedisServer> {
+        self.nodes.iter().collect()
+    }
+
     fn reused(self) -> Option<Self> {
         None
     }

@@ -1,9 +1,11 @@
-//! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script.
+//! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script. On several servers it is
+//! Redlock: a majority of them must have it.
 //!
 //! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its
 //! failures, or it would not detect those of the crate either.
 
 use std::future::pending;
+use std::hash::{BuildHasher, RandomState};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -23,22 +25,30 @@ const DELETE: &str =
 /// The client.
 #[derive(Clone)]
 pub(crate) struct Plain {
-    server: redis::Client,
+    servers: Vec<redis::Client>,
 }
 
 /// Its lock.
 pub(crate) struct PlainHeld {
-    connection: MultiplexedConnection,
+    connections: Vec<MultiplexedConnection>,
     key: String,
     owner: String,
 }
 
 impl Plain {
-    /// A client of the server at `url`, with the crate's prefix, so that both kinds use the same
-    /// record.
+    /// A client of the server at `url`, or of the nodes in a `redlock://` URL, with the crate's prefix, so that
+    /// both kinds use the same record.
     pub(crate) fn new(url: &str) -> Self {
-        let server = redis::Client::open(url).expect("the URL is well formed");
-        Self { server }
+        let urls: Vec<String> = match url.strip_prefix("redlock://") {
+            None => vec![url.to_owned()],
+            Some(nodes) => nodes
+                .split(',')
+                .map(|node| format!("redis://{node}"))
+                .collect(),
+        };
+        let client = |url: String| redis::Client::open(url).expect("the URL is well formed");
+        let servers = urls.into_iter().map(client).collect();
+        Self { servers }
     }
 }
 
@@ -49,9 +59,13 @@ impl Locks for Plain {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = Instant::now();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let connection = self.server.get_multiplexed_async_connection().await;
+        let mut connections = Vec::new();
+        for server in &self.servers {
+            let connection = server.get_multiplexed_async_connection().await;
+            connections.push(connection.map_err(|error| words(&error))?);
+        }
         let mut held = PlainHeld {
-            connection: connection.map_err(|error| words(&error))?,
+            connections,
             key: format!("lock:{key}"),
             owner: format!("plain (pid {}) {number}", process::id()),
         };
@@ -59,7 +73,7 @@ impl Locks for Plain {
             match held.try_set(ttl).await {
                 Ok(true) => return Ok(held),
                 Ok(false) if started.elapsed() >= wait => return Err("Busy in time".to_owned()),
-                Ok(false) => tokio::time::sleep(STEP).await,
+                Ok(false) => tokio::time::sleep(held.pause()).await,
                 Err(error) => return Err(words(&error)),
             }
         }
@@ -83,15 +97,43 @@ impl Locks for Plain {
 
 impl PlainHeld {
     async fn try_set(&mut self, ttl: Duration) -> RedisResult<bool> {
-        let answer: Option<String> = redis::cmd("SET")
-            .arg(&self.key)
-            .arg(&self.owner)
-            .arg("NX")
-            .arg("PX")
-            .arg(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
-            .query_async(&mut self.connection)
-            .await?;
-        Ok(answer.is_some())
+        let mut set = redis::cmd("SET");
+        set.arg(&self.key).arg(&self.owner).arg("NX").arg("PX");
+        set.arg(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        let mut taken = 0;
+        for connection in &mut self.connections {
+            let answer: Option<String> = set.query_async(connection).await?;
+            taken += usize::from(answer.is_some());
+        }
+        let has_majority = self.is_majority(taken);
+        if taken > 0 && !has_majority {
+            self.delete().await?;
+        }
+        Ok(has_majority)
+    }
+
+    /// Deletes the lock where it is this owner's. The number of servers that had it.
+    async fn delete(&mut self) -> RedisResult<usize> {
+        let mut delete = redis::cmd("EVAL");
+        delete.arg(DELETE).arg(1).arg(&self.key).arg(&self.owner);
+        let mut deleted = 0;
+        for connection in &mut self.connections {
+            deleted += delete.query_async::<usize>(connection).await?;
+        }
+        Ok(deleted)
+    }
+
+    fn is_majority(&self, servers: usize) -> bool {
+        servers > self.connections.len() / 2
+    }
+
+    /// The time between two polls. On several servers it is random, so that two clients that got in each other's way do
+    /// not do so again.
+    fn pause(&self) -> Duration {
+        match self.connections.len() {
+            1 => STEP,
+            _ => STEP + STEP.mul_f64(RandomState::new().hash_one(()) as f64 / u64::MAX as f64),
+        }
     }
 }
 
@@ -118,15 +160,8 @@ impl Held for PlainHeld {
     }
 
     async fn release(mut self) -> Result<(), String> {
-        let deleted: RedisResult<u64> = redis::cmd("EVAL")
-            .arg(DELETE)
-            .arg(1)
-            .arg(&self.key)
-            .arg(&self.owner)
-            .query_async(&mut self.connection)
-            .await;
-        match deleted {
-            Ok(1) => Ok(()),
+        match self.delete().await {
+            Ok(deleted) if self.is_majority(deleted) => Ok(()),
             Ok(_) => Err("Lost at the release".to_owned()),
             Err(error) => Err(words(&error)),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::time::Duration;
 use std::{io, thread};
 
 use lock_runtime::{LockClient, LockClientBuilder, Record};
@@ -21,7 +22,8 @@ use crate::wait::PATIENCE;
 ///
 /// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
 /// the resource that they protect. Behind the first may stand options, after a space each: `replicas=N`, for
-/// which a grant waits, and `ANNOUNCED=PORT`, where a node of a cluster is found. It ends when its input ends, or when told to.
+/// which a grant waits, `ttl=MS`, the default of the client, and `ANNOUNCED=PORT`, where a node of a cluster is
+/// found. It ends when its input ends, or when told to.
 ///
 /// A LOCK is `KEY TTL WAIT`.
 ///
@@ -100,6 +102,10 @@ fn client(locks: &str) -> LockClientBuilder {
         match word.split_once('=').expect("an option has a value") {
             ("replicas", count) => {
                 builder = builder.wait_replicas(count.parse().expect("it is a number"));
+            }
+            ("ttl", ms) => {
+                let ms = ms.parse().expect("it is a number");
+                builder = builder.ttl(Duration::from_millis(ms));
             }
             (announced, real) => {
                 ports.insert(port(announced), port(real));
