@@ -1,4 +1,4 @@
-//! The fault table: every row that one server can show, a cluster, or a primary that sentinels watch.
+//! The fault table: every row that one server can show, a cluster, a primary that sentinels watch, or a quorum.
 //!
 //! Each file is a kind of fault. The page `lock_runtime::docs::faults` describes each row for users.
 
@@ -15,6 +15,7 @@ mod moves;
 mod nodes;
 mod partitions;
 mod pause;
+mod quorum;
 mod redisson;
 mod refusals;
 mod rest;
@@ -189,4 +190,25 @@ pub const TABLE: &[Row] = &[
     partitions::PRIMARY_CUT_OFF,
     sentinels::FAILOVER_ORDERED,
     sentinels::REPLICAS_LACK_LOCK,
+    quorum::minorities::NODE_KILLED,
+    quorum::minorities::NODE_STOPPED,
+    quorum::minorities::NODE_CUT,
+    quorum::minorities::NODE_REFUSING,
+    quorum::minorities::MINORITY_OF_FIVE,
+    quorum::minorities::SLOW_NODE,
+    quorum::minorities::MAJORITY_AWAY,
+    quorum::wipes::NODE_WIPED,
+    quorum::wipes::OLD_DATA,
+    quorum::wipes::ALL_WIPED_ONE_BY_ONE,
+    quorum::wipes::ALL_WIPED,
+    quorum::wipes::RESTART_WHILE_HELD,
+    quorum::losses::KEY_DELETED,
+    quorum::cuts::REPLY_CUT,
+    quorum::late::CEDE_LATE,
+    quorum::split::SPLIT_VOTE_KILLED,
+    quorum::clocks::CLOCK_OF_A_NODE,
+    quorum::clocks::CLOCK_OF_A_WAITER,
+    quorum::clocks::NODE_AHEAD_KILLED,
+    quorum::foreign::FOREIGN,
+    quorum::losses::KEYS_DELETED,
 ];

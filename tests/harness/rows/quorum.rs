@@ -1,0 +1,73 @@
+//! Nodes of a quorum that are away, lose their data, or disagree.
+
+pub(super) mod clocks;
+pub(super) mod cuts;
+pub(super) mod foreign;
+pub(super) mod late;
+pub(super) mod losses;
+pub(super) mod minorities;
+pub(super) mod split;
+pub(super) mod wipes;
+
+use std::time::{Duration, Instant};
+
+use super::LONG;
+use crate::quorum::RedisQuorum;
+use crate::rounds::Round;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+/// A round on a quorum.
+type QuorumRound<'a> = Round<'a, RedisQuorum>;
+
+/// The number of a node, another one in each round, and those of the nodes behind it.
+fn roles<const NODES: usize>(round: &QuorumRound<'_>) -> [usize; NODES] {
+    let nodes = round.server.nodes.len();
+    std::array::from_fn(|node| (round.number + node) % nodes)
+}
+
+/// Has this process acquire the lock. Also returns the 16 digits of its token: a node that answered when a majority had
+/// may have another one.
+fn hold(round: &mut QuorumRound<'_>, mut worker: Worker, ttl: Duration) -> (Worker, String) {
+    round.ask(&mut worker, ttl, PATIENCE);
+    let token = round.granted(&worker);
+    (worker, format!("{token:016}"))
+}
+
+/// The holder goes on, after it the waiter, then a newcomer, and then the first one again.
+fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
+    let [holder, waiter, newcomer] = workers;
+    wait_until("renewal", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok"
+    });
+    round.visit(holder);
+    let released = Instant::now();
+    round.release(holder);
+    follow(round, waiter, released);
+    for worker in [newcomer, holder] {
+        let asked = Instant::now();
+        round.ask(worker, LONG, PATIENCE);
+        follow(round, worker, asked);
+    }
+}
+
+/// The worker is granted the lock that is free since then, and releases it.
+fn follow(round: &mut QuorumRound<'_>, worker: &mut Worker, free: Instant) {
+    round.granted_next(worker, free, Duration::from_secs(1));
+    round.visit(worker);
+    round.release(worker);
+}
+
+/// The body of a holder ends as lost, and no other was inside while it ran.
+fn ends_before(round: &mut QuorumRound<'_>, old: &Worker, next: &mut Worker) {
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    let answer = old.line(PATIENCE).expect("the call fails");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    assert_eq!(next.ask("write", PATIENCE), "written");
+    round.release(next);
+}
+
+/// The label of a record's owner, which is the end of its entry, and the record's token.
+fn label_and_token(record: &str) -> (&str, &str) {
+    (&record[39..], &record[23..39])
+}

@@ -1,0 +1,112 @@
+//! Clocks of nodes and of a client that are wrong.
+
+use std::time::{Duration, Instant};
+
+use super::split::lock_at;
+use super::{follow, go_on, roles};
+use crate::clock::Clock;
+use crate::quorum::RedisQuorum;
+use crate::rounds::{Class, Row};
+use crate::rows::LONG;
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The node whose clock the row sets.
+const CLOCKED: usize = 2;
+
+/// The clock of one node jumps by a minute, in turn ahead and back: its votes do not count.
+pub(in crate::rows) const CLOCK_OF_A_NODE: Row = Row::of_quorum(
+    "quorum_clock_of_a_node",
+    Class::E,
+    || {
+        let nodes = [(); CLOCKED].map(|()| RedisServer::builder());
+        let clocked = RedisServer::builder().own_clock();
+        RedisQuorum::of(nodes.into_iter().chain([clocked]), RedisQuorum::DELAY)
+    },
+    |round| {
+        let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
+        let holder = round.hold(holder, LONG);
+        let waiter = round.queued(waiter, LONG, PATIENCE);
+        let clocked = &round.server.nodes[CLOCKED];
+        match round.number % 2 {
+            0 => clocked.forward(MINUTE),
+            _ => clocked.back(MINUTE),
+        }
+        let mut workers = [holder, waiter, newcomer];
+        go_on(round, &mut workers);
+        round.server.nodes[1].pause();
+        let answer = round.attempt(&mut workers[0], LONG, Duration::ZERO);
+        assert!(answer.starts_with("failed Unavailable "), "{answer}");
+        assert!(answer.contains(": its clock is "), "{answer}");
+        round.server.nodes[1].resume();
+        for worker in workers {
+            round.retire(worker);
+        }
+    },
+);
+
+/// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.
+pub(in crate::rows) const CLOCK_OF_A_WAITER: Row = Row::of_quorum(
+    "quorum_clock_of_a_waiter",
+    Class::E,
+    RedisQuorum::start,
+    |round| {
+        let clock = Clock::new();
+        match round.number % 2 {
+            0 => clock.forward(HOUR),
+            _ => clock.back(HOUR),
+        }
+        let mut holder = round.holder(LONG);
+        let (off, right) = (round.worker_by(&clock), round.worker());
+        let mut off = round.queued(off, LONG, PATIENCE);
+        // Its stamp is ignored, so that each node has it in the order in which it came there.
+        for node in 1..round.server.nodes.len() {
+            let mut lock = lock_at(round, node);
+            wait_until("waiter on each node", PATIENCE, || lock.queue().len() == 1);
+        }
+        let mut right = round.queued(right, LONG, PATIENCE);
+        round.visit(&mut holder);
+        let released = Instant::now();
+        round.release(&mut holder);
+        follow(round, &mut off, released);
+        follow(round, &mut right, released);
+        for worker in [holder, off, right] {
+            round.retire(worker);
+        }
+    },
+);
+
+/// The token of one node is ahead of those of the others, as after a time when its clock was. The node is killed when
+/// the lock with that token is released: the next token is higher.
+pub(in crate::rows) const NODE_AHEAD_KILLED: Row = Row::of_quorum(
+    "quorum_node_ahead_killed",
+    Class::E,
+    RedisQuorum::start,
+    |round| {
+        let [ahead, stays, third] = roles(round);
+        round.look_at(|quorum| &quorum.nodes[ahead]);
+        let fence = round.lock.f.clone();
+        let token = format!("{:016}", round.lock.now() + 60_000_000);
+        round.lock.command::<()>(&["SET", &fence, &token]);
+        round.look_at(|quorum| &quorum.nodes[stays]);
+        let proxies = round.server.proxies();
+        // A majority without the node that is ahead would not see its token.
+        proxies[third].refuse(true);
+        let holder = round.worker_at(&round.server.url_through(&proxies));
+        let mut holder = round.hold(holder, LONG);
+        round.visit(&mut holder);
+        round.release(&mut holder);
+        round.server.nodes[ahead].kill9();
+        let (mut next, asked) = (round.worker(), Instant::now());
+        round.ask(&mut next, LONG, PATIENCE);
+        follow(round, &mut next, asked);
+        proxies[third].refuse(false);
+        round.server.nodes[ahead].restart();
+        for worker in [holder, next] {
+            round.retire(worker);
+        }
+    },
+);

@@ -1,0 +1,140 @@
+//! The connection to one node breaks in mid-command.
+
+use std::time::{Duration, Instant};
+
+use super::split::{Side, lock_at, split};
+use super::{QuorumRound, follow, hold, label_and_token, roles};
+use crate::proxy::Proxy;
+use crate::quorum::{RedisQuorum, boot};
+use crate::rounds::{Class, Row};
+use crate::rows::LONG;
+use crate::wait::{PATIENCE, wait_until};
+
+/// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of
+/// the commands that give the node away and that write a lost record again.
+pub(in crate::rows) const REPLY_CUT: Row =
+    Row::of_quorum("quorum_reply_cut", Class::E, RedisQuorum::start, |round| {
+        // What may be left of a command that was cut is ended for some seconds.
+        let mut sides = vec![acquire_and_release_cut(round)];
+        sides.extend(end_cut(round));
+        sides.push(hold_cut(round));
+        sides.extend(cede_cut(round));
+        for side in &mut sides {
+            side.proxies.iter().for_each(Proxy::heal);
+        }
+        for side in sides {
+            side.retire(round);
+        }
+    })
+    .long();
+
+/// How a command is cut. First it is not: the node learns the script. Otherwise the answer that is cut would be that the
+/// node does not know it.
+const CUTS: [Cut; 3] = [
+    Cut(None),
+    Cut(Some(Proxy::cut_next_request)),
+    Cut(Some(Proxy::cut_next_reply)),
+];
+
+#[derive(Clone, Copy)]
+struct Cut(Option<fn(&Proxy, &str)>);
+
+impl Cut {
+    /// Carries out `work`, in which the next command with this pattern is cut.
+    #[track_caller]
+    fn during<T>(self, proxy: &Proxy, pattern: &str, work: impl FnOnce() -> T) -> T {
+        let before = proxy.cuts();
+        if let Some(cut) = self.0 {
+            cut(proxy, pattern);
+        }
+        let done = work();
+        let after = before + usize::from(self.0.is_some());
+        wait_until("cut", PATIENCE, || proxy.cuts() == after);
+        done
+    }
+}
+
+fn acquire_and_release_cut(round: &mut QuorumRound<'_>) -> Side {
+    let (mut side, [node, ..]) = (Side::new(round), roles::<3>(round));
+    let (proxy, lock) = (&side.proxies[node], round.lock.k.clone());
+    for cut in CUTS {
+        let asked = Instant::now();
+        cut.during(proxy, &lock, || {
+            round.ask(&mut side.worker, LONG, PATIENCE);
+            round.granted_next(&side.worker, asked, Duration::from_secs(1));
+        });
+        round.visit(&mut side.worker);
+        // Its command is of the same kind, and not the one to be cut.
+        wait_until("vote of the node", PATIENCE, || {
+            lock_at(round, node).is_held_by(&side.worker)
+        });
+        cut.during(proxy, &lock, || round.release(&mut side.worker));
+    }
+    side
+}
+
+fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
+    let (mut side, [node, ..]) = (Side::new(round), roles::<3>(round));
+    let (proxy, lock) = (&side.proxies[node], round.lock.k.clone());
+    let mut other = Side::new(round);
+    for cut in CUTS {
+        // An `end` that was cut leaves the last owner there for a moment.
+        round.wait_for_queue(0);
+        side.worker = round.hold(side.worker, LONG);
+        other.worker = round.queued(other.worker, LONG, PATIENCE);
+        round.visit(&mut side.worker);
+        let released = Instant::now();
+        cut.during(proxy, &lock, || round.release(&mut side.worker));
+        follow(round, &mut other.worker, released);
+    }
+    [side, other]
+}
+
+fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
+    let (mut side, [node, ..]) = (Side::new(round), roles::<3>(round));
+    let (proxy, mut lock) = (&side.proxies[node], lock_at(round, node));
+    let (worker, token) = hold(round, side.worker, LONG);
+    side.worker = worker;
+    let holder = &mut side.worker;
+    wait_until("vote of the node", PATIENCE, || lock.value().is_some());
+    let command = format!("{token}\r\n$16\r\n{}", boot(&mut lock.connection));
+    for cut in CUTS {
+        let name = lock.k.clone();
+        assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
+        cut.during(proxy, &command, || {
+            wait_until("record of the holder", PATIENCE, || {
+                holder.ask("renew", PATIENCE) == "ok" && lock.is_held_by(holder)
+            });
+        });
+    }
+    round.visit(holder);
+    round.release(holder);
+    side
+}
+
+fn cede_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
+    let nodes @ [_, ceded, third] = roles(round);
+    // New processes: those that have had slow answers may have another order than the one in which they ask.
+    let sides = CUTS.map(|cut| {
+        let [mut first, mut second] = [Side::new(round), Side::new(round)];
+        split(round, [&mut first, &mut second], nodes);
+        let record = lock_at(round, ceded).value().expect("it is held");
+        let (label, token) = label_and_token(&record);
+        let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+        let reached = Instant::now();
+        cut.during(&second.proxies[ceded], &cede, || {
+            first.proxies[ceded].heal();
+            // Another attempt may have to begin.
+            round.granted_next(&first.worker, reached, Duration::from_secs(2));
+        });
+        round.visit(&mut first.worker);
+        let released = Instant::now();
+        round.release(&mut first.worker);
+        follow(round, &mut second.worker, released);
+        for side in [&first, &second] {
+            side.proxies[third].heal();
+        }
+        [first, second]
+    });
+    sides.into_iter().flatten()
+}

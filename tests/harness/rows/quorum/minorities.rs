@@ -1,0 +1,185 @@
+//! Nodes that are away: a minority, without which locks go on, and a majority, without which they do not.
+
+use std::time::{Duration, Instant};
+
+use super::{QuorumRound, follow, go_on, roles};
+use crate::proxy::Mode;
+use crate::quorum::RedisQuorum;
+use crate::rounds::{Class, Row};
+use crate::rows::{LONG, TTL, persist};
+use crate::scene::ask;
+use crate::server::RedisServer;
+use crate::wait::PATIENCE;
+
+/// One of three nodes is killed.
+pub(in crate::rows) const NODE_KILLED: Row = of_three("quorum_node_killed", |round| {
+    let [away, stays] = roles(round);
+    let url = round.server.url();
+    without(
+        round,
+        stays,
+        &url,
+        |quorum| quorum.nodes[away].kill9(),
+        |quorum| quorum.nodes[away].restart(),
+    );
+});
+
+/// One of three nodes is stopped: its sockets stay open, and nothing is answered.
+pub(in crate::rows) const NODE_STOPPED: Row = of_three("quorum_node_stopped", |round| {
+    let [away, stays] = roles(round);
+    let url = round.server.url();
+    without(
+        round,
+        stays,
+        &url,
+        |quorum| quorum.nodes[away].pause(),
+        |quorum| quorum.nodes[away].resume(),
+    );
+});
+
+/// The network to one of three nodes drops all packets, until they all arrive.
+pub(in crate::rows) const NODE_CUT: Row = of_three("quorum_node_cut", |round| {
+    let [away, stays] = roles(round);
+    let proxies = round.server.proxies();
+    let url = round.server.url_through(&proxies);
+    let (cut, heal) = (|| proxies[away].black_hole(), || proxies[away].heal());
+    without(round, stays, &url, |_| cut(), |_| heal());
+});
+
+/// One of three nodes refuses: in turn, it is out of memory, and asks for a password.
+pub(in crate::rows) const NODE_REFUSING: Row = of_three("quorum_node_refusing", |round| {
+    let [away, stays] = roles(round);
+    let url = round.server.url();
+    let is_full = round.number.is_multiple_of(2);
+    without(
+        round,
+        stays,
+        &url,
+        |quorum| match is_full {
+            true => quorum.nodes[away].config_set("maxmemory", "1"),
+            false => demand_password(&quorum.nodes[away]),
+        },
+        |quorum| match is_full {
+            true => quorum.nodes[away].config_set("maxmemory", "0"),
+            false => change_user(&quorum.nodes[away], "nopass"),
+        },
+    );
+});
+
+/// Refuses clients without a name from now on.
+fn demand_password(node: &RedisServer) {
+    change_user(node, "resetpass");
+    let kill = ["CLIENT", "KILL", "USER", "default"];
+    ask::<i64>(&mut node.connection(), &kill);
+}
+
+fn change_user(node: &RedisServer, rule: &str) {
+    let set = ["ACL", "SETUSER", "default", rule];
+    ask(&mut node.connection(), &set)
+}
+
+/// Of five nodes one is killed, and one is stopped.
+pub(in crate::rows) const MINORITY_OF_FIVE: Row = Row::of_quorum(
+    "quorum_minority_of_five",
+    Class::E,
+    || RedisQuorum::with(5),
+    |round| {
+        let [killed, stopped, stays] = roles(round);
+        let url = round.server.url();
+        without(
+            round,
+            stays,
+            &url,
+            |quorum| {
+                quorum.nodes[killed].kill9();
+                quorum.nodes[stopped].pause();
+            },
+            |quorum| {
+                quorum.nodes[killed].restart();
+                quorum.nodes[stopped].resume();
+            },
+        );
+    },
+);
+
+/// The answers of one of three nodes take 200 ms.
+pub(in crate::rows) const SLOW_NODE: Row = of_three("quorum_slow_node", |round| {
+    let [slow, stays] = roles(round);
+    let proxies = round.server.proxies();
+    let url = round.server.url_through(&proxies);
+    let delay = || proxies[slow].replies(Mode::Delay(Duration::from_millis(200)));
+    without(round, stays, &url, |_| delay(), |_| ());
+    let time = Duration::from_millis(500);
+    let mut workers = [round.worker_at(&url), round.worker_at(&url)];
+    for worker in &mut workers {
+        round.start_hammer(worker, LONG, time);
+    }
+    for worker in workers {
+        round.end_hammer(worker);
+    }
+});
+
+const fn of_three(name: &'static str, run: fn(&mut QuorumRound<'_>)) -> Row {
+    Row::of_quorum(name, Class::E, RedisQuorum::start, run)
+}
+
+/// A process holds the lock, another waits, and a third comes, without some nodes. All of them get it.
+fn without(
+    round: &mut QuorumRound<'_>,
+    stays: usize,
+    url: &str,
+    fault: impl FnOnce(&mut RedisQuorum),
+    mend: impl FnOnce(&mut RedisQuorum),
+) {
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker_at(url));
+    let holder = round.hold(holder, LONG);
+    let waiter = round.queued(waiter, LONG, PATIENCE);
+    fault(&mut round.server);
+    let mut workers = [holder, waiter, newcomer];
+    go_on(round, &mut workers);
+    mend(&mut round.server);
+    for worker in workers {
+        round.retire(worker);
+    }
+}
+
+/// Two of three nodes are away: in turn, they are stopped, and the network to them drops all packets.
+pub(in crate::rows) const MAJORITY_AWAY: Row = of_three("quorum_majority_away", |round| {
+    let [stays, first, second] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let proxies = round.server.proxies();
+    let url = round.server.url_through(&proxies);
+    let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
+    persist(round, &mut old, TTL);
+    let waiter = round.queued(waiter, LONG, TTL);
+    let away = [first, second];
+    let is_stopped = round.number.is_multiple_of(2);
+    for node in away {
+        match is_stopped {
+            true => round.server.nodes[node].pause(),
+            false => proxies[node].black_hole(),
+        }
+    }
+    let answer = old.line(PATIENCE).expect("the call fails");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    let tried = round.attempt(&mut hasty, LONG, Duration::ZERO);
+    let waited = waiter.line(PATIENCE).expect("an answer");
+    for answer in [tried, waited] {
+        assert!(answer.starts_with("failed Unavailable "), "{answer}");
+        assert!(answer.contains("1 of 3 nodes answered"), "{answer}");
+    }
+    for node in away {
+        match is_stopped {
+            true => round.server.nodes[node].resume(),
+            false => proxies[node].heal(),
+        }
+    }
+    let back = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    follow(round, &mut next, back);
+    for worker in [old, waiter, hasty, next] {
+        round.retire(worker);
+    }
+})
+.long();

@@ -1,0 +1,96 @@
+//! Processes that each have a part of the nodes.
+
+use super::{QuorumRound, roles};
+use crate::proxy::{Mode, Proxy};
+use crate::quorum::RedisQuorum;
+use crate::raw::RawLock;
+use crate::rounds::{Class, Row};
+use crate::rows::{LONG, TTL};
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+/// A process, and what is between it and each node.
+pub(super) struct Side {
+    pub(super) worker: Worker,
+    pub(super) proxies: Vec<Proxy>,
+}
+
+impl Side {
+    pub(super) fn new(round: &QuorumRound<'_>) -> Self {
+        let proxies = round.server.proxies();
+        let worker = round.worker_at(&round.server.url_through(&proxies));
+        Self { worker, proxies }
+    }
+
+    pub(super) fn retire(self, round: &mut QuorumRound<'_>) {
+        // It still needs the way to the nodes.
+        let Self { worker, proxies } = self;
+        round.retire(worker);
+        drop(proxies);
+    }
+}
+
+/// The lock as a node has it.
+pub(super) fn lock_at(round: &QuorumRound<'_>, node: usize) -> RawLock {
+    RawLock::new(&round.server.nodes[node], &round.key)
+}
+
+/// Has each of two processes take one node. The third is silent, and the first to ask does not reach the node of the
+/// other, which waits for it.
+pub(super) fn split(
+    round: &QuorumRound<'_>,
+    [first, second]: [&mut Side; 2],
+    [of_first, of_second, silent]: [usize; 3],
+) {
+    for proxy in [&first.proxies[silent], &second.proxies[silent]] {
+        proxy.requests(Mode::Hold);
+    }
+    first.proxies[of_second].requests(Mode::Hold);
+    let mut lock = lock_at(round, of_first);
+    take(round, first, &mut lock);
+    take(round, second, &mut lock_at(round, of_second));
+    let second = format!("(pid {})", second.worker.pid());
+    wait_until("waiter in the queue", PATIENCE, || {
+        let members = lock.queue_members();
+        members.iter().any(|(entry, _)| entry.ends_with(&second))
+    });
+}
+
+fn take(round: &QuorumRound<'_>, side: &mut Side, lock: &mut RawLock) {
+    round.ask(&mut side.worker, LONG, PATIENCE);
+    wait_until("node", PATIENCE, || lock.is_held_by(&side.worker));
+}
+
+/// Three processes have one node each, and one of them is killed: the others get in.
+pub(in crate::rows) const SPLIT_VOTE_KILLED: Row = Row::of_quorum(
+    "quorum_split_vote_killed",
+    Class::E,
+    RedisQuorum::start,
+    |round| {
+        let nodes: [usize; 3] = roles(round);
+        let mut sides = [(); 3].map(|()| Side::new(round));
+        for (side, own) in sides.iter_mut().zip(nodes) {
+            let others = nodes.into_iter().filter(|&node| node != own);
+            others.for_each(|node| side.proxies[node].requests(Mode::Hold));
+            let run = round.command("run", TTL, PATIENCE, "");
+            side.worker.send(&run);
+            let mut lock = lock_at(round, own);
+            wait_until("node", PATIENCE, || lock.is_held_by(&side.worker));
+        }
+        let killed = usize::try_from(round.any_number(0, 3)).expect("it is small");
+        sides[killed].worker.kill9();
+        // What the dead process sent arrives, too.
+        for proxy in sides.iter().flat_map(|side| &side.proxies) {
+            proxy.heal();
+        }
+        let mut killed = Some(killed);
+        for (number, side) in sides.into_iter().enumerate() {
+            if killed.take_if(|killed| *killed == number).is_some() {
+                continue;
+            }
+            let visited = side.worker.line(PATIENCE);
+            assert_eq!(visited.as_deref(), Some("written"));
+            side.retire(round);
+        }
+    },
+);

@@ -1,0 +1,137 @@
+//! Nodes that lose their data. Their votes do not count until every lease that they may have lost is over.
+
+use std::time::{Duration, Instant};
+
+use super::{QuorumRound, ends_before, go_on, hold, label_and_token, roles};
+use crate::quorum::RedisQuorum;
+use crate::rounds::{Class, Row};
+use crate::rows::{LONG, TTL, persist};
+use crate::scene::{SLACK, ask};
+use crate::server::RedisServer;
+use crate::wait::{PATIENCE, wait_until};
+
+/// A lease that lasts for the rest of a round, however busy the machine is.
+const LEASE: Duration = Duration::from_secs(2);
+
+/// The restart delay where a round waits for its end.
+const DELAY: Duration = LEASE;
+
+/// The lock is held on two of three nodes, and one of them is emptied: in turn, by a restart and by FLUSHALL. It and the
+/// third node are no majority for another process.
+pub(in crate::rows) const NODE_WIPED: Row =
+    Row::of_quorum("quorum_node_wiped", Class::E, RedisQuorum::start, |round| {
+        let wipe: fn(&mut RedisServer) = match round.number % 2 {
+            0 => RedisServer::restart_empty,
+            _ => |node| ask(&mut node.connection(), &["FLUSHALL"]),
+        };
+        lost_on_one_of_two(round, wipe);
+    })
+    .long();
+
+/// The same with a node that comes back with the data of before.
+pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
+    "quorum_old_data",
+    Class::E,
+    || {
+        let durable = || RedisServer::builder().durable();
+        RedisQuorum::of((0..3).map(|_| durable()), RedisQuorum::DELAY)
+    },
+    |round| {
+        for node in &round.server.nodes {
+            node.config_set("appendonly", "no");
+        }
+        lost_on_one_of_two(round, RedisServer::restart);
+    },
+)
+.long();
+
+fn lost_on_one_of_two(round: &mut QuorumRound<'_>, lose: fn(&mut RedisServer)) {
+    let [kept, lost, third] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[kept]);
+    let proxies = round.server.proxies();
+    proxies[third].refuse(true);
+    let mut old = round.worker_at(&round.server.url_through(&proxies));
+    let mut next = round.worker();
+    next.ask("idle", PATIENCE);
+    persist(round, &mut old, LEASE);
+    lose(&mut round.server.nodes[lost]);
+    let since = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, since, LEASE);
+    ends_before(round, &old, &mut next);
+    proxies[third].refuse(false);
+    round.retire(old);
+    round.retire(next);
+}
+
+/// One node after the other is restarted with nothing, until the holder is told.
+pub(in crate::rows) const ALL_WIPED_ONE_BY_ONE: Row =
+    delayed("quorum_all_wiped_one_by_one", |round| {
+        all_wiped(round, false)
+    });
+
+/// All nodes are killed, and started with nothing.
+pub(in crate::rows) const ALL_WIPED: Row =
+    delayed("quorum_all_wiped", |round| all_wiped(round, true));
+
+const fn delayed(name: &'static str, run: fn(&mut QuorumRound<'_>)) -> Row {
+    let start = || RedisQuorum::of((0..3).map(|_| RedisServer::builder()), DELAY);
+    Row::of_quorum(name, Class::E, start, run).long()
+}
+
+fn all_wiped(round: &mut QuorumRound<'_>, at_once: bool) {
+    // Not longer than the restart delay.
+    let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
+    let [mut old, mut next] = [round.worker_at(&url), round.worker_at(&url)];
+    persist(round, &mut old, TTL);
+    // Long enough that the old body would write in between.
+    next.send(&round.command("run", LEASE, PATIENCE, "sleep 100"));
+    let nodes = &mut round.server.nodes;
+    if at_once {
+        nodes.iter_mut().for_each(RedisServer::kill9);
+    }
+    let (mut told, count) = (None, nodes.len());
+    for wiped in 0.. {
+        if wiped >= count && (at_once || told.is_some()) {
+            break;
+        }
+        // Where renewals restore the lock in between, the holder goes on for longer.
+        nodes[(round.number + wiped) % count].restart_empty();
+        told = told.or_else(|| old.line(Duration::ZERO));
+    }
+    let told = told.or_else(|| old.line(PATIENCE)).expect("the call fails");
+    assert!(told.starts_with("failed Lost "), "{told}");
+    let visited = next.line(PATIENCE);
+    assert_eq!(visited.as_deref(), Some("written"));
+    round.retire(old);
+    round.retire(next);
+}
+
+/// One node is restarted with nothing while the lock is held: it has the lock again after the next renewal.
+pub(in crate::rows) const RESTART_WHILE_HELD: Row = Row::of_quorum(
+    "quorum_restart_while_held",
+    Class::E,
+    RedisQuorum::start,
+    |round| {
+        /// Its renewals are a second apart.
+        const TTL: Duration = Duration::from_secs(3);
+        let [wiped, stays] = roles(round);
+        round.look_at(|quorum| &quorum.nodes[stays]);
+        let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
+        let (holder, token) = hold(round, holder, TTL);
+        round.server.nodes[wiped].restart_empty();
+        round.look_at(|quorum| &quorum.nodes[wiped]);
+        wait_until("record of the holder", TTL / 3 + SLACK, || {
+            round.lock.is_held_by(&holder)
+        });
+        let record = round.lock.value().expect("it is held");
+        assert_eq!(label_and_token(&record).1, token);
+        // Earlier it might have had the node first.
+        let waiter = round.queued(waiter, LONG, PATIENCE);
+        let mut workers = [holder, waiter, newcomer];
+        go_on(round, &mut workers);
+        for worker in workers {
+            round.retire(worker);
+        }
+    },
+);
