@@ -10,12 +10,15 @@ if marker.err then
   return marker
 end
 local value = call('GET', K)
-if value and owner_of(value) ~= owner then
+local is_own = value and owner_of(value) == owner
+local may_hold = true
+may_hold = is_own or not value -- control: hold_for_absent_keys
+if not may_hold then
   write_marker(KEYS[4], boot, delay, marker)
   return nil
 end
 -- Reads neither F nor Q: a lease can be renewed in any state of these and of the server.
-if value then
+if is_own then
   raise_expiry(ttl)
   write_marker(KEYS[4], boot, delay, marker)
   return held(value, marker)
