@@ -190,16 +190,25 @@ pub struct Report {
 }
 
 /// A configuration of a model of its own.
-pub trait Explore: Model + Sized {
+pub(crate) trait Named: Model {
     /// The configuration's name.
     fn name(&self) -> &'static str;
+}
 
+/// Explores a configuration of a model of its own.
+pub trait Explore {
     /// Explores every state, or until a rule is broken.
+    fn explore(&self) -> Report;
+
+    /// Explores until this rule is broken.
+    fn explore_for(&self, rule: &'static str) -> Report;
+}
+
+impl<M: Named> Explore for M {
     fn explore(&self) -> Report {
         Report::of(self.name(), self, Until::AnyBroken)
     }
 
-    /// Explores until this rule is broken.
     fn explore_for(&self, rule: &'static str) -> Report {
         Report::of(self.name(), self, Until::Broken(rule))
     }

@@ -25,7 +25,7 @@ pub use world::World;
 use records::{Owner, Ticks, Token};
 use scripts::Rules;
 
-use crate::explore::{Explore, Model, Property};
+use crate::explore::{Model, Named, Property};
 
 /// Exclusion.
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
@@ -150,7 +150,7 @@ impl Quorum {
     }
 }
 
-impl Explore for Quorum {
+impl Named for Quorum {
     fn name(&self) -> &'static str {
         self.name
     }

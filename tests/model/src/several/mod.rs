@@ -10,7 +10,7 @@ mod recovery;
 mod steps;
 
 use self::caller::Caller;
-use crate::explore::{Explore, Model, Property};
+use crate::explore::{Model, Named, Property};
 use crate::server::{KeysMistake, Records, Rules, ShareRules, Ticks, Token};
 
 const LOCKS: usize = 2;
@@ -178,7 +178,7 @@ impl Several {
     }
 }
 
-impl Explore for Several {
+impl Named for Several {
     fn name(&self) -> &'static str {
         self.name
     }

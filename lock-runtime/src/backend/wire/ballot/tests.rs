@@ -330,7 +330,10 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
     assert!(matches!(ballot.progress(at(1_100), true), Progress::TooFew));
     let reasons = ballot.reasons(at(1_100));
     assert!(
-        matches!(reasons[..], [(1, Reason::Failed(_)), (2, Reason::Failed(_))]),
+        matches!(
+            reasons[..],
+            [(1, Reason::Failed(_)), (2, Reason::Failed(_))]
+        ),
         "{reasons:?}"
     );
 }
