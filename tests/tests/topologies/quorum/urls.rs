@@ -1,11 +1,16 @@
 //! URLs of quorums, and what a client of one refuses.
 
 use harness::{
-    Authority, KEY, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client, cycle, exists,
-    hold, host_of, ms, quorum_url,
+    Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
+    cycle, eventually, exists, hold, host_of, ms, quorum_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, Record};
 use std::time::Duration;
+
+/// A caller has its lock once a majority gave it: the last node may follow.
+async fn is_there_soon(connection: &mut redis::Connection, key: &str) {
+    eventually(key, LONG, async || exists(connection, key)).await;
+}
 
 fn built(url: &str) -> Result<LockClient, LockError> {
     LockClient::builder().url(url).build()
@@ -106,8 +111,8 @@ async fn lock_is_in_the_database_and_under_the_prefix_of_its_client() {
     for node in &quorum.nodes {
         let mut connection = node.connection();
         ask::<()>(&mut connection, &["SELECT", "2"]);
-        assert!(exists(&mut connection, "shop:order:42"));
-        assert!(exists(&mut connection, "{shop:}:n"));
+        is_there_soon(&mut connection, "shop:order:42").await;
+        is_there_soon(&mut connection, "{shop:}:n").await;
     }
     guard.release().await.unwrap();
 }
@@ -134,7 +139,7 @@ async fn node_may_have_a_login_of_its_own() {
     let client = LockClient::connect(&url).await.unwrap();
     let guard = hold(&client).await;
     for node in &quorum.nodes {
-        assert!(exists(&mut node.connection(), harness::LOCK));
+        is_there_soon(&mut node.connection(), LOCK).await;
     }
     guard.release().await.unwrap();
     let without = url.replace("service:own@", "");
@@ -199,7 +204,7 @@ async fn nodes_are_reached_over_tls() {
     let client = builder.require_tls(true).build().unwrap();
     let guard = hold(&client).await;
     for node in &nodes {
-        assert!(exists(&mut node.plain().connection(), harness::LOCK));
+        is_there_soon(&mut node.plain().connection(), LOCK).await;
     }
     guard.release().await.unwrap();
 }
