@@ -50,7 +50,12 @@ impl RedisQuorum {
 
     /// Nodes of which nothing is known: they may have lost data.
     pub fn unmarked(nodes: usize) -> Self {
-        let node = || RedisServer::builder().rights(QUORUM_RIGHTS).start();
+        Self::built(nodes, |node| node)
+    }
+
+    /// The same with options of each node, such as a clock of its own.
+    pub fn built(nodes: usize, options: impl Fn(Builder) -> Builder) -> Self {
+        let node = || options(RedisServer::builder().rights(QUORUM_RIGHTS)).start();
         Self {
             nodes: (0..nodes).map(|_| node()).collect(),
             delay: Self::DELAY,

@@ -6,8 +6,11 @@ mod split;
 mod tokens;
 mod urls;
 
-use harness::{LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, host_of, quorum_url};
-use lock_runtime::LockClient;
+use harness::{
+    LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, exists, host_of, quorum_url,
+};
+use lock_runtime::{LockClient, LockGuard};
+use redis::Connection;
 use std::time::Duration;
 
 /// A proxy in front of each node.
@@ -40,4 +43,18 @@ async fn nothing_is_left_on(node: &RedisServer) {
             .all(|key| key.ends_with(":f") || key.ends_with(":n"))
     })
     .await;
+}
+
+/// Waits until all nodes have the lock.
+async fn is_on_all_nodes(guard: &LockGuard, quorum: &RedisQuorum) {
+    let nodes = quorum.nodes.iter().map(RedisServer::connection);
+    comes_to(guard, LOCK, nodes).await;
+}
+
+/// Waits until all these nodes have the lock of this name. A majority has it, and a renewal brings it to the rest.
+async fn comes_to(guard: &LockGuard, lock: &str, nodes: impl Iterator<Item = Connection>) {
+    guard.renew().await.expect("it is held");
+    for mut node in nodes {
+        eventually("lock on each node", LONG, async || exists(&mut node, lock)).await;
+    }
 }

@@ -1,24 +1,36 @@
 //! A part of the nodes is away.
 
 use harness::{
-    KEY, LOCK, LONG, RedisQuorum, client_without_turns, cycle, exists, hold, ms, served,
+    KEY, LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, client_without_turns, cycle, exists,
+    hold, ms, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use std::time::Duration;
 
-use super::{nothing_is_left_on, proxies, url_behind};
+use super::{is_on_all_nodes, nothing_is_left_on, proxies, url_behind};
 
 /// How a node goes away, and comes back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Killed,
     Stopped,
+    /// Nothing arrives there, nor comes from there.
+    Cut,
 }
 
-fn begin(quorum: &mut RedisQuorum, node: usize, fault: Fault) {
+fn begin(node: &mut RedisServer, way: &Proxy, fault: Fault) {
     match fault {
-        Fault::Killed => quorum.nodes[node].kill9(),
-        Fault::Stopped => quorum.nodes[node].pause(),
+        Fault::Killed => node.kill9(),
+        Fault::Stopped => node.pause(),
+        Fault::Cut => way.black_hole(),
+    }
+}
+
+fn end(node: &RedisServer, way: &Proxy, fault: Fault) {
+    match fault {
+        Fault::Killed => {}
+        Fault::Stopped => node.resume(),
+        Fault::Cut => way.heal(),
     }
 }
 
@@ -42,16 +54,20 @@ async fn locks_work(url: &str) {
 #[tokio::test]
 async fn minority_that_is_away_stops_nothing() {
     for (nodes, away) in [(3, vec![0]), (3, vec![2]), (5, vec![1, 3])] {
-        for fault in [Fault::Killed, Fault::Stopped] {
+        for fault in [Fault::Killed, Fault::Stopped, Fault::Cut] {
             let mut quorum = RedisQuorum::with(nodes);
-            let url = quorum.url();
+            let ways = proxies(&quorum);
+            let url = url_behind(&ways, "");
             cycle(&client_without_turns(url.as_str())).await;
             for &node in &away {
-                begin(&mut quorum, node, fault);
+                begin(&mut quorum.nodes[node], &ways[node], fault);
             }
             locks_work(&url).await;
-            for &node in away.iter().filter(|_| fault == Fault::Stopped) {
-                quorum.nodes[node].resume();
+            for &node in &away {
+                end(&quorum.nodes[node], &ways[node], fault);
+            }
+            let is_back = |node: &usize| fault != Fault::Killed || !away.contains(node);
+            for node in (0..nodes).filter(is_back) {
                 nothing_is_left_on(&quorum.nodes[node]).await;
             }
         }
@@ -64,6 +80,7 @@ async fn holder_goes_on_while_a_node_is_away() {
     let client = client_without_turns(quorum.url());
     let lock = client.lock(KEY).ttl(ms(600)).acquire();
     let guard = lock.await.expect("it is free");
+    is_on_all_nodes(&guard, &quorum).await;
     quorum.nodes[1].kill9();
     let other = client_without_turns(quorum.url());
     // Longer than the lease: it is renewed.
@@ -149,8 +166,10 @@ async fn lock_that_is_deleted_everywhere_stays_so() {
         .acquire()
         .await
         .unwrap();
-    for node in &quorum.nodes {
-        harness::ask::<()>(&mut node.connection(), &["DEL", LOCK]);
+    is_on_all_nodes(&guard, &quorum).await;
+    let mut nodes: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
+    for node in &mut nodes {
+        ask::<()>(node, &["DEL", LOCK]);
     }
     tokio::time::timeout(LONG, guard.lost())
         .await

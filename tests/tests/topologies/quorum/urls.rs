@@ -1,16 +1,13 @@
 //! URLs of quorums, and what a client of one refuses.
 
 use harness::{
-    Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
-    cycle, eventually, exists, hold, host_of, ms, quorum_url,
+    Authority, KEY, LOCK, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client, cycle,
+    exists, hold, host_of, ms, quorum_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, Record};
 use std::time::Duration;
 
-/// A caller has its lock once a majority gave it: the last node may follow.
-async fn is_there_soon(connection: &mut redis::Connection, key: &str) {
-    eventually(key, LONG, async || exists(connection, key)).await;
-}
+use super::{comes_to, is_on_all_nodes};
 
 fn built(url: &str) -> Result<LockClient, LockError> {
     LockClient::builder().url(url).build()
@@ -108,12 +105,15 @@ async fn lock_is_in_the_database_and_under_the_prefix_of_its_client() {
         .build()
         .unwrap();
     let guard = hold(&client).await;
-    for node in &quorum.nodes {
-        let mut connection = node.connection();
-        ask::<()>(&mut connection, &["SELECT", "2"]);
-        is_there_soon(&mut connection, "shop:order:42").await;
-        is_there_soon(&mut connection, "{shop:}:n").await;
-    }
+    let connections = || {
+        quorum.nodes.iter().map(|node| {
+            let mut connection = node.connection();
+            ask::<()>(&mut connection, &["SELECT", "2"]);
+            connection
+        })
+    };
+    comes_to(&guard, "shop:order:42", connections()).await;
+    assert!(connections().all(|mut node| exists(&mut node, "{shop:}:n")));
     guard.release().await.unwrap();
 }
 
@@ -138,9 +138,7 @@ async fn node_may_have_a_login_of_its_own() {
     );
     let client = LockClient::connect(&url).await.unwrap();
     let guard = hold(&client).await;
-    for node in &quorum.nodes {
-        is_there_soon(&mut node.connection(), LOCK).await;
-    }
+    is_on_all_nodes(&guard, &quorum).await;
     guard.release().await.unwrap();
     let without = url.replace("service:own@", "");
     let client = LockClient::connect(&without)
@@ -203,9 +201,12 @@ async fn nodes_are_reached_over_tls() {
         .ca_certificate(authority.pem());
     let client = builder.require_tls(true).build().unwrap();
     let guard = hold(&client).await;
-    for node in &nodes {
-        is_there_soon(&mut node.plain().connection(), LOCK).await;
-    }
+    comes_to(
+        &guard,
+        LOCK,
+        nodes.iter().map(|node| node.plain().connection()),
+    )
+    .await;
     guard.release().await.unwrap();
 }
 
