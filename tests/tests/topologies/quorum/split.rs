@@ -1,111 +1,273 @@
 //! Callers that have parts of a lock: one of them gets it, and in the end all do.
 
-use harness::{KEY, LONG, Mode, Proxy, RedisQuorum, client_without_turns, ms};
-use lock_runtime::LockClient;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::Barrier;
-use tokio::task::JoinSet;
+use std::time::Duration;
 
-use super::{nothing_is_left_on, proxies, url_behind};
+use harness::{
+    KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask,
+    client_without_turns, cycle, eventually, hold, ms, soon,
+};
+use lock_runtime::{LockClient, LockError, LockGuard};
+use tokio::task::{JoinHandle, JoinSet};
 
-/// A client for each node, which reaches that one at once and the others late.
-async fn clients_that_split(quorum: &RedisQuorum) -> (Vec<Vec<Proxy>>, Vec<LockClient>) {
-    let mut ways = Vec::new();
-    let mut clients = Vec::new();
-    for near in 0..quorum.nodes.len() {
-        let proxies = proxies(quorum);
-        let client = client_without_turns(url_behind(&proxies, ""));
-        // Connected, so that the first requests are under way at the same time.
-        client
-            .lock("warm")
-            .wait(LONG)
-            .acquire()
-            .await
-            .unwrap()
-            .release()
-            .await
-            .unwrap();
-        for (node, proxy) in proxies.iter().enumerate() {
-            if node != near {
-                proxy.requests(Mode::Delay(ms(30)));
-            }
-        }
-        ways.push(proxies);
-        clients.push(client);
+use super::{is_on_all_nodes, nothing_is_left_on, proxies, url_behind};
+
+/// A client whose way to each node is its own.
+struct Caller {
+    client: LockClient,
+    ways: Vec<Proxy>,
+}
+
+impl Caller {
+    /// Holds back its requests to all nodes but this one.
+    fn reaches_only(&self, node: usize) {
+        reach_only(&self.ways, node);
     }
-    (ways, clients)
+
+    fn reaches_all(&self) {
+        self.ways.iter().for_each(Proxy::heal);
+    }
+
+    /// Reaches this node at once, and the others late.
+    fn is_near(&self, node: usize) {
+        let far = self.ways.iter().enumerate().filter(|(n, _)| *n != node);
+        far.for_each(|(_, way)| way.requests(Mode::Delay(ms(30))));
+    }
+}
+
+fn reach_only(ways: &[Proxy], node: usize) {
+    let far = ways.iter().enumerate().filter(|(n, _)| *n != node);
+    far.for_each(|(_, way)| way.requests(Mode::Hold));
+}
+
+/// So many clients that have had the lock.
+async fn callers(quorum: &RedisQuorum, number: usize) -> Vec<Caller> {
+    let mut callers = Vec::new();
+    for _ in 0..number {
+        let ways = proxies(quorum);
+        let client = client_without_turns(url_behind(&ways, ""));
+        cycle(&client).await;
+        callers.push(Caller { client, ways });
+    }
+    // A release is confirmed by a majority.
+    nothing_is_left(quorum).await;
+    callers
+}
+
+/// Begins a call by each caller. Each takes another node before its requests reach the rest.
+async fn each_takes_a_node<T: Send + 'static>(
+    quorum: &RedisQuorum,
+    callers: &[Caller],
+    call: impl Fn(LockClient) -> JoinHandle<T>,
+) -> Vec<JoinHandle<T>> {
+    let mut calls = Vec::new();
+    for (node, caller) in callers.iter().enumerate() {
+        caller.reaches_only(node);
+        calls.push(call(caller.client.clone()));
+    }
+    all_nodes_have_an_owner(quorum).await;
+    let owners: BTreeSet<_> = quorum.nodes.iter().map(owner_on).collect();
+    assert_eq!(owners.len(), quorum.nodes.len(), "the nodes are not split");
+    callers.iter().for_each(Caller::reaches_all);
+    calls
+}
+
+/// The owner that has a node.
+fn owner_on(node: &RedisServer) -> Option<String> {
+    let value: Option<String> = ask(&mut node.connection(), &["GET", LOCK]);
+    value.map(|value| value[..22].to_owned())
+}
+
+async fn all_nodes_have_an_owner(quorum: &RedisQuorum) {
+    eventually("owner on each node", LONG, async || {
+        quorum.nodes.iter().all(|node| owner_on(node).is_some())
+    })
+    .await;
+}
+
+async fn nothing_is_left(quorum: &RedisQuorum) {
+    for node in &quorum.nodes {
+        nothing_is_left_on(node).await;
+    }
+}
+
+/// Has the lock for a moment, and notices whether another caller has it, too.
+async fn visit(client: LockClient, inside: Arc<AtomicUsize>) {
+    let guard = hold(&client).await;
+    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
+    tokio::task::yield_now().await;
+    inside.fetch_sub(1, Ordering::SeqCst);
+    guard.release().await.expect("it was held throughout");
 }
 
 #[tokio::test]
 async fn callers_that_have_a_node_each_are_all_served_one_at_a_time() {
     let quorum = RedisQuorum::start();
-    let (_ways, clients) = clients_that_split(&quorum).await;
+    let callers = callers(&quorum, 3).await;
+    let inside = Arc::new(AtomicUsize::new(0));
     for _ in 0..5 {
-        let (begin, inside) = (Arc::new(Barrier::new(3)), Arc::new(AtomicUsize::new(0)));
-        let mut callers = JoinSet::new();
-        for client in clients.clone() {
-            let (begin, inside) = (begin.clone(), inside.clone());
-            callers.spawn(async move {
-                begin.wait().await;
-                let guard = client.lock(KEY).wait(LONG).acquire().await;
-                let guard = guard.expect("each is served");
-                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
-                tokio::task::yield_now().await;
-                inside.fetch_sub(1, Ordering::SeqCst);
-                guard.release().await.expect("it was held throughout");
-            });
+        let visits = each_takes_a_node(&quorum, &callers, |client| {
+            tokio::spawn(visit(client, inside.clone()))
+        });
+        for visit in visits.await {
+            soon(visit).await.expect("it is served");
         }
-        while let Some(caller) = callers.join_next().await {
-            caller.expect("no caller panics");
-        }
+        nothing_is_left(&quorum).await;
     }
 }
 
 #[tokio::test]
-async fn one_of_the_callers_that_only_try_gets_a_free_lock() {
+async fn clients_that_reach_different_nodes_first_are_all_served() {
+    const ROUNDS: usize = 5;
     let quorum = RedisQuorum::start();
-    let (_ways, clients) = clients_that_split(&quorum).await;
-    for round in 0..5 {
-        let begin = Arc::new(Barrier::new(3));
-        let mut callers = JoinSet::new();
-        for client in clients.clone() {
-            let begin = begin.clone();
-            callers.spawn(async move {
-                begin.wait().await;
-                client
-                    .lock(KEY)
-                    .try_acquire()
-                    .await
-                    .expect("all nodes answer")
-            });
-        }
-        // None is released before all have tried.
-        let outcomes = callers.join_all().await;
-        let guards: Vec<_> = outcomes.into_iter().flatten().collect();
-        assert_eq!(guards.len(), 1, "round {round}");
-        for guard in guards {
-            guard.release().await.expect("it was held throughout");
-        }
-        for node in &quorum.nodes {
-            nothing_is_left_on(node).await;
-        }
+    let callers = callers(&quorum, 3).await;
+    let inside = Arc::new(AtomicUsize::new(0));
+    let mut visitors = Vec::new();
+    for (node, caller) in callers.iter().enumerate() {
+        caller.is_near(node);
+        let (client, inside) = (caller.client.clone(), inside.clone());
+        visitors.push(tokio::spawn(async move {
+            for _ in 0..ROUNDS {
+                visit(client.clone(), inside.clone()).await;
+            }
+        }));
+    }
+    for visitor in visitors {
+        soon(visitor).await.expect("each round is served");
+    }
+    nothing_is_left(&quorum).await;
+}
+
+type Attempt = JoinHandle<Result<Option<LockGuard>, LockError>>;
+
+fn try_acquire(client: LockClient) -> Attempt {
+    tokio::spawn(client.lock(KEY).try_acquire())
+}
+
+/// None is released before all have tried.
+async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
+    let mut guards = Vec::new();
+    for attempt in attempts {
+        let acquired = soon(attempt).await.expect("no attempt panics");
+        guards.extend(acquired.expect("all nodes answer"));
+    }
+    assert_eq!(guards.len(), 1, "so many have a lock that was free");
+    let guard = guards.remove(0);
+    guard.release().await.expect("it was held throughout");
+    nothing_is_left(quorum).await;
+}
+
+#[tokio::test]
+async fn one_of_the_callers_that_only_try_has_the_lock() {
+    let quorum = RedisQuorum::start();
+    let callers = callers(&quorum, 3).await;
+    for (node, caller) in callers.iter().enumerate() {
+        caller.is_near(node);
+    }
+    for _ in 0..5 {
+        let attempts = callers.iter().map(|caller| caller.client.clone());
+        one_has_it(&quorum, attempts.map(try_acquire).collect()).await;
     }
 }
 
 #[tokio::test]
 async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
     let quorum = RedisQuorum::start();
-    let (_ways, clients) = clients_that_split(&quorum).await;
+    let callers = callers(&quorum, 3).await;
+    for (node, caller) in callers.iter().enumerate() {
+        caller.is_near(node);
+    }
     for pause in [0, 5, 15, 31, 45, 62, 75] {
-        let mut callers = JoinSet::new();
-        for client in &clients {
-            callers.spawn(client.lock(KEY).wait(LONG).acquire());
+        let mut calls = JoinSet::new();
+        for caller in &callers {
+            calls.spawn(caller.client.lock(KEY).wait(LONG).acquire());
         }
         tokio::time::sleep(ms(pause)).await;
-        callers.shutdown().await;
-        for node in &quorum.nodes {
-            nothing_is_left_on(node).await;
-        }
+        calls.shutdown().await;
+        nothing_is_left(&quorum).await;
     }
+}
+
+/// The lease of a process that is killed.
+const TTL: Duration = Duration::from_secs(4);
+
+fn worker(url: &str, resource: &RedisServer) -> Worker {
+    let resource = resource.admin_url();
+    Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[url, &resource])
+}
+
+fn acquire(ttl: Duration) -> String {
+    format!("acquire {KEY} {} {}", ttl.as_millis(), LONG.as_millis())
+}
+
+#[tokio::test]
+async fn node_of_a_killed_process_is_free_after_its_ttl_and_stops_nothing_before() {
+    let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
+    let ways = proxies(&quorum);
+    let mut killed = worker(&url_behind(&ways, ""), &resource);
+    assert_eq!(
+        killed.ask(&format!("cycle {KEY} 30000 20000 1"), LONG),
+        "ok"
+    );
+    let callers = callers(&quorum, 2).await;
+    reach_only(&ways, 2);
+    killed.send(&acquire(TTL));
+    eventually("owner on the node", LONG, async || {
+        owner_on(&quorum.nodes[2]).is_some()
+    })
+    .await;
+    killed.kill9();
+    // Its requests that are held back do not arrive.
+    ways.iter().for_each(Proxy::kill_connections);
+    // Each of the others has a node. The one with the worse stamp must give it away.
+    let mut visits = Vec::new();
+    for (node, caller) in callers.iter().enumerate() {
+        caller.reaches_only(node);
+        let client = caller.client.clone();
+        visits.push(tokio::spawn(async move { cycle(&client).await }));
+    }
+    eventually("owners on the other nodes", LONG, async || {
+        quorum.nodes[..2]
+            .iter()
+            .all(|node| owner_on(node).is_some())
+    })
+    .await;
+    callers.iter().for_each(Caller::reaches_all);
+    for visit in visits {
+        soon(visit).await.expect("it is served");
+    }
+    nothing_is_left(&quorum).await;
+}
+
+/// The lock is handed to a process that does not run. Its connections are there, so the nodes take it for alive.
+#[tokio::test]
+async fn lock_passes_on_from_a_stopped_claimant() {
+    let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
+    let [holder, next] = [(); 2].map(|()| client_without_turns(quorum.url()));
+    let guard = hold(&holder).await;
+    // So that waiters queue everywhere.
+    is_on_all_nodes(&guard, &quorum).await;
+    let mut claimant = worker(&quorum.url(), &resource);
+    claimant.send(&acquire(ms(30_000)));
+    waiters_are(&quorum, 1).await;
+    let waiting = tokio::spawn(async move { cycle(&next).await });
+    waiters_are(&quorum, 2).await;
+    claimant.stop();
+    guard.release().await.expect("it was held throughout");
+    soon(waiting).await.expect("it is served after the claim");
+    claimant.kill9();
+    nothing_is_left(&quorum).await;
+}
+
+async fn waiters_are(quorum: &RedisQuorum, number: usize) {
+    eventually("queue of that length", LONG, async || {
+        let mut nodes = quorum.nodes.iter();
+        nodes.all(|node| {
+            let waiters = ["ZCOUNT", QUEUE, "(0", "+inf"];
+            ask::<usize>(&mut node.connection(), &waiters) == number
+        })
+    })
+    .await;
 }

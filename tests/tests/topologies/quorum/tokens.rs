@@ -1,6 +1,8 @@
 //! Fencing tokens rise over successive holders.
 
-use harness::{KEY, LONG, RedisQuorum, RedisServer, client_without_turns, ms};
+use harness::{
+    Builder, KEY, LONG, RedisQuorum, client_without_turns, eventually, host_of, ms, quorum_url,
+};
 use lock_runtime::LockClient;
 use std::time::Duration;
 
@@ -52,9 +54,7 @@ async fn tokens_rise_although_nodes_are_wiped_in_turn() {
 
 #[tokio::test]
 async fn tokens_rise_with_clocks_apart() {
-    let mut quorum = RedisQuorum::unmarked(0);
-    let node = || RedisServer::builder().own_clock().start();
-    quorum.nodes = (0..3).map(|_| node()).collect();
+    let quorum = RedisQuorum::built(3, Builder::own_clock);
     quorum.mark("lock:");
     quorum.nodes[0].forward(ms(80));
     quorum.nodes[1].back(ms(80));
@@ -67,13 +67,42 @@ async fn tokens_rise_with_clocks_apart() {
     }
 }
 
+/// For each node, a client that reaches only the others.
+fn clients_without_one(quorum: &RedisQuorum) -> Vec<LockClient> {
+    let nodes = quorum.nodes.iter();
+    let hosts: Vec<String> = nodes.map(|node| host_of(&node.url())).collect();
+    let without = |away: usize| {
+        let mut hosts = hosts.clone();
+        // Nothing listens there.
+        "127.0.0.1:1".clone_into(&mut hosts[away]);
+        client_without_turns(quorum_url(&hosts, ""))
+    };
+    (0..hosts.len()).map(without).collect()
+}
+
+/// Two holders come sooner one after the other than the clocks are apart, and have one node in common.
 #[tokio::test]
-async fn node_whose_clock_is_far_off_does_not_count() {
-    let mut quorum = RedisQuorum::unmarked(0);
-    let node = || RedisServer::builder().own_clock().start();
-    quorum.nodes = (0..3).map(|_| node()).collect();
+async fn tokens_rise_with_clocks_apart_and_another_majority_for_each_holder() {
+    let quorum = RedisQuorum::built(3, Builder::own_clock);
+    quorum.nodes[0].forward(ms(50));
+    quorum.nodes[2].back(ms(50));
     quorum.mark("lock:");
-    quorum.nodes[2].forward(Duration::from_secs(600));
+    let clients = clients_without_one(&quorum);
+    let mut last = 0;
+    // Both after the one whose clock is ahead and before it, there is one without it.
+    for away in [0, 1, 2, 2, 1, 0].repeat(10) {
+        let token = token(&clients[away]).await;
+        assert!(token > last, "{token} after {last}, without node {away}");
+        last = token;
+    }
+}
+
+#[tokio::test]
+async fn node_whose_clock_is_far_off_does_not_count_until_it_is_right() {
+    const OFF: Duration = Duration::from_secs(600);
+    let quorum = RedisQuorum::built(3, Builder::own_clock);
+    quorum.mark("lock:");
+    quorum.nodes[2].forward(OFF);
     let proxies = proxies(&quorum);
     let client = client_without_turns(url_behind(&proxies, ""));
     let tokens = [token(&client).await, token(&client).await];
@@ -88,4 +117,10 @@ async fn node_whose_clock_is_far_off_does_not_count() {
         "{error}"
     );
     nothing_is_left_on(&quorum.nodes[2]).await;
+    quorum.nodes[2].back(OFF);
+    eventually("vote of that node", LONG, async || {
+        let acquired = client.lock(KEY).wait(ms(200)).acquire().await;
+        acquired.is_ok()
+    })
+    .await;
 }
