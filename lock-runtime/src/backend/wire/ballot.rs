@@ -63,6 +63,10 @@ pub(crate) struct Ballot {
     next_look: Option<Moment>,
     looks: u32,
     most_looks: u32,
+    /// The attempt has had a node.
+    had_a_node: bool,
+    /// Since when another owner seems to have a majority.
+    lost_since: Option<Moment>,
     /// An attempt is under way, which sees to messages itself.
     pub(crate) is_driven: bool,
 }
@@ -79,6 +83,8 @@ impl Ballot {
             next_look: None,
             looks: 0,
             most_looks: LOOKS,
+            had_a_node: false,
+            lost_since: None,
             is_driven: false,
         }
     }
@@ -133,6 +139,7 @@ impl Ballot {
         self.patience = patience;
         self.most_looks = if only_tries { u32::MAX } else { LOOKS };
         (self.looks, self.next_look) = (0, None);
+        (self.had_a_node, self.lost_since) = (false, None);
         if matches!(self.phase, Phase::Holds(_)) {
             self.phase = Phase::Acquires;
         }
@@ -169,6 +176,7 @@ impl Ballot {
         if self.phase != Phase::Acquires {
             return Vec::new();
         }
+        self.note_majority_of_another(now);
         let looks = self.look_is_due(now);
         let is_split = self.is_split(now);
         let gives_way = is_split && self.must_give_way(now);
@@ -246,6 +254,7 @@ impl Ballot {
             }
             NodeReply::Held { grant, early } => {
                 self.largest = self.largest.max(grant.token.get());
+                self.had_a_node = true;
                 let early_until = match early.is_zero() || is_removed!("early_votes") {
                     true => was_early,
                     false => Some(now + early),

@@ -163,12 +163,29 @@ async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
 async fn one_of_the_callers_that_only_try_has_the_lock() {
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
+    let attempts = || {
+        callers
+            .iter()
+            .map(|caller| try_acquire(caller.client.clone()))
+    };
+    for _ in 0..30 {
+        one_has_it(&quorum, attempts().collect()).await;
+    }
     for (node, caller) in callers.iter().enumerate() {
         caller.is_near(node);
     }
     for _ in 0..5 {
-        let attempts = callers.iter().map(|caller| caller.client.clone());
-        one_has_it(&quorum, attempts.map(try_acquire).collect()).await;
+        one_has_it(&quorum, attempts().collect()).await;
+    }
+}
+
+#[tokio::test]
+async fn one_of_the_callers_that_try_and_have_a_node_each_has_the_lock() {
+    let quorum = RedisQuorum::start();
+    let callers = callers(&quorum, 3).await;
+    for _ in 0..20 {
+        let attempts = each_takes_a_node(&quorum, &callers, try_acquire).await;
+        one_has_it(&quorum, attempts).await;
     }
 }
 

@@ -56,9 +56,29 @@ impl Ballot {
         holders.clone().map(of).max().unwrap_or(0)
     }
 
+    /// Notes since when another owner seems to have a majority.
+    pub(super) fn note_majority_of_another(&mut self, now: Moment) {
+        let seems_lost = self.most_of_another(now) >= self.majority();
+        self.lost_since = match self.lost_since {
+            _ if !seems_lost => None,
+            None => Some(now),
+            since => since,
+        };
+    }
+
+    /// Until when a caller that only tries does not believe that another owner has a majority; `None` if it does.
+    ///
+    /// The answers are of different times, and an owner that has not won may yet give nodes away. Two owners that each
+    /// believe it of the other would both go. Who had no node came later, and is not in doubt.
+    pub(super) fn doubts_until(&self, now: Moment) -> Option<Moment> {
+        let only_tries = self.most_looks > LOOKS;
+        let until = self.lost_since.unwrap_or(now) + self.patience.with_silence;
+        (only_tries && self.had_a_node && now < until).then_some(until)
+    }
+
     /// Whether the nodes of others are to be looked at again now.
     pub(super) fn look_is_due(&mut self, now: Moment) -> bool {
-        if !self.is_split(now) {
+        if !self.is_split(now) && self.doubts_until(now).is_none() {
             self.next_look = None;
             return false;
         }

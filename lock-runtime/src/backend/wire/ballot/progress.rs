@@ -54,14 +54,19 @@ impl Ballot {
             return Progress::Open;
         }
         if answered >= majority && self.most_of_another(now) >= majority {
-            return self.waits(now);
+            return match self.doubts_until(now) {
+                Some(_) if !is_over => Progress::Open,
+                _ => self.waits(now),
+            };
         }
         let is_looking = self.is_split(now) && self.looks < self.most_looks;
         if !is_over && is_looking {
             return Progress::Open;
         }
+        let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
+        let kept = self.places.iter().filter(is_kept).count();
         // A majority of early votes is none for now.
-        if answered < majority || held >= majority {
+        if answered < majority || kept >= majority {
             return Progress::TooFew;
         }
         self.waits(now)
@@ -108,9 +113,11 @@ impl Ballot {
         let silent = places.clone().filter_map(|place| place.silent_at(silence));
         let early = places.filter_map(|place| place.held()?.2);
         let look = self.next_look.filter(|_| self.looks < self.most_looks);
+        let doubt = self.lost_since.and_then(|_| self.doubts_until(now));
         silent
             .chain(early)
             .chain(look)
+            .chain(doubt)
             .filter(|&time| time > now)
             .min()
     }

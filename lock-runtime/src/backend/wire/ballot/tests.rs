@@ -502,3 +502,45 @@ fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
         "who asks must not believe it"
     );
 }
+
+#[test]
+fn silent_cede_is_no_majority_of_early_votes() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
+    let token = FencingToken::new(TOKEN);
+    send(&mut ballot, 1, Command::Cede { token }, 1);
+    ballot.looks = LOOKS;
+    let progress = ballot.progress(at(30), false);
+    assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
+}
+
+/// Each of two owners may have seen the other where it is not any more: if both went, none would have the lock.
+#[test]
+fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
+    let answers = || [vote(TOKEN), of_another(1), of_another(1)];
+    let is_open = |ballot: &Ballot, now| matches!(ballot.progress(at(now), false), Progress::Open);
+    let mut ballot = answered(3, answers());
+    assert!(!is_open(&ballot, 1), "its waiting goes on in any case");
+
+    ballot.begin_attempt(asked(3).patience, true);
+    let again = acquire(Proposal::Known(TOKEN));
+    send(&mut ballot, 0, again, 1);
+    ballot.answered(0, at(1), vote(TOKEN), at(2));
+    assert!(is_open(&ballot, 2));
+    assert!(ballot.due(true, at(2)).is_empty());
+    let looks = ballot.due(true, at(4));
+    assert_eq!(looks, [(1, again), (2, again)]);
+    for (node, look) in looks {
+        send(&mut ballot, node, look, 4);
+        ballot.answered(node, at(4), of_another(1), at(5));
+    }
+    assert!(is_open(&ballot, 21));
+    assert!(!is_open(&ballot, 22), "it has had it for long");
+    assert!(matches!(ballot.progress(at(5), true), Progress::Waits(_)));
+
+    let mut ballot = asked(3);
+    ballot.begin_attempt(asked(3).patience, true);
+    for node in 0..3 {
+        ballot.answered(node, at(0), of_another(1), at(1));
+    }
+    assert!(!is_open(&ballot, 1), "it never had a node");
+}
