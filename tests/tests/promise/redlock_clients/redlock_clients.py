@@ -1,5 +1,6 @@
 """redlock-py or pottery, told what to do line by line, each line answered with one line."""
 
+import random
 import sys
 import time
 
@@ -52,7 +53,7 @@ for line in sys.stdin:
     elif command == "count":  # NAME ROUNDS COUNTER
         for _ in range(int(words[1])):
             while not client.acquire(words[0], 30):
-                time.sleep(0.002)
+                time.sleep(0.002 + 0.005 * random.random())
             data.set(words[2], int(data.get(words[2]) or 0) + 1)
             client.release()
         answer = "counted"
