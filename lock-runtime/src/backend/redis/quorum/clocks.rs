@@ -52,7 +52,13 @@ impl Clocks {
         let round_trip = match self.nodes[node] {
             Some(before) => {
                 let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
-                if !is_usual && now.since(before.at) < LONGEST_WITHOUT {
+                // However late it is, a clock that was set is seen.
+                let (least, most) = (
+                    node_now as f64 - micros(now),
+                    node_now as f64 - micros(sent),
+                );
+                let fits = (least..=most).contains(&before.offset);
+                if !is_usual && fits && now.since(before.at) < LONGEST_WITHOUT {
                     return;
                 }
                 (before.round_trip * 7 + round_trip) / 8
@@ -202,6 +208,9 @@ mod tests {
         assert_eq!(clocks.is_off_by(0), None);
         let stamp = clocks.stamp(at(3_010_000));
         assert!(stamp.abs_diff(arrival(3_010_000)) <= 1, "{stamp}");
+        // The clock of another one was set while its answer was late.
+        clocks.note(1, at(10_000), at(3_010_000), UNIX + 63_009_900);
+        assert!(clocks.is_off_by(1).is_some());
         // The way there has become longer.
         clocks.note(0, at(6_000_000), at(6_080_000), UNIX + 6_040_000);
         assert!(clocks.nodes[0].unwrap().round_trip > Duration::from_millis(10));
