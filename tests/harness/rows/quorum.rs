@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::quorum::RedisQuorum;
+use crate::raw::RawLock;
 use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
@@ -26,11 +27,20 @@ fn roles<const NODES: usize>(round: &QuorumRound<'_>) -> [usize; NODES] {
     std::array::from_fn(|node| (round.number + node) % nodes)
 }
 
-/// Has this process acquire the lock. Also returns the 16 digits of its token: a node that answered when a majority had
-/// may have another one.
+/// The lock as a node has it.
+fn lock_at(round: &QuorumRound<'_>, node: usize) -> RawLock {
+    RawLock::new(&round.server.nodes[node], &round.key)
+}
+
+/// Has this process acquire the lock, and waits until all nodes have it: a waiter may take one that was slower, which the
+/// holder would need when another is away. Also returns the 16 digits of its token: the slower ones may have another.
 fn hold(round: &mut QuorumRound<'_>, mut worker: Worker, ttl: Duration) -> (Worker, String) {
     round.ask(&mut worker, ttl, PATIENCE);
     let token = round.granted(&worker);
+    for node in 0..round.server.nodes.len() {
+        let mut lock = lock_at(round, node);
+        wait_until("holder on each node", PATIENCE, || lock.is_held_by(&worker));
+    }
     (worker, format!("{token:016}"))
 }
 

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::split::lock_at;
-use super::{follow, go_on, roles};
+use super::{follow, go_on, hold, roles};
 use crate::clock::Clock;
 use crate::quorum::RedisQuorum;
 use crate::rounds::{Class, Row};
@@ -28,7 +27,7 @@ pub(in crate::rows) const CLOCK_OF_A_NODE: Row = Row::of_quorum(
     },
     |round| {
         let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
-        let holder = round.hold(holder, LONG);
+        let (holder, _) = hold(round, holder, LONG);
         let waiter = round.queued(waiter, LONG, PATIENCE);
         let clocked = &round.server.nodes[CLOCKED];
         match round.number % 2 {
@@ -62,11 +61,13 @@ pub(in crate::rows) const CLOCK_OF_A_WAITER: Row = Row::of_quorum(
         let mut holder = round.holder(LONG);
         let (off, right) = (round.worker_by(&clock), round.worker());
         let mut off = round.queued(off, LONG, PATIENCE);
-        // Its stamp is ignored, so that each node has it in the order in which it came there.
-        for node in 1..round.server.nodes.len() {
-            let mut lock = lock_at(round, node);
-            wait_until("waiter on each node", PATIENCE, || lock.queue().len() == 1);
-        }
+        // Stamps are as exact as a round trip takes.
+        let mut monitor = round.server.nodes[0].monitor();
+        let pid = format!("(pid {})", off.pid());
+        wait_until("poll", PATIENCE, || {
+            let mut sent = monitor.take().into_iter();
+            sent.any(|command| command.text.contains(&pid))
+        });
         let mut right = round.queued(right, LONG, PATIENCE);
         round.visit(&mut holder);
         let released = Instant::now();

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::split::{Side, lock_at, split};
-use super::{QuorumRound, follow, hold, label_and_token, roles};
+use super::split::{Side, split};
+use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
 use crate::proxy::Proxy;
 use crate::quorum::{RedisQuorum, boot};
 use crate::rounds::{Class, Row};
@@ -96,7 +96,6 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
     let (worker, token) = hold(round, side.worker, LONG);
     side.worker = worker;
     let holder = &mut side.worker;
-    wait_until("vote of the node", PATIENCE, || lock.value().is_some());
     let command = format!("{token}\r\n$16\r\n{}", boot(&mut lock.connection));
     for cut in CUTS {
         let name = lock.k.clone();

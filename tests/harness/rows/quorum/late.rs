@@ -1,7 +1,9 @@
 //! Commands that arrive when their sender has lost patience.
 
-use super::split::{Side, lock_at, split};
-use super::{follow, label_and_token, roles};
+use std::time::Instant;
+
+use super::split::{Side, split};
+use super::{follow, label_and_token, lock_at, roles};
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::RedisQuorum;
 use crate::rounds::{Class, Row};
@@ -62,7 +64,7 @@ pub(in crate::rows) const CEDE_LATE: Row =
         }
         assert_eq!(second.worker.ask("write", PATIENCE), "written");
         assert!(is_left, "the node was taken from its holder");
-        let released = std::time::Instant::now();
+        let released = Instant::now();
         round.release(&mut second.worker);
         follow(round, &mut first.worker, released);
         first.proxies[third].heal();

@@ -53,8 +53,8 @@ pub(in crate::rows) const KEYS_DELETED: Row = Row::of_quorum(
     RedisQuorum::start,
     |round| {
         let [first, second, stays] = roles(round);
-        let mut next = round.worker();
-        let mut holder = round.holder(LONG);
+        let [holder, mut next] = [round.worker(), round.worker()];
+        let (mut holder, _) = hold(round, holder, LONG);
         assert_eq!(holder.ask("look", PATIENCE), "looked");
         round.look_at(|quorum| &quorum.nodes[stays]);
         let end = round.lock.lease_end();
@@ -78,9 +78,6 @@ pub(in crate::rows) const KEYS_DELETED: Row = Row::of_quorum(
 fn delete(round: &mut QuorumRound<'_>, node: usize) -> String {
     round.look_at(|quorum| &quorum.nodes[node]);
     let name = round.lock.k.clone();
-    wait_until("record on the node", PATIENCE, || {
-        round.lock.value().is_some()
-    });
     let record = round.lock.value().expect("it is held");
     assert_eq!(round.lock.command::<i64>(&["DEL", &name]), 1);
     record

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{QuorumRound, follow, go_on, roles};
+use super::{QuorumRound, follow, go_on, hold, roles};
 use crate::proxy::Mode;
 use crate::quorum::RedisQuorum;
 use crate::rounds::{Class, Row};
@@ -133,7 +133,7 @@ fn without(
 ) {
     round.look_at(|quorum| &quorum.nodes[stays]);
     let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker_at(url));
-    let holder = round.hold(holder, LONG);
+    let (holder, _) = hold(round, holder, LONG);
     let waiter = round.queued(waiter, LONG, PATIENCE);
     fault(&mut round.server);
     let mut workers = [holder, waiter, newcomer];

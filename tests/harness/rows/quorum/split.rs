@@ -1,6 +1,6 @@
 //! Processes that each have a part of the nodes.
 
-use super::{QuorumRound, roles};
+use super::{QuorumRound, lock_at, roles};
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
@@ -28,11 +28,6 @@ impl Side {
         round.retire(worker);
         drop(proxies);
     }
-}
-
-/// The lock as a node has it.
-pub(super) fn lock_at(round: &QuorumRound<'_>, node: usize) -> RawLock {
-    RawLock::new(&round.server.nodes[node], &round.key)
 }
 
 /// Has each of two processes take one node. The third is silent, and the first to ask does not reach the node of the
