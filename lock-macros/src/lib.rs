@@ -1,5 +1,5 @@
-//! The `#[distributed_lock]` attribute of `lock-runtime`, which re-exports and documents it. Use it
-//! from there: the code that it generates calls that crate.
+//! The `#[distributed_lock]` attribute and `#[derive(KeyPart)]` of `lock-runtime`, which re-exports and documents them.
+//! Use them from there: the code that they generate calls that crate.
 
 mod args;
 mod count;
@@ -8,6 +8,7 @@ mod errors;
 mod expand;
 mod item;
 mod key;
+mod key_part;
 mod mode_options;
 mod model;
 mod suggest;
@@ -30,6 +31,14 @@ pub fn distributed_lock(
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     lock(args.into(), item.into()).into()
+}
+
+/// Implements `lock_runtime::KeyPart` for newtypes and for enums without fields.
+///
+/// The options are documented where the derive is re-exported, in `lock_runtime`.
+#[proc_macro_derive(KeyPart, attributes(key_part))]
+pub fn key_part(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    key_part::derive(item.into()).into()
 }
 
 /// The attribute on plain token streams, so that tests can call it.

@@ -16,8 +16,12 @@ fn expanded(args: &str, item: &str) -> String {
 
 /// The messages of all `compile_error!`s in the output.
 fn errors(args: &str, item: &str) -> Vec<String> {
-    let output = expanded(args, item);
-    let items = syn::parse_str::<syn::File>(&output).unwrap().items;
+    messages(&expanded(args, item))
+}
+
+/// The messages of all `compile_error!`s in `output`.
+pub(crate) fn messages(output: &str) -> Vec<String> {
+    let items = syn::parse_str::<syn::File>(output).unwrap().items;
     items
         .into_iter()
         .filter_map(|item| match item {

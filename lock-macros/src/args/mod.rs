@@ -13,8 +13,7 @@ use syn::{Expr, Ident, LitStr, Token, token};
 use crate::errors::Errors;
 use crate::item::rename_self;
 use crate::tokens;
-use value::path;
-pub(crate) use value::{boolean, callable, identifier, string, ungrouped, word};
+pub(crate) use value::{boolean, callable, identifier, path, string, ungrouped, word};
 pub(crate) use wrong_syntax::as_written;
 
 /// The value of each option, if it was given.

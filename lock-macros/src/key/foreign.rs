@@ -29,8 +29,10 @@ struct Found {
 
 /// Reports foreign placeholders, all in one diagnostic that shows the corrected template.
 ///
-/// A placeholder that names an argument, such as `#id`, is always reported. One that counts arguments,
-/// such as `%s`, may be meant as text. It is reported only if the template has no other placeholder.
+/// A placeholder that names an argument, such as `#id`, is always reported. Only `:id` may be the name of a route,
+/// as in `get /orders/:id:<id>`, and is text beside a placeholder of the argument. One that counts arguments,
+/// such as `%s`, may be meant as text. It is reported only if the template has no other placeholder. A bare
+/// name, as in `reload:cache`, is never reported: an argument may be called after what is locked.
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
@@ -40,6 +42,7 @@ pub(super) fn placeholders(
     let texts = || pieces.iter().filter(|piece| is_text(piece));
     let mut found: Vec<Found> = texts()
         .flat_map(|piece| named(template, piece.range.clone(), arguments))
+        .filter(|found| !template[found.range.clone()].starts_with(':') || !is_used(found, pieces))
         .collect();
     if found.is_empty() && pieces.iter().all(is_text) {
         found = texts()
@@ -68,6 +71,17 @@ pub(super) fn placeholders(
             arguments.place.option(&format!("String::from({text})")),
         ),
     ));
+}
+
+/// Whether a placeholder of this library has the argument that this one names.
+fn is_used(found: &Found, pieces: &[Piece]) -> bool {
+    pieces.iter().any(|piece| match &piece.kind {
+        Kind::Text(_) => false,
+        Kind::Value(source) => {
+            let source = source.trim_start().trim_start_matches('*').trim_start();
+            word(source) == found.argument.as_deref()
+        }
+    })
 }
 
 fn is_text(piece: &Piece) -> bool {

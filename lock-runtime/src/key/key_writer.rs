@@ -15,29 +15,32 @@ use super::record_names::is_reserved;
 /// display is for people and may change, and a key that changes during a deployment locks nothing. Floats
 /// and `Option` are left out on purpose, since equal values must give equal keys and a missing value none.
 ///
-/// Implement it for your own identifiers. Equal values must write equal text, different values different text.
+/// Implement it for your own identifiers: for newtypes and for enums without fields by `#[derive(KeyPart)]`, for others
+/// by hand. Equal values must write equal text, different values different text.
 ///
 /// # Examples
 ///
 /// ```
 /// use lock_runtime::{KeyPart, KeyWriter};
 ///
-/// struct OrderId(u64);
+/// // A number has no `-`, so the first one ends it.
+/// struct Invoice { number: u64, supplier: String }
 ///
-/// impl KeyPart for OrderId {
+/// impl KeyPart for Invoice {
 ///     fn write_to(&self, key: &mut KeyWriter) {
-///         self.0.write_to(key);
+///         self.number.write_to(key);
+///         write!(key, "-{}", self.supplier);
 ///     }
 /// }
 ///
 /// let mut key = KeyWriter::new();
-/// key.text("order:").part(&OrderId(42));
-/// assert_eq!(key.finish().as_str(), "order:42");
+/// key.text("invoice:").part(&Invoice { number: 42, supplier: "acme".into() });
+/// assert_eq!(key.finish().as_str(), "invoice:42-acme");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a lock key",
-    label = "this placeholder is a `{Self}`",
-    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or implement `lock_runtime::KeyPart` for `{Self}`",
+    label = "this value is a `{Self}`",
+    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or derive or implement `lock_runtime::KeyPart` for `{Self}`",
     note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
 )]
 pub trait KeyPart {
@@ -51,7 +54,7 @@ pub trait KeyPart {
 /// `%XX`. So a separator such as `:` or `/` between two values cannot come from the values.
 ///
 /// The attribute uses one for its template. Use it yourself where a key is built by hand, and in
-/// implementations of [`KeyPart`].
+/// implementations of [`KeyPart`](trait@KeyPart).
 ///
 /// # Examples
 ///
@@ -88,7 +91,7 @@ impl KeyWriter {
 
     /// Writes the author's own text as it is.
     ///
-    /// Inside an implementation of [`KeyPart`] the text is escaped as by [`write_str`](Self::write_str): a value
+    /// Inside an implementation of [`KeyPart`](trait@KeyPart) the text is escaped as by [`write_str`](Self::write_str): a value
     /// must not be able to write a separator.
     pub fn text(&mut self, text: &str) -> &mut KeyWriter {
         if self.depth == 0 {

@@ -35,4 +35,5 @@ pub mod v1 {
     pub use crate::client::Acquire;
     pub use crate::client::body_end::{BodyEnd, release_after_blocking};
     pub use crate::error::LockError;
+    pub use crate::key::{KeyPart, KeyWriter};
 }

@@ -1,12 +1,15 @@
 //! The attribute: on functions of every shape in memory, on the runtimes of one process, and its
 //! misuse.
 //!
-//! `runtimes` installs the client of the process; no other test here needs one.
+//! `runtimes` installs the client of the process; no other test here needs one. `installed` has clients of single
+//! futures.
 
 mod arguments;
 mod drops;
 mod futures;
 mod hygiene;
+mod installed;
+mod key_part;
 mod keys;
 mod lints;
 mod mistakes;

@@ -64,6 +64,9 @@ fn placeholder_that_names_an_argument_is_reported() {
         ("#order.id + ':' + #id", "#order.id", "<order.id>:<id>"),
         ("order:#{#id}", "#{#id}", "order:<id>"),
         ("<order>:#id", "#id", "<order>:<id>"),
+        ("<id>:#id", "#id", "<id>:<id>"),
+        ("<order>/:id", ":id", "<order>/<id>"),
+        ("<order_id>::id", ":id", "<order_id>:<id>"),
         ("é:#id", "#id", "é:<id>"),
     ] {
         assert_eq!(
@@ -105,6 +108,11 @@ fn other_text_is_not_reported() {
         "$",
         "a:$",
         "order:id",
+        "id",
+        "id:order",
+        "get /orders/:id:<id>",
+        "<order.id>/:order",
+        "<*id>::id",
         "a::b",
         "user@id",
         "100%",

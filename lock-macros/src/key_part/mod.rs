@@ -1,0 +1,150 @@
+//! `#[derive(KeyPart)]`: what becomes of a newtype, and of an enum without fields, in a key.
+//!
+//! A newtype writes what its field writes, so two of its values give the same text only if two values of the field do.
+//! The variants of an enum have different texts, which is checked here. Other types are refused: a type with several
+//! fields needs a separator that none of them can write, and inside of a value there is none.
+
+mod attribute;
+mod content;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Generics, Item, ItemEnum, ItemStruct, Type};
+
+use crate::errors::Errors;
+use attribute::Container;
+use content::{Content, Field, Variant};
+
+/// The type below the derive.
+struct Derived<'a> {
+    attrs: &'a [Attribute],
+    name: &'a Ident,
+    generics: &'a Generics,
+}
+
+/// The derive on plain token streams, so that tests can call it.
+///
+/// After a mistake, the implementation is there all the same, without a meaning. What needs it then compiles, so one
+/// mistake causes one error.
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let item = match syn::parse2::<Item>(input) {
+        Ok(item) => item,
+        Err(error) => return error.to_compile_error(),
+    };
+    let derived = match &item {
+        Item::Struct(ItemStruct {
+            attrs,
+            ident: name,
+            generics,
+            ..
+        })
+        | Item::Enum(ItemEnum {
+            attrs,
+            ident: name,
+            generics,
+            ..
+        }) => Derived {
+            attrs,
+            name,
+            generics,
+        },
+        other => {
+            let message = "`#[derive(KeyPart)]` is for structs and enums";
+            return syn::Error::new(other.span(), message).to_compile_error();
+        }
+    };
+    let content = match &item {
+        Item::Enum(item) => Content::of_enum(item, &mut errors),
+        Item::Struct(item) => Content::of_struct(item, &mut errors),
+        _ => None,
+    };
+    let container = Container::read(derived.attrs, &mut errors);
+    let runtime = container.runtime();
+    let content = content.filter(|_| errors.is_empty());
+    let implementation = implementation(&derived, content.as_ref(), &runtime);
+    let errors = errors.into_tokens();
+    quote!(#implementation #errors)
+}
+
+/// ```text
+/// Input:   struct OrderId<T>(u64, PhantomData<T>);
+/// Output:  impl<T> KeyPart for OrderId<T> {
+///              fn write_to(&self, key: &mut KeyWriter) {
+///                  let value = &self.1;
+///                  let _: &PhantomData<_> = value;
+///                  let value = &self.0;
+///                  KeyPart::write_to(value, key);
+///              }
+///          }
+///
+/// Input:   enum Region { North, #[key_part(rename = "s")] South }
+/// Output:  … key.write_str(match self { Self::North => "North", Self::South => "s" });
+/// ```
+fn implementation(
+    derived: &Derived<'_>,
+    content: Option<&Content<'_>>,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let Derived { name, generics, .. } = derived;
+    // No name of the user's can be this one.
+    let key = Ident::new("key", Span::mixed_site());
+    let body = match content {
+        None => quote!(let _ = #key; ::core::unreachable!()),
+        Some(Content::Field(field, markers)) => write_field(field, markers, &key, runtime),
+        Some(Content::Names(variants)) if variants.is_empty() => {
+            quote!(let _ = #key; match *self {})
+        }
+        Some(Content::Names(variants)) => {
+            let arms = variants
+                .iter()
+                .map(|Variant { name, text }| quote!(Self::#name => #text,));
+            quote!(#key.write_str(match self { #(#arms)* });)
+        }
+    };
+    let mut generics = (*generics).clone();
+    if let Some(Content::Field(field, _)) = content
+        && field.is_generic(&generics)
+    {
+        let ty = field.ty;
+        let bound = quote_spanned!(ty.span()=> #ty: #runtime::__private::v1::KeyPart);
+        let predicate = syn::parse2(bound).expect("it is a bound");
+        generics.make_where_clause().predicates.push(predicate);
+    }
+    let (parameters, arguments, bounds) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters #runtime::__private::v1::KeyPart for #name #arguments #bounds {
+            #[allow(deprecated)]
+            fn write_to(&self, #key: &mut #runtime::__private::v1::KeyWriter) {
+                #body
+            }
+        }
+    }
+}
+
+fn write_field(
+    field: &Field<'_>,
+    markers: &[Field<'_>],
+    key: &Ident,
+    runtime: &TokenStream,
+) -> TokenStream {
+    // By a name with the place of the type, so that the compiler's errors are there. `self` cannot have it: the type may
+    // come from another macro, and with the hygiene of that, `self` would be unknown.
+    let value = |ty: &Type| Ident::new("value", Span::mixed_site().located_at(ty.span()));
+    let markers = markers.iter().map(|Field { member, ty }| {
+        let value = value(ty);
+        // A type of that name which is another one, with values that differ, is an error here.
+        let check = quote_spanned!(ty.span()=> let _: &::core::marker::PhantomData<_> = #value;);
+        quote!(let #value = &self.#member; #check)
+    });
+    let Field { member, ty } = field;
+    let value = value(ty);
+    let write =
+        quote_spanned!(ty.span()=> #runtime::__private::v1::KeyPart::write_to(#value, #key););
+    quote!(#(#markers)* let #value = &self.#member; #write)
+}
+
+#[cfg(test)]
+mod tests;

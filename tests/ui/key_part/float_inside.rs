@@ -1,0 +1,6 @@
+use lock_runtime::KeyPart;
+
+#[derive(KeyPart)]
+struct Price(f64);
+
+fn main() {}

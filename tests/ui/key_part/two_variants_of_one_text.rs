@@ -1,0 +1,10 @@
+use lock_runtime::KeyPart;
+
+#[derive(KeyPart)]
+enum Region {
+    North,
+    #[key_part(rename = "North")]
+    South,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use lock_runtime::KeyPart;
+
+#[derive(KeyPart)]
+enum Region {
+    North,
+    Other(String),
+}
+
+fn main() {}
