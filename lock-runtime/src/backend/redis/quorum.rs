@@ -10,11 +10,16 @@
 mod attempt;
 pub(super) mod boots;
 mod clocks;
+mod election;
 mod health;
 mod in_flight;
+mod inspection;
+mod late;
+mod majority;
 mod marking;
 mod nodes;
 mod renewing;
+mod revocations;
 mod scripts;
 mod settling;
 
@@ -48,6 +53,8 @@ const ALL: ConnectionId = ConnectionId(0);
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
     nodes: Arc<Nodes>,
+    /// As whom it is logged in on the first node.
+    user: String,
 }
 
 impl QuorumWire {
@@ -62,8 +69,11 @@ impl QuorumWire {
             let background = background.clone();
             Settings::new(login, ServerMode::QuorumNode, options, background)
         };
+        let first = target.nodes.first();
+        let user = first.and_then(|(_, login)| login.username());
         QuorumWire {
-            nodes: Arc::new(Nodes::new(target, settings, &options.prefix, events)),
+            user: user.unwrap_or("default").to_owned(),
+            nodes: Arc::new(Nodes::new(target, settings, options, events)),
         }
     }
 

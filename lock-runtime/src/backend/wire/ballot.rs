@@ -27,6 +27,10 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
+/// How far a guess of a token is ahead of the expected time of its arrival (µs). A command that is later than its guess
+/// gets a token of its own, and the nodes have to be asked again.
+pub(crate) const GUESS_AHEAD: u64 = 20_000;
+
 /// How far an owner has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -219,7 +223,7 @@ impl Ballot {
             void => self.largest.max(void + 1),
         };
         let proposal = match known {
-            0 => Proposal::Guess(self.stamp),
+            0 => Proposal::Guess(self.stamp + GUESS_AHEAD),
             known => Proposal::Known(known),
         };
         Command::Acquire { queue, proposal }

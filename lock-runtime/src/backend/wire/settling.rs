@@ -35,13 +35,14 @@ impl Settling {
         }
     }
 
-    /// The time to the next end, for a `jitter` between 0 and 1; `None` if no more is needed.
+    /// The time to the next end; `None` if no more is needed. `jitter` is asked for a number between 0 and 1 only if one
+    /// is: that is a system call.
     pub(crate) fn pause(
         &self,
         outstanding: &Outstanding,
         is_unanswered: bool,
         now: Instant,
-        jitter: f64,
+        jitter: impl FnOnce() -> f64,
     ) -> Option<Duration> {
         let last = match outstanding.is_tainted() || outstanding.may_arrive() {
             true => self.gone,
@@ -54,7 +55,7 @@ impl Settling {
         let is_early = now.saturating_duration_since(self.start) < SETTLING_TIME;
         let interval = if is_early { INTERVAL } else { LATER_INTERVAL };
         // Spread, so that owners that failed together are not ended together again.
-        Some(interval.mul_f64(0.8 + 0.4 * jitter))
+        Some(interval.mul_f64(0.8 + 0.4 * jitter()))
     }
 
     /// Whether an end that is sent now is the last one, if it is answered. The time at which it is sent counts, not that

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::{Nodes, clock_is_off};
-use super::scripts::{SCRIPTS, parse_reply};
+use super::scripts::parse_reply;
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
@@ -162,11 +162,22 @@ impl Drop for Attempt<'_> {
             let mut ballot = self.candidate.ballot.lock();
             ballot.place_mut(node).forget_unwritten()
         };
-        self.in_flight.leave(&self.nodes.background, is_sent);
+        self.in_flight.retain(is_sent);
+        let (nodes, in_flight) = (self.nodes, &mut self.in_flight);
         let mut ballot = self.candidate.ballot.lock();
         ballot.is_driven = false;
         let has_message = ballot.has_message(CLOCK.now());
+        let phase = ballot.phase();
         drop(ballot);
+        match phase {
+            // Only the owner's end needs to know what the other nodes answer.
+            Phase::Holds(_) => {
+                let owner_id = self.candidate.entry.owner_id;
+                nodes.late.leave(&nodes.background, owner_id, in_flight);
+            }
+            // A vote that comes late may be the one that decides.
+            Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
+        }
         if has_message {
             self.nodes.wake(self.candidate);
         }
@@ -235,7 +246,7 @@ async fn send(
             queue,
             proposal: proposed,
         } => {
-            (script, name) = (&SCRIPTS.acquire, "acquire");
+            (script, name) = (&nodes.scripts.acquire, "acquire");
             proposal = match proposed {
                 Proposal::Guess(token) => token.to_string(),
                 Proposal::Known(token) => format!("={token}"),
@@ -246,7 +257,7 @@ async fn send(
             &of_acquire
         }
         Command::Cede { token: named } => {
-            (script, name) = (&SCRIPTS.cede, "cede");
+            (script, name) = (&nodes.scripts.cede, "cede");
             token = format!("{:0digits$}", named.get(), digits = FencingToken::DIGITS);
             of_cede = [
                 marker,

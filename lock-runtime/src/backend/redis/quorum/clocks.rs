@@ -14,8 +14,8 @@ const LEAST_SILENCE: Duration = Duration::from_millis(20);
 /// The least time after which the nodes of others are looked at again, beside two round trips.
 const LEAST_LOOK: Duration = Duration::from_micros(500);
 
-/// An answer that took longer than this many times the usual says little about the clock, since nobody knows which way it
-/// was late.
+/// An answer that took longer than this many times the usual says little about the clock: which of the two ways was slow is
+/// not known.
 const USUAL: u32 = 2;
 
 /// After this long without a usual answer, any is taken.

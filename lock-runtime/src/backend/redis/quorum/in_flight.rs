@@ -29,7 +29,7 @@ impl InFlight {
         poll_fn(|cx| self.poll_any(cx)).await;
     }
 
-    fn poll_any(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_any(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let before = self.tasks.len();
         self.tasks
             .retain_mut(|(_, task)| task.as_mut().poll(cx).is_pending());
@@ -39,16 +39,20 @@ impl InFlight {
         }
     }
 
-    /// Leaves the commands for which `is_needed` to the background, and drops the others.
-    pub(super) fn leave(
-        &mut self,
-        background: &Background,
-        mut is_needed: impl FnMut(usize) -> bool,
-    ) {
-        for (node, task) in self.tasks.drain(..) {
-            if is_needed(node) {
-                background.spawn(task);
-            }
+    /// All commands that have not ended, with their nodes.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (usize, NodeTask)> {
+        self.tasks.drain(..)
+    }
+
+    /// Drops the commands to nodes for which not `is_needed`.
+    pub(super) fn retain(&mut self, mut is_needed: impl FnMut(usize) -> bool) {
+        self.tasks.retain(|(node, _)| is_needed(*node));
+    }
+
+    /// Leaves the commands to the background.
+    pub(super) fn leave(&mut self, background: &Background) {
+        for (_, task) in self.take() {
+            background.spawn(task);
         }
     }
 }

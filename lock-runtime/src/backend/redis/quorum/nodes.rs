@@ -8,21 +8,27 @@ use foldhash::HashMap;
 use super::boots::Boots;
 use super::clocks::Clocks;
 use super::health::NodeHealth;
+use super::late::LateAnswers;
+use super::revocations::Revocations;
+use super::scripts::QuorumScripts;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
+use crate::backend::redis::fence_memory::FenceMemory;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::url::QuorumTarget;
 use crate::backend::wire::ballot::progress::Reason;
-use crate::backend::wire::ballot::{Ballot, Phase};
+use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::notice::is_notice;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::Background;
 use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
+use crate::config::Options;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
 
@@ -31,6 +37,7 @@ pub(super) struct Nodes {
     nodes: Vec<(Node, NodeHealth)>,
     pub(super) boots: Arc<Boots>,
     pub(super) background: Background,
+    pub(super) scripts: &'static QuorumScripts,
     /// The name of a node's marker.
     pub(super) marker: String,
     /// For how long a node that may have lost data has no vote.
@@ -38,17 +45,21 @@ pub(super) struct Nodes {
     pub(super) clocks: Mutex<Clocks>,
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
+    pub(super) late: Arc<LateAnswers>,
     /// Ends that are not answered, which nothing else waits for.
     pub(super) unsettled: InFlight,
 }
 
 /// The owners of a client that may be named by a message.
-#[derive(Default)]
-struct Candidates(Mutex<HashMap<OwnerId, Weak<Candidate>>>);
+struct Candidates {
+    by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
+    /// A lock is taken from its owner once a majority says so.
+    revocations: Mutex<Revocations>,
+}
 
 impl Candidates {
     fn insert(&self, candidate: &Arc<Candidate>) {
-        let mut candidates = self.0.lock();
+        let mut candidates = self.by_owner.lock();
         // Those that are gone are removed when the map would grow, and it grows if hardly any are.
         let capacity = candidates.capacity();
         if candidates.len() == capacity {
@@ -62,7 +73,7 @@ impl Candidates {
     }
 
     fn get(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
-        self.0.lock().get(&owner_id).and_then(Weak::upgrade)
+        self.by_owner.lock().get(&owner_id).and_then(Weak::upgrade)
     }
 
     /// A message of a node. Whether an attempt that is under way sees to it.
@@ -88,11 +99,14 @@ impl Nodes {
     pub(super) fn new(
         target: QuorumTarget,
         settings: impl Fn(redis::RedisConnectionInfo) -> Settings,
-        prefix: &str,
+        options: &Options,
         events: Arc<dyn WireEvents>,
     ) -> Nodes {
         let boots = Arc::new(Boots::new(!target.restart_delay.is_zero()));
-        let candidates = Arc::new(Candidates::default());
+        let candidates = Arc::new(Candidates {
+            by_owner: Mutex::default(),
+            revocations: Mutex::new(Revocations::of(target.nodes.len())),
+        });
         let mut background = None;
         let nodes = target.nodes.into_iter().enumerate();
         let nodes: Vec<_> = nodes
@@ -110,10 +124,12 @@ impl Nodes {
             nodes,
             boots,
             background: background.expect("a quorum has nodes"),
-            marker: format!("{{{prefix}}}:n"),
+            marker: format!("{{{}}}:n", options.prefix),
+            scripts: QuorumScripts::with(FenceMemory::of(options.fence_memory)),
             restart_delay: target.restart_delay,
             candidates,
             events,
+            late: Arc::default(),
             unsettled: InFlight::default(),
         }
     }
@@ -167,6 +183,11 @@ impl Nodes {
 
     pub(super) fn delay_ms(&self) -> i64 {
         i64::try_from(self.restart_delay.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// The token that an end proposes for the next owner.
+    pub(super) fn guess(&self) -> u64 {
+        self.clocks.lock().stamp(CLOCK.now()) + GUESS_AHEAD
     }
 
     /// The votes of an owner, which begins to ask now unless it has before.
@@ -279,6 +300,15 @@ fn node(
             PushEvent::Connected(connection) => events.connected(id, connection),
             PushEvent::Disconnected(connection) => {
                 events.disconnected(id, connection, &|_: &LockName| true);
+            }
+            PushEvent::Message { channel, payload } if is_notice(payload) => {
+                if candidates
+                    .revocations
+                    .lock()
+                    .is_by_a_majority(number, payload)
+                {
+                    events.message(channel, payload);
+                }
             }
             PushEvent::Message { channel, payload } => {
                 if !candidates.notified(number, payload) {

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use super::attempt::note;
 use super::nodes::Nodes;
-use super::scripts::{SCRIPTS, parse_hold};
+use super::scripts::parse_hold;
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
@@ -251,7 +251,7 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     }
     let token = format!("{:0digits$}", token.get(), digits = FencingToken::DIGITS);
     let call = ScriptCall {
-        script: &SCRIPTS.hold,
+        script: &nodes.scripts.hold,
         names: &candidate.names,
         arguments: &[
             Argument::Text(&nodes.marker),

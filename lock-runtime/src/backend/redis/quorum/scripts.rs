@@ -1,11 +1,11 @@
 //! The scripts of a quorum's node, and the meaning of their answers.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use redis::Value;
 
+use crate::backend::redis::fence_memory::{FenceMemory, PerMemory};
 use crate::backend::redis::scripts::{
     OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,
 };
@@ -21,12 +21,19 @@ pub(super) struct QuorumScripts {
     pub(super) cede: Script,
     pub(super) hold: Script,
     pub(super) end: Script,
+    /// Takes the lock from its owner.
+    pub(super) revoke: Script,
 }
 
-pub(super) static SCRIPTS: LazyLock<QuorumScripts> = LazyLock::new(|| QuorumScripts {
-    acquire: Script::of_node(
-        OF_QUEUE,
-        lua!(
+impl QuorumScripts {
+    /// The scripts of clients whose fences are remembered for this time.
+    pub(super) fn with(memory: FenceMemory) -> &'static QuorumScripts {
+        static ALL: PerMemory<QuorumScripts> = PerMemory::new();
+        ALL.get(memory, QuorumScripts::new)
+    }
+
+    fn new(memory: FenceMemory) -> QuorumScripts {
+        let acquire = lua!(
             "quorum_take",
             "grant",
             "choose",
@@ -34,25 +41,27 @@ pub(super) static SCRIPTS: LazyLock<QuorumScripts> = LazyLock::new(|| QuorumScri
             "quorum_node",
             "quorum_queue",
             "quorum_acquire"
-        ),
-    ),
-    cede: Script::of_node(
-        OF_QUEUE,
-        lua!(
+        );
+        let cede = lua!(
             "grant",
             "choose",
             "queue",
             "quorum_node",
             "quorum_queue",
             "quorum_cede"
-        ),
-    ),
-    hold: Script::of_node(OF_QUEUE, lua!("grant", "quorum_node", "quorum_hold")),
-    end: Script::new(
-        OF_QUEUE,
-        lua!("grant", "choose", "quorum_node", "quorum_end"),
-    ),
-});
+        );
+        let hold = lua!("grant", "quorum_node", "quorum_hold");
+        let end = lua!("grant", "choose", "quorum_node", "quorum_end");
+        let revoke = lua!("grant", "choose", "quorum_node", "quorum_revoke");
+        QuorumScripts {
+            acquire: Script::of_node(OF_QUEUE, &memory.source(acquire)),
+            cede: Script::of_node(OF_QUEUE, &memory.source(cede)),
+            hold: Script::of_node(OF_QUEUE, &memory.source(hold)),
+            end: Script::new(OF_QUEUE, &memory.source(end)),
+            revoke: Script::new(OF_QUEUE, &memory.source(revoke)),
+        }
+    }
+}
 
 /// The script that marks a node: from then on it is known whether it has lost data.
 pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");

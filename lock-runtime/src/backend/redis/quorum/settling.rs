@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::Nodes;
-use super::scripts::SCRIPTS;
-use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
@@ -28,26 +26,24 @@ pub(super) async fn end(
     contended: bool,
 ) -> Result<EndReply, WireError> {
     let until = nodes.until();
-    let mut ends = Ends {
-        nodes,
-        in_flight: InFlight::default(),
-    };
-    let begun = candidate.ballot.lock().end();
-    // The same on all nodes, so that the next owner has one token everywhere.
-    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
-    for (node, ending) in begun.iter().flatten().copied() {
-        let ending = if contended { Ending::End } else { ending };
-        ends.in_flight.push(
-            node,
-            settle(nodes.clone(), candidate.clone(), node, ending, proposal),
-        );
-    }
+    let owner_id = candidate.entry.owner_id;
+    nodes.late.look_at(&nodes.background, owner_id);
+    let begun = begin(nodes, candidate, contended);
     if begun.is_none() {
         candidate.ballot.lock().await_ends_again();
     }
+    let mut ends = Ends {
+        nodes,
+        in_flight: begun.unwrap_or_default(),
+    };
+    let mut is_sent = false;
     loop {
         let ended = candidate.ballot.lock().ended();
         if let Some(ended) = ended {
+            if is_sent {
+                let in_flight = &mut ends.in_flight;
+                nodes.late.leave(&nodes.background, owner_id, in_flight);
+            }
             return ended;
         }
         let something = async {
@@ -58,6 +54,7 @@ pub(super) async fn end(
             }
         };
         let timers = nodes.background.timers();
+        is_sent = true;
         if timers.timeout_at(until, something).await.is_err() {
             let ended = candidate.ballot.lock().ended();
             let unknown = || Err(WireError::unavailable("too few nodes answered the release"));
@@ -68,32 +65,32 @@ pub(super) async fn end(
 
 /// Ends an owner on all nodes in the background.
 pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
-    let begun = candidate.ballot.lock().end();
-    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
-    for (node, _) in begun.into_iter().flatten() {
-        let task = settle(
-            nodes.clone(),
-            candidate.clone(),
-            node,
-            Ending::End,
-            proposal,
-        );
-        nodes.background.spawn(task);
+    if let Some(mut begun) = begin(nodes, candidate, true) {
+        begun.leave(&nodes.background);
     }
 }
 
 /// Ends an owner on one node once more: a command of it came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     candidate.ballot.lock().place_mut(node).is_revived = false;
-    let proposal = nodes.clocks.lock().stamp(CLOCK.now());
-    let task = settle(
-        nodes.clone(),
-        candidate.clone(),
-        node,
-        Ending::End,
-        proposal,
-    );
+    let proposal = nodes.guess();
+    let end = (Ending::End, proposal);
+    let task = settle(nodes.clone(), candidate.clone(), node, end);
     nodes.background.spawn(task);
+}
+
+/// The end of an owner on each node where something of it may be; `None` if it was ended before.
+fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<InFlight> {
+    let endings = candidate.ballot.lock().end()?;
+    // The same on all nodes, so that the next owner has one token everywhere.
+    let proposal = nodes.guess();
+    let mut begun = InFlight::default();
+    for (node, ending) in endings {
+        let ending = if contended { Ending::End } else { ending };
+        let end = (ending, proposal);
+        begun.push(node, settle(nodes.clone(), candidate.clone(), node, end));
+    }
+    Some(begun)
 }
 
 /// The ends that are under way.
@@ -104,7 +101,7 @@ struct Ends<'a> {
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
-        self.in_flight.leave(&self.nodes.background, |_| true);
+        self.in_flight.leave(&self.nodes.background);
     }
 }
 
@@ -113,8 +110,7 @@ fn settle(
     nodes: Arc<Nodes>,
     candidate: Arc<Candidate>,
     node: usize,
-    mut ending: Ending,
-    proposal: u64,
+    (mut ending, proposal): (Ending, u64),
 ) -> NodeTask {
     // Counted here and not in the task: a shutdown may look before the task is run.
     let mut counted = Some(nodes.unsettled.one());
@@ -165,7 +161,7 @@ fn note_end(
         Err(WireError::Refused(_)) => outstanding.may_hold(),
     };
     let settling = settling.get_or_insert_with(|| Settling::begin(outstanding, now));
-    let pause = settling.pause(outstanding, is_unanswered, now, random::jitter());
+    let pause = settling.pause(outstanding, is_unanswered, now, random::jitter);
     ballot.note_end(node, ended);
     (pause, is_unanswered)
 }
@@ -200,7 +196,7 @@ async fn end_at(
         }
         Ending::End => {
             let call = ScriptCall {
-                script: &SCRIPTS.end,
+                script: &nodes.scripts.end,
                 names,
                 arguments: &[
                     Argument::Entry(entry),

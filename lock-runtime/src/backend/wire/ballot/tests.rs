@@ -123,7 +123,7 @@ fn largest_token_is_written_back_where_there_is_less() {
 #[test]
 fn first_proposal_is_a_guess_and_later_ones_are_tokens_of_nodes() {
     let mut ballot = Ballot::new(3, STAMP, TTL, asked(3).patience);
-    let first = acquire(Proposal::Guess(STAMP));
+    let first = acquire(Proposal::Guess(STAMP + GUESS_AHEAD));
     assert_eq!(
         ballot.ask(true, at(0)),
         [(0, first), (1, first), (2, first)]
@@ -428,7 +428,7 @@ fn message_of_a_node_is_answered_by_a_command_to_it() {
     ballot.notified(2);
     assert!(ballot.has_message(at(2)));
     let asked = ballot.ask(true, at(2));
-    assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP)))]);
+    assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP + GUESS_AHEAD)))]);
     send(&mut ballot, 2, asked[0].1, 2);
     assert!(!ballot.has_message(at(2)), "it is under way");
     ballot.notified(2);

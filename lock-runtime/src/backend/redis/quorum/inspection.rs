@@ -1,0 +1,344 @@
+//! What a wire to a quorum does for operators: all nodes are asked, and a lock is held if a majority has one owner.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::QuorumWire;
+use super::election::{self, Elected};
+use super::nodes::Nodes;
+use crate::backend::redis::audit;
+use crate::backend::redis::command::Argument;
+use crate::backend::redis::inspection::record::LockRecord;
+use crate::backend::redis::inspection::scan::{self, Found, Look};
+use crate::backend::redis::inspection::snapshot::Snapshot;
+use crate::backend::redis::node::{Purpose, ScriptCall};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::revoking;
+use crate::backend::redis::side_by_side::side_by_side;
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{
+    Cursor, Inspection, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,
+};
+use crate::key::{LockKey, NameSet, RecordNames};
+use crate::lease::fencing_token::FencingToken;
+use crate::state::{INTENDED, LockState, Votes, Waiter};
+
+impl Nodes {
+    async fn snapshots(&self, names: &RecordNames) -> Result<Vec<(usize, Snapshot)>, WireError> {
+        let (commands, until) = (Snapshot::commands(names), self.until());
+        let asking = self.each().map(async |node| {
+            let asked = node.ask_together(&commands, until).await;
+            Snapshot::parse(&asked.map_err(NodeError::into_wire)?)
+        });
+        self.heard(asking).await
+    }
+
+    /// The waiters on any of these nodes, in their order. A waiter queues on all nodes with one stamp.
+    async fn waiters(&self, names: &RecordNames, snapshots: &[(usize, Snapshot)]) -> Vec<Waiter> {
+        let until = self.until();
+        let asked = snapshots.iter().map(async |(node, snapshot)| {
+            let question = snapshot.heartbeats(names)?;
+            let answers = self
+                .node(*node)
+                .ask_together(&[question], until)
+                .await
+                .ok()?;
+            Some(snapshot.waiting(answers.first()?))
+        });
+        let mut waiters: BTreeMap<Vec<u8>, Waiter> = BTreeMap::new();
+        for waiting in side_by_side(asked).await.into_iter().flatten().flatten() {
+            let known = waiters
+                .entry(waiting.entry)
+                .or_insert_with(|| waiting.waiter.clone());
+            known.waiting = known.waiting.max(waiting.waiter.waiting);
+            known.last_seen = known.last_seen.min(waiting.waiter.last_seen);
+        }
+        let mut waiters: Vec<Waiter> = waiters.into_values().collect();
+        waiters.sort_by_key(|waiter| std::cmp::Reverse(waiter.waiting));
+        waiters
+    }
+
+    /// Asks the nodes for the records of locks that one of them has found.
+    async fn look(&self, found: &[Found]) -> Result<Vec<(usize, Vec<Look>)>, WireError> {
+        let until = self.until();
+        let looking = self.each().map(async |node| {
+            let looks = scan::look(node, found, until).await;
+            looks.map_err(NodeError::into_wire)
+        });
+        self.heard(looking).await
+    }
+
+    /// The node that is read now; `None` after the last. The nodes are read in their order.
+    fn next_to_read(&self, cursor: &mut Cursor) -> Option<usize> {
+        let all = || (0..self.len()).rev().map(|node| node.to_string()).collect();
+        let next = cursor.nodes.get_or_insert_with(all).last();
+        cursor.is_over = next.is_none();
+        next?.parse().ok()
+    }
+
+    /// The node that is read now has no more.
+    fn is_read(cursor: &mut Cursor) {
+        cursor.nodes.iter_mut().for_each(|nodes| drop(nodes.pop()));
+        cursor.position = Position::default();
+    }
+
+    /// Takes a lock from its owner on one node.
+    async fn revoke_at(
+        &self,
+        node: usize,
+        names: &NameSet,
+        elected: &Elected,
+        above: FencingToken,
+        notice: &str,
+    ) -> Result<RevokeReply, WireError> {
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        // Records of one owner may differ in their tokens, and a foreign one is compared whole.
+        let length = if elected.token.is_some() {
+            0
+        } else {
+            number(elected.length)
+        };
+        let proposed = above.get().saturating_add(u64::from(FencingToken::STEP));
+        let call = ScriptCall {
+            script: &self.scripts.revoke,
+            names,
+            arguments: &[
+                Argument::Bytes(&elected.owner),
+                Argument::Number(length),
+                Argument::Number(number(proposed)),
+                Argument::Number(self.delay_ms()),
+                Argument::Text(notice),
+            ],
+            holder: None,
+        };
+        let answered = self
+            .node(node)
+            .run(Purpose::End, &call, self.until(), |_| {})
+            .await;
+        revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
+    }
+}
+
+impl QuorumWire {
+    /// The names of the locks that the next node has, and how it goes on. Nodes that do not answer are left out, as long as
+    /// the others are a majority: they have every lock that a majority has.
+    async fn found(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Option<(Vec<Found>, Option<Position>)>, WireError> {
+        let nodes = &self.nodes;
+        let Some(node) = nodes.next_to_read(cursor) else {
+            return Ok(None);
+        };
+        let until = nodes.until();
+        match scan::next(nodes.node(node), listing, &cursor.position, until).await {
+            Ok(found) => Ok(Some(found)),
+            Err(error) => {
+                let error = error.into_wire();
+                let tolerated = nodes.len() - nodes.majority();
+                if cursor.away == tolerated {
+                    let is_refused = matches!(error, WireError::Refused(_));
+                    let reasons = [(node, Reason::Failed(error.to_string()))];
+                    return Err(nodes.too_few(&reasons, is_refused));
+                }
+                cursor.away += 1;
+                Nodes::is_read(cursor);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Inspection for QuorumWire {
+    /// Writes nothing, so it also serves users that may only look.
+    async fn probe(&self) -> Result<(), WireError> {
+        let until = self.nodes.until();
+        let pings = self.nodes.each().map(async |node| {
+            let ping = node.ping(until).await;
+            ping.map_err(NodeError::into_wire)
+        });
+        self.nodes.heard(pings).await.map(drop)
+    }
+
+    async fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<(LockState, u64), WireError> {
+        let nodes = &self.nodes;
+        let snapshots = nodes.snapshots(names).await?;
+        let records: Vec<&LockRecord> = snapshots
+            .iter()
+            .map(|(_, snapshot)| &snapshot.record)
+            .collect();
+        let elected = election::elect(&records);
+        let mut state = LockState::free(key.clone());
+        state.votes = Some(votes(nodes, &records, elected.as_ref()));
+        let elected = elected.filter(|elected| elected.votes >= nodes.majority());
+        state
+            .holders
+            .extend(elected.and_then(|elected| elected.holder(nodes.majority())));
+        state.waiters = nodes.waiters(names, &snapshots).await;
+        state.more_waiters = snapshots
+            .iter()
+            .map(|(_, snapshot)| snapshot.more_waiters())
+            .max()
+            .unwrap_or(0);
+        state.last_token = snapshots
+            .iter()
+            .filter_map(|(_, snapshot)| snapshot.fence)
+            .max();
+        let now = records.iter().map(|record| record.now).max().unwrap_or(0);
+        Ok((state, now))
+    }
+
+    async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, WireError> {
+        let nodes = &self.nodes;
+        let Some((found, after)) = self.found(listing, cursor).await? else {
+            return Ok(Vec::new());
+        };
+        let looks = nodes.look(&found).await?;
+        let mut states = Vec::new();
+        for (number, Found { key, .. }) in found.into_iter().enumerate() {
+            let (mut records, mut waiters) = (Vec::new(), 0);
+            for (_, looks) in &looks {
+                if let Some(Look::Here(record, counts)) = looks.get(number) {
+                    records.push(record);
+                    waiters = waiters.max(counts.waiters);
+                }
+            }
+            let elected = election::elect(&records);
+            let votes = votes(nodes, &records, elected.as_ref());
+            let elected = elected.filter(|elected| elected.votes >= nodes.majority());
+            if let Some(holder) = elected.and_then(|elected| elected.holder(nodes.majority())) {
+                let mut state = LockState::free(key);
+                state.holders.push(holder);
+                state.more_waiters = waiters;
+                state.votes = Some(votes);
+                states.push(state);
+            }
+        }
+        match after {
+            Some(after) => cursor.position = after,
+            None => Nodes::is_read(cursor),
+        }
+        states.retain(|state| cursor.is_new(state.key.as_str()));
+        Ok(states)
+    }
+
+    async fn revoke(
+        &self,
+        names: &RecordNames,
+        order: &RevokeOrder,
+    ) -> Result<RevokeReply, WireError> {
+        let nodes = &self.nodes;
+        let snapshots = nodes.snapshots(names).await?;
+        let records: Vec<&LockRecord> = snapshots
+            .iter()
+            .map(|(_, snapshot)| &snapshot.record)
+            .collect();
+        let elected = election::elect(&records).filter(|elected| elected.votes >= nodes.majority());
+        let Some(elected) = elected else {
+            return Ok(RevokeReply::NotHeld);
+        };
+        let holder = elected.holder(nodes.majority());
+        let is_seen = holder.is_some_and(|holder| holder.is(order.seen));
+        if !is_seen {
+            return Ok(RevokeReply::Changed);
+        }
+        // The next owner has one token on all nodes, above all that any of them knows.
+        let tokens = snapshots
+            .iter()
+            .flat_map(|(_, snapshot)| [snapshot.fence, snapshot.record.token()]);
+        let above = tokens.flatten().max().unwrap_or(FencingToken::new(0));
+        let names = NameSet::from(names.clone());
+        let revoking = (0..nodes.len())
+            .map(|node| nodes.revoke_at(node, &names, &elected, above, &order.notice));
+        let revoked = nodes.heard(revoking).await?;
+        let taken =
+            |reply: &RevokeReply| matches!(reply, RevokeReply::Freed(_) | RevokeReply::HandedOn(_));
+        let count = revoked.iter().filter(|(_, reply)| taken(reply)).count();
+        let is_handed_on = revoked
+            .iter()
+            .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
+        // A node that was not heard may have this owner, too.
+        let left = elected.votes + nodes.len() - snapshots.len() - count;
+        match (count, is_handed_on) {
+            (0, _) => Ok(RevokeReply::Changed),
+            _ if left >= nodes.majority() => Err(WireError::unavailable(format!(
+                "the lock was taken away on {count} of {} nodes, which is too few",
+                nodes.len()
+            ))),
+            (_, true) => Ok(RevokeReply::HandedOn(Some(count))),
+            (_, false) => Ok(RevokeReply::Freed(Some(count))),
+        }
+    }
+
+    async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<(String, ServerReply)>, WireError> {
+        let nodes = &self.nodes;
+        let until = nodes.until();
+        let asked = side_by_side(nodes.each().map(|node| node.ask_words(commands, until))).await;
+        let names = (0..nodes.len()).map(|node| nodes.health(node).name.clone());
+        Ok(names.zip(asked).collect())
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
+        let nodes = self.nodes.each();
+        let appending = nodes.map(|node| audit::append(node, stream, line));
+        self.nodes.heard(appending).await.map(drop)
+    }
+
+    /// Each node has the lines of its own: those that were read on another one are left out.
+    async fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<Line>, WireError> {
+        let nodes = &self.nodes;
+        let Some(node) = nodes.next_to_read(cursor) else {
+            return Ok(Vec::new());
+        };
+        let next = &cursor.position.cursor;
+        let lines = audit::lines(nodes.node(node), stream, since, next).await;
+        let (lines, next) = match lines {
+            Ok(lines) => lines,
+            Err(error) if cursor.away == nodes.len() - nodes.majority() => return Err(error),
+            Err(_) => {
+                cursor.away += 1;
+                (Vec::new(), None)
+            }
+        };
+        match next {
+            Some(next) => cursor.position.cursor = next,
+            None => Nodes::is_read(cursor),
+        }
+        let new = lines.into_iter().filter(|line| {
+            let begins = line.outcome == INTENDED;
+            cursor.is_new(&format!("{} {begins}", line.operation))
+        });
+        Ok(new.collect())
+    }
+}
+
+/// How many nodes have the lock, and how many were asked.
+fn votes(nodes: &Nodes, records: &[&LockRecord], elected: Option<&Elected>) -> Votes {
+    Votes {
+        nodes: nodes.len(),
+        answered: records.len(),
+        held: elected.map_or(0, |elected| elected.votes),
+    }
+}

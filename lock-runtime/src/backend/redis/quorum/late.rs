@@ -1,0 +1,81 @@
+//! Commands whose answers no caller waits for any more.
+
+use std::mem;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use super::in_flight::{InFlight, NodeTask};
+use crate::background::Background;
+use crate::background::sync::Mutex;
+use crate::lease::owner_id::OwnerId;
+
+/// How long answers may lie before the background looks at them.
+const DELAY: Duration = Duration::from_millis(5);
+
+/// Commands that were sent to all nodes, and whose caller has gone on with a majority.
+///
+/// The other answers come a moment later. To wake the background for each of them would cost a caller more than a
+/// command. So it looks at all that have come in a few milliseconds, unless their owner is ended before.
+#[derive(Default)]
+pub(super) struct LateAnswers(Mutex<Late>);
+
+#[derive(Default)]
+struct Late {
+    tasks: Vec<(OwnerId, usize, NodeTask)>,
+    /// The background is going to look.
+    is_scheduled: bool,
+}
+
+impl LateAnswers {
+    /// Leaves commands of an owner to the background.
+    pub(super) fn leave(
+        self: &Arc<Self>,
+        background: &Background,
+        owner_id: OwnerId,
+        in_flight: &mut InFlight,
+    ) {
+        if in_flight.is_empty() || background.check_process().is_err() {
+            return;
+        }
+        let is_scheduled = {
+            let mut late = self.0.lock();
+            let tasks = in_flight.take().map(|(node, task)| (owner_id, node, task));
+            late.tasks.extend(tasks);
+            mem::replace(&mut late.is_scheduled, true)
+        };
+        if !is_scheduled {
+            let (late, own) = (self.clone(), background.clone());
+            background.spawn(async move {
+                own.sleep(DELAY).await;
+                for task in late.take_all() {
+                    own.spawn(task);
+                }
+            });
+        }
+    }
+
+    /// Notes the answers to an owner's commands that have come by now.
+    pub(super) fn look_at(self: &Arc<Self>, background: &Background, owner_id: OwnerId) {
+        let mut own = InFlight::default();
+        {
+            let tasks = &mut self.0.lock().tasks;
+            for position in (0..tasks.len()).rev() {
+                if tasks[position].0 == owner_id {
+                    let (_, node, task) = tasks.swap_remove(position);
+                    own.push(node, task);
+                }
+            }
+        }
+        // The background polls those that are left with a waker of its own.
+        let _ = own.poll_any(&mut Context::from_waker(Waker::noop()));
+        self.leave(background, owner_id, &mut own);
+    }
+
+    fn take_all(&self) -> Vec<NodeTask> {
+        let mut late = self.0.lock();
+        late.is_scheduled = false;
+        let tasks = late.tasks.drain(..);
+        tasks.map(|(_, _, task)| task).collect()
+    }
+}

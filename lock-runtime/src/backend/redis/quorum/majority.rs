@@ -1,0 +1,75 @@
+//! The answers of a majority, and of those nodes that answer soon after it.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use super::nodes::Nodes;
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::error::WireError;
+
+/// How long the last nodes are waited for when a majority has answered.
+const LAST: Duration = Duration::from_millis(50);
+
+impl Nodes {
+    /// The answers of a majority at least, each with the number of its node. `asking` has a future for each node; a silent
+    /// node holds the others up for a moment only.
+    pub(super) async fn heard<T>(
+        &self,
+        asking: impl Iterator<Item = impl Future<Output = Result<T, WireError>>>,
+    ) -> Result<Vec<(usize, T)>, WireError> {
+        let mut asking: Vec<Pin<Box<_>>> = asking.map(Box::pin).collect();
+        let mut answers: Vec<Option<Result<T, WireError>>> = asking.iter().map(|_| None).collect();
+        let mut until = async |enough: usize| {
+            poll_fn(|cx| {
+                for (node, answer) in asking.iter_mut().zip(&mut answers) {
+                    if answer.is_none()
+                        && let Poll::Ready(ready) = node.as_mut().poll(cx)
+                    {
+                        *answer = Some(ready);
+                    }
+                }
+                let count = |is: fn(&Option<Result<T, WireError>>) -> bool| {
+                    answers.iter().filter(|answer| is(answer)).count()
+                };
+                let are_all = count(Option::is_some) == answers.len();
+                let is_enough = count(|answer| matches!(answer, Some(Ok(_)))) >= enough;
+                if are_all || is_enough {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+            .await;
+        };
+        until(self.majority()).await;
+        let last = Instant::now() + LAST;
+        let timers = self.background.timers();
+        let _ = timers.timeout_at(last, until(self.len())).await;
+        let silent = || Err(WireError::unavailable("it has not answered yet"));
+        let answers = answers.into_iter();
+        self.of_a_majority(answers.map(|answer| answer.unwrap_or_else(silent)))
+    }
+
+    fn of_a_majority<T>(
+        &self,
+        answers: impl Iterator<Item = Result<T, WireError>>,
+    ) -> Result<Vec<(usize, T)>, WireError> {
+        let (mut heard, mut reasons, mut refused) = (Vec::new(), Vec::new(), 0);
+        for (node, answer) in answers.enumerate() {
+            match answer {
+                Ok(answer) => heard.push((node, answer)),
+                Err(error) => {
+                    refused += usize::from(matches!(error, WireError::Refused(_)));
+                    reasons.push((node, Reason::Failed(error.to_string())));
+                }
+            }
+        }
+        let tolerated = self.len() - self.majority();
+        match heard.len() >= self.majority() {
+            true => Ok(heard),
+            false => Err(self.too_few(&reasons, refused > tolerated)),
+        }
+    }
+}

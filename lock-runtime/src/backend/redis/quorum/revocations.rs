@@ -1,0 +1,79 @@
+//! Which nodes of a quorum say that a lock was taken from its owner. Decides without I/O.
+
+use std::collections::VecDeque;
+
+/// How many revocations are counted at a time. Each takes moments.
+const MOST: usize = 64;
+
+/// What is kept of a message: it names owner and operation at its beginning.
+const KEPT: usize = 128;
+
+/// The messages about revocations, by what they say. One node alone may have been restored from a copy, or have lost the
+/// lock in another way, and its owner has the majority still.
+#[derive(Debug)]
+pub(super) struct Revocations {
+    nodes: usize,
+    counted: VecDeque<(Vec<u8>, Vec<bool>)>,
+}
+
+impl Revocations {
+    /// Of a quorum of so many nodes.
+    pub(super) fn of(nodes: usize) -> Revocations {
+        Revocations {
+            nodes,
+            counted: VecDeque::new(),
+        }
+    }
+
+    /// Counts a message. Whether a majority has sent it by now; `true` once.
+    pub(super) fn is_by_a_majority(&mut self, node: usize, payload: &[u8]) -> bool {
+        let kept = &payload[..payload.len().min(KEPT)];
+        let known = self.counted.iter().position(|(other, _)| other == kept);
+        let index = known.unwrap_or_else(|| {
+            if self.counted.len() == MOST {
+                self.counted.pop_front();
+            }
+            self.counted
+                .push_back((kept.to_vec(), vec![false; self.nodes]));
+            self.counted.len() - 1
+        });
+        let said = &mut self.counted[index].1;
+        let is_new = said
+            .get_mut(node)
+            .is_some_and(|said| !std::mem::replace(said, true));
+        is_new && said.iter().filter(|&&said| said).count() == self.nodes / 2 + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_counts_once_for_each_node() {
+        let mut revocations = Revocations::of(5);
+        let mut says = |node| revocations.is_by_a_majority(node, b"!owner");
+        assert_eq!(
+            [0, 0, 1, 1, 2, 3, 4].map(&mut says),
+            [false, false, false, false, true, false, false]
+        );
+    }
+
+    #[test]
+    fn messages_about_different_owners_are_apart() {
+        let mut revocations = Revocations::of(3);
+        assert!(!revocations.is_by_a_majority(0, b"!one"));
+        assert!(!revocations.is_by_a_majority(1, b"!other"));
+        assert!(revocations.is_by_a_majority(1, b"!one"));
+    }
+
+    #[test]
+    fn oldest_are_forgotten() {
+        let mut revocations = Revocations::of(3);
+        for number in 0..1_000 {
+            assert!(!revocations.is_by_a_majority(0, format!("!{number}").as_bytes()));
+        }
+        assert_eq!(revocations.counted.len(), MOST);
+        assert!(!revocations.is_by_a_majority(1, b"!0"));
+    }
+}
