@@ -36,10 +36,9 @@ impl Stock {
 
     /// Writes, unless a holder of a later token has written. Returns whether it wrote.
     fn write(&self, sku: &str, pieces: i64, token: FencingToken) -> rusqlite::Result<bool> {
-        let token = i64::try_from(token.get()).expect("a token is below 2^63");
         let rows = self.0.execute(
             "UPDATE stock SET pieces = ?2, fence = ?3 WHERE sku = ?1 AND fence <= ?3",
-            params![sku, pieces, token],
+            params![sku, pieces, i64::from(token)],
         )?;
         Ok(rows == 1)
     }

@@ -20,7 +20,8 @@
 //! are; [`Acquire`] acquires one without the attribute, [`LockGuard`] is a lock that is held, [`LockError`]
 //! says why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
 //! [test](docs::testing) functions that take locks, what they [report](docs::observability) to operators,
-//! and what differs from [other locks](docs::coming_from).
+//! and what differs from [other locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from
+//! its holder.
 //!
 //! # The contract
 //!
@@ -85,7 +86,7 @@
 //! `valkey-sentinel://` and `valkeys-sentinel://`. A server that is not what the URL says, such as a replica, or a Sentinel
 //! or a node of a cluster where the URL says one server, is recognised and refused. [`LockClient::connect`] says more of
 //! them, [`LockClientBuilder`] has the
-//! certificates for TLS.
+//! certificates for TLS, and [credentials](LockClientBuilder::credentials) in place of a password in the URL.
 //!
 //! A URL of sentinels takes these parameters, after `?` and separated by `&`:
 //!
@@ -136,14 +137,17 @@ mod config;
 mod control;
 pub mod docs;
 mod error;
+pub mod inspect;
 mod key;
 mod lease;
+mod state;
 mod telemetry;
 
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
 pub use config::Record;
+pub use config::credentials::Credentials;
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;
@@ -152,3 +156,8 @@ pub use lease::fencing_token::FencingToken;
 #[doc = include_str!("attribute.md")]
 #[doc(inline)]
 pub use lock_macros::distributed_lock;
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("key_part.md")]
+#[doc(inline)]
+pub use lock_macros::KeyPart;

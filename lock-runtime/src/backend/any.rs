@@ -45,6 +45,8 @@ macro_rules! each {
     };
 }
 
+pub(crate) use each;
+
 impl AnyBackend {
     /// The backend that `url` names.
     pub(crate) fn open(url: &str, options: &Options) -> Result<AnyBackend, LockError> {
@@ -82,7 +84,7 @@ impl AnyBackend {
     /// Checks that the store answers.
     pub(crate) async fn ping(&self) -> Result<(), LockError> {
         each!(self,
-            Memory(_) => Ok(()),
+            Memory(memory) => memory.ping(),
             Remote(remote) => remote.clone().ping().await
         )
     }

@@ -7,6 +7,7 @@
 pub(crate) mod admission;
 pub(crate) mod any;
 pub(crate) mod memory;
+pub(crate) mod operations;
 pub(crate) mod owned_lease;
 pub(crate) mod redis;
 pub(crate) mod remote;

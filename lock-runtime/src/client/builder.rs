@@ -245,6 +245,21 @@ impl LockClientBuilder {
         self
     }
 
+    /// How long a server remembers the last [fencing token](crate::FencingToken) of a lock, 1 h to 365 days. Default: a
+    /// day.
+    ///
+    /// That memory is what keeps tokens rising although the server's clock is set back: by less than this. Each different
+    /// key takes [about 170 bytes](crate::docs::security#the-servers-memory) for as long. A shorter memory is for services
+    /// with millions of keys a day, each of which is locked once.
+    ///
+    /// Set the same in all clients of a [prefix](LockClientBuilder::prefix). Where they differ, tokens still rise, and the
+    /// client that had a lock last decides for how long. In memory, and in [Redisson's record](crate::Record::Redisson),
+    /// which has no fence, this has no effect.
+    pub fn fence_memory(mut self, memory: Duration) -> LockClientBuilder {
+        self.options.fence_memory = memory;
+        self
+    }
+
     /// Where the nodes of a cluster are reached, given the host and port that the cluster announces for one: for
     /// networks that translate addresses, and tunnels. Default: there.
     ///

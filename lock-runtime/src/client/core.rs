@@ -9,7 +9,8 @@ use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::client::holder_labels::Labels;
 use crate::config::Options;
-use crate::error::LockError;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::{LockKey, RecordNames};
 use crate::lease::LossReason;
 use crate::telemetry;
 
@@ -34,6 +35,16 @@ impl Core {
             backend,
             admission: Arc::default(),
         }
+    }
+
+    /// The names of a key's records.
+    pub(crate) fn names_of(&self, key: &LockKey) -> Result<RecordNames, LockError> {
+        let names = RecordNames::new(&self.options.prefix, key);
+        names.map_err(|problem| {
+            LockError::new(LockErrorKind::InvalidKey)
+                .with_key(key)
+                .with_detail(problem.to_string())
+        })
     }
 
     /// Refuses what the record of a lock, or the servers that keep it, have no room for.

@@ -1,14 +1,13 @@
 //! A client: where the locks are, and the defaults of its calls.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::client::acquire::Acquire;
 use crate::client::core::Core;
 use crate::config::Options;
-use crate::error::{LockError, LockErrorKind};
 use crate::key::LockKey;
 
 /// Access to the locks of one server or of this process. Cheap to clone; clones are the same client.
@@ -28,10 +27,8 @@ use crate::key::LockKey;
 /// ```
 #[derive(Clone)]
 pub struct LockClient {
-    core: Arc<Core>,
+    pub(super) core: Arc<Core>,
 }
-
-static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 
 impl LockClient {
     /// A client whose locks live in this process: for programs of one process, and for
@@ -47,30 +44,6 @@ impl LockClient {
         LockClient {
             core: Arc::new(Core::new(backend, options)),
         }
-    }
-
-    /// Makes this the client of every attribute in this process that names no other.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyInstalled` the second time.
-    pub fn install(&self) -> Result<(), LockError> {
-        INSTALLED
-            .set(self.clone())
-            .map_err(|_| LockError::new(LockErrorKind::AlreadyInstalled))
-    }
-
-    /// The client that was installed.
-    ///
-    /// # Errors
-    ///
-    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees
-    /// would look just like one that all processes respect.
-    pub fn installed() -> Result<LockClient, LockError> {
-        INSTALLED
-            .get()
-            .cloned()
-            .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
     }
 
     /// A call for the lock with this key. The key is checked when the call is made.

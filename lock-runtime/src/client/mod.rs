@@ -4,17 +4,25 @@
 //! are handles of one [`Core`](core::Core).
 
 mod acquire;
+mod audit;
 pub(crate) mod body_end;
 mod builder;
 mod core;
+mod credentials;
 mod guard;
 mod holder_labels;
+mod installed;
 mod lock_client;
+mod locks;
+mod operations;
+mod revoking;
 pub mod testing;
 #[cfg(feature = "tls")]
 mod tls;
 
 pub use acquire::Acquire;
+pub use audit::Audit;
 pub use builder::LockClientBuilder;
 pub use guard::LockGuard;
 pub use lock_client::LockClient;
+pub use locks::Locks;

@@ -1,8 +1,8 @@
-//! Busy and lost locks on purpose, for tests of functions that take locks.
+//! Busy and lost locks and outages on purpose, and a client for each test, for tests of functions that take locks.
 //!
-//! [`docs::testing`](crate::docs::testing) is the guide. Everything here works on memory clients alone: no
-//! lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may keep
-//! its locks in memory for good; there too, [`lose`] breaks a lock and belongs in tests. Nothing here does
+//! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] works on memory clients
+//! alone: no lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may keep
+//! its locks in memory for good; there too, [`lose`] and [`cut`] break locks and belong in tests. Nothing here does
 //! I/O or waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::backend::memory::test_holder::TestHolder;
+pub use crate::client::installed::{WithInstalled, with_installed};
 use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
@@ -48,7 +49,7 @@ pub fn occupy(
     holder: &str,
 ) -> Result<Occupied, LockError> {
     let key = key.into();
-    let memory = memory_of(client, &key)?;
+    let memory = memory_with(client, &key)?;
     let test_holder = memory
         .occupy(key.as_str(), holder)
         .map_err(|error| error.with_key(&key))?;
@@ -86,10 +87,73 @@ pub fn occupy(
 /// ```
 pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockError> {
     let key = key.into();
-    if memory_of(client, &key)?.revoke(key.as_str()) {
+    if memory_with(client, &key)?.revoke(key.as_str()) {
         return Ok(());
     }
     Err(LockError::invalid_options("it has no holder that could lose it").with_key(&key))
+}
+
+/// Cuts a client and its clones off from their store, as when a server is away, until the returned value is dropped or
+/// [mended](Cut::mend). Of several cuts, all must be.
+///
+/// - Calls fail with [`Unavailable`](LockErrorKind::Unavailable) when their `wait` is over. Those that are mended before
+///   go on. A waiter whose turn came meanwhile has the lock if that is within its ttl, and queues anew if not.
+/// - [`renew`](crate::LockGuard::renew) fails with `Unavailable`, and a
+///   [`downgrade`](crate::LockGuard::downgrade) with [`Lost`](LockErrorKind::Lost).
+/// - Held locks stay held, however long it lasts: leases that are renewed in memory have no end. [`lose`] ends one.
+/// - Bodies and guards end as if the answer to their release were late: the lock is free once the client is mended.
+/// - Calls that the call tree's own lock serves notice nothing.
+///
+/// # Errors
+///
+/// `InvalidOptions` unless `client` is a memory client.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{LockClient, LockError, distributed_lock, testing};
+///
+/// #[distributed_lock(key = "order:<id>", wait = "0s", client = locks)]
+/// async fn ship(locks: &LockClient, id: u64) -> Result<(), LockError> {
+///     Ok(())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+/// let locks = LockClient::memory();
+/// let cut = testing::cut(&locks)?;
+/// assert!(ship(&locks, 42).await.unwrap_err().is_unavailable());
+///
+/// cut.mend();
+/// ship(&locks, 42).await
+/// # }
+/// ```
+pub fn cut(client: &LockClient) -> Result<Cut, LockError> {
+    let memory = memory_of(client)?.clone();
+    memory.cut();
+    Ok(Cut { memory })
+}
+
+/// A client that is cut off until this is dropped; made by [`cut`].
+#[must_use = "the client is mended as soon as this is dropped"]
+pub struct Cut {
+    memory: Arc<Memory>,
+}
+
+impl Cut {
+    /// Mends the client, as a drop does.
+    pub fn mend(self) {}
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        self.memory.mend();
+    }
+}
+
+impl fmt::Debug for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cut").finish_non_exhaustive()
+    }
 }
 
 /// A lock that is occupied until this is dropped; made by [`occupy`].
@@ -112,16 +176,21 @@ impl fmt::Debug for Occupied {
     }
 }
 
-fn memory_of<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory>, LockError> {
+/// The store of a client that may lock this key.
+fn memory_with<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory>, LockError> {
     RecordNames::new(&client.core().options.prefix, key).map_err(|problem| {
         LockError::new(LockErrorKind::InvalidKey)
             .with_key(key)
             .with_detail(problem.to_string())
     })?;
+    memory_of(client).map_err(|error| error.with_key(key))
+}
+
+fn memory_of(client: &LockClient) -> Result<&Arc<Memory>, LockError> {
     match &client.core().backend {
         AnyBackend::Memory(memory) => Ok(memory),
-        AnyBackend::Redis(_) | AnyBackend::Redisson(_) | AnyBackend::Quorum(_) => {
-            Err(LockError::invalid_options("this works on memory clients alone").with_key(key))
-        }
+        AnyBackend::Redis(_) | AnyBackend::Redisson(_) | AnyBackend::Quorum(_) => Err(
+            LockError::invalid_options("this works on memory clients alone"),
+        ),
     }
 }

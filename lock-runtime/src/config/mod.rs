@@ -3,12 +3,15 @@
 pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
+pub(crate) mod credentials;
 mod record;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 pub use self::record::Record;
 use crate::config::address_map::AddressMap;
+use crate::config::credentials::CredentialsSource;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::schedule::{MAX_TTL, MIN_TTL};
@@ -21,6 +24,13 @@ pub(crate) const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
 /// How long one attempt to reach the server may take.
 pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long the last token of a lock is remembered.
+const DEFAULT_FENCE_MEMORY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Clocks of servers are set back by minutes, and more than an hour is a fault of its own.
+const FENCE_MEMORIES: RangeInclusive<Duration> =
+    Duration::from_secs(60 * 60)..=Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A replica beside its primary acknowledges within a millisecond.
 const DEFAULT_REPLICA_TIMEOUT: Duration = Duration::from_millis(100);
@@ -50,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) require_tls: bool,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::config::certificates::Certificates,
+    /// In place of a password in the URL.
+    pub(crate) credentials: Option<CredentialsSource>,
     pub(crate) shutdown_grace: Duration,
     /// How many callers in a row may use one grant of the server; 1 to [`TURNS`].
     pub(crate) local_turns: u32,
@@ -64,6 +76,8 @@ pub(crate) struct Options {
     /// How long they may take, if that is given.
     pub(crate) replica_timeout: Option<Duration>,
     pub(crate) address_map: AddressMap,
+    /// How long the last token of a lock is remembered.
+    pub(crate) fence_memory: Duration,
 }
 
 impl Default for Options {
@@ -78,6 +92,7 @@ impl Default for Options {
             require_tls: false,
             #[cfg(feature = "tls")]
             certificates: Default::default(),
+            credentials: None,
             shutdown_grace: DEFAULT_TTL,
             local_turns: TURNS,
             retain: Duration::ZERO,
@@ -86,6 +101,7 @@ impl Default for Options {
             wait_replicas: None,
             replica_timeout: None,
             address_map: AddressMap::default(),
+            fence_memory: DEFAULT_FENCE_MEMORY,
         }
     }
 }
@@ -111,6 +127,12 @@ impl Options {
             return Err(LockError::invalid_options(
                 "a command_timeout must be at least 10 ms",
             ));
+        }
+        if !FENCE_MEMORIES.contains(&self.fence_memory) {
+            return Err(LockError::invalid_options(format!(
+                "a fence_memory must be between 1 h and 365 days, not {:?}",
+                self.fence_memory
+            )));
         }
         let timeouts = Duration::from_millis(1)..=self.command_timeout / 2;
         match self.replicas() {
@@ -265,6 +287,9 @@ mod tests {
         refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
         refuse(|o| o.local_turns = 0, "between 1 and 16");
         refuse(|o| o.local_turns = 17, "between 1 and 16");
+        let hour = "between 1 h and 365 days";
+        refuse(|o| o.fence_memory = Duration::from_secs(3599), hour);
+        refuse(|o| o.fence_memory = Duration::MAX, hour);
         refuse(|o| o.retain = Duration::from_micros(999), "1 ms");
         refuse(
             |o| o.retain = o.ttl / 3 + Duration::from_nanos(1),

@@ -38,6 +38,7 @@ struct Repr {
     kind: LockErrorKind,
     key: Option<LockKey>,
     holder: Option<String>,
+    retry_after: Option<Duration>,
     waited: Option<Duration>,
     detail: Option<String>,
     cause: Option<Arc<dyn Error + Send + Sync>>,
@@ -49,6 +50,7 @@ impl LockError {
             kind,
             key: None,
             holder: None,
+            retry_after: None,
             waited: None,
             detail: None,
             cause: None,
@@ -69,6 +71,11 @@ impl LockError {
         self
     }
 
+    pub(crate) fn with_retry_after(mut self, retry_after: Option<Duration>) -> LockError {
+        self.0.retry_after = retry_after;
+        self
+    }
+
     pub(crate) fn with_waited(mut self, waited: Duration) -> LockError {
         self.0.waited = Some(waited);
         self
@@ -76,6 +83,15 @@ impl LockError {
 
     pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> LockError {
         self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds to the detail what comes before it.
+    pub(crate) fn with_detail_before(mut self, what: &str) -> LockError {
+        self.0.detail = Some(match self.0.detail.take() {
+            Some(detail) => format!("{what}: {detail}"),
+            None => what.to_owned(),
+        });
         self
     }
 
@@ -99,6 +115,35 @@ impl LockError {
     /// since.
     pub fn holder(&self) -> Option<&str> {
         self.0.holder.as_deref()
+    }
+
+    /// When the lock is free at the latest, unless its holder renews: what was left of the holder's lease when the
+    /// caller gave up. For a `Retry-After` header, or the delay of a job that is queued again.
+    ///
+    /// A hint. Most holders are done earlier, one that renews may hold for longer, and other callers may wait for the
+    /// lock. It comes with the answer that the lock is held, and costs no command.
+    ///
+    /// `None` if nothing limits the holder or no limit is known: the lease has no end (a lock in memory that renews, a
+    /// foreign record without expiry), the caller waited behind another caller of its own client, or the lock had just
+    /// been handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lock_runtime::LockClient;
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let lock = || client.lock("order:42").ttl(Duration::from_secs(8)).renew(false);
+    /// let _held = lock().acquire().await?;
+    /// let error = lock().wait(Duration::ZERO).acquire().await.unwrap_err();
+    /// let left = error.retry_after().expect("this lease is not renewed");
+    /// assert!(left <= Duration::from_secs(8));
+    /// # Ok(()) }
+    /// ```
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
     }
 
     /// How long the caller waited before it got this error; `None` if it did not wait.
@@ -167,8 +212,8 @@ impl fmt::Debug for LockError {
     }
 }
 
-/// A failed TLS handshake has a source for logs: the error of the TLS library. Its type is not part of this
-/// crate's interface.
+/// A failed TLS handshake has a source for logs, the error of the TLS library, whose type is not part of this crate's
+/// interface. So has a failed callback of [`credentials`](crate::LockClientBuilder::credentials): its own error.
 impl Error for LockError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let cause = self.0.cause.as_deref()?;

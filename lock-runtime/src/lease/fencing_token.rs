@@ -1,6 +1,7 @@
 //! The number that lets a resource refuse a writer whose lease has ended.
 
 use std::fmt;
+use std::num::TryFromIntError;
 
 /// A number that rises with every outermost acquisition of a key.
 ///
@@ -15,6 +16,22 @@ use std::fmt;
 ///
 /// Tokens are not consecutive. They are based on the server's clock in microseconds. So they also rise when
 /// the server has lost the last token, as long as its clock is not behind that token.
+///
+/// # Examples
+///
+/// A column of a database is mostly a signed integer of 64 bits. A token is one as it is, and what a column holds is a
+/// token again, to be compared:
+///
+/// ```
+/// use lock_runtime::{FencingToken, LockClient};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let guard = LockClient::memory().lock("order:42").acquire().await?;
+/// let column: i64 = guard.fencing_token().into();
+/// assert_eq!(FencingToken::try_from(column)?, guard.fencing_token());
+/// assert!(FencingToken::try_from(-1_i64).is_err());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FencingToken(u64);
 
@@ -32,6 +49,12 @@ impl FencingToken {
     /// The token of the next caller in the same grant.
     pub(crate) const fn next(self) -> FencingToken {
         FencingToken(self.0 + 1)
+    }
+
+    /// Whether this is the token of a grant, or of one of its turns.
+    pub(crate) fn is_turn_of(self, grant: FencingToken) -> bool {
+        let turns = self.0.checked_sub(grant.0);
+        turns.is_some_and(|turns| turns < u64::from(FencingToken::STEP))
     }
 
     /// The token of the grant that has served `turns` callers before the one with this token.
@@ -54,5 +77,56 @@ impl fmt::Display for FencingToken {
 impl From<FencingToken> for u64 {
     fn from(token: FencingToken) -> u64 {
         token.0
+    }
+}
+
+/// Never overflows: servers answer with tokens of 16 digits, a client in memory counts from 0 on, and a token
+/// made of a number is refused above [`i64::MAX`].
+impl From<FencingToken> for i64 {
+    fn from(token: FencingToken) -> i64 {
+        i64::try_from(token.0).expect("a token is below 2^63")
+    }
+}
+
+/// For a token that was stored. Fails for a negative number.
+impl TryFrom<i64> for FencingToken {
+    type Error = TryFromIntError;
+
+    fn try_from(number: i64) -> Result<FencingToken, TryFromIntError> {
+        u64::try_from(number).map(FencingToken)
+    }
+}
+
+/// For a token that was stored. Fails above [`i64::MAX`], which no token reaches.
+impl TryFrom<u64> for FencingToken {
+    type Error = TryFromIntError;
+
+    fn try_from(number: u64) -> Result<FencingToken, TryFromIntError> {
+        i64::try_from(number).map(|_| FencingToken(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_token_is_the_same_token() {
+        let largest = 10_u64.pow(FencingToken::DIGITS as u32) - 1;
+        for number in [0, 1, largest] {
+            let token = FencingToken::new(number);
+            assert_eq!(FencingToken::try_from(i64::from(token)), Ok(token));
+            assert_eq!(FencingToken::try_from(u64::from(token)), Ok(token));
+            assert_eq!(i64::from(token).to_string(), token.to_string());
+        }
+    }
+
+    #[test]
+    fn number_that_is_no_token_is_refused() {
+        assert!(FencingToken::try_from(-1_i64).is_err());
+        assert!(FencingToken::try_from(i64::MIN).is_err());
+        assert!(FencingToken::try_from(1_u64 << 63).is_err());
+        let greatest = FencingToken::try_from(i64::MAX).unwrap();
+        assert_eq!(i64::from(greatest), i64::MAX);
     }
 }

@@ -214,7 +214,7 @@ impl Lease {
             catch_panics(|| self.lost.notify_waiters());
             // A lease that was not delivered had no holder that could lose it.
             if self.is_delivered() {
-                telemetry::lost(&self.trace, loss.name(), loss.describe());
+                telemetry::lost(&self.trace, loss.name(), &loss.describe());
             }
         }
         *self.loss.get().expect("it was set above or before")

@@ -1,5 +1,9 @@
 //! Why a lease ended before its holder ended it.
 
+use std::borrow::Cow;
+
+use super::revoked_by::RevocationNumber;
+
 /// Why a lease ended before its holder ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossReason {
@@ -11,6 +15,8 @@ pub(crate) enum LossReason {
     MaxHold,
     /// The client was shut down.
     Shutdown,
+    /// An operator took the lock away.
+    Revoked(RevocationNumber),
 }
 
 impl LossReason {
@@ -21,15 +27,17 @@ impl LossReason {
             LossReason::NotOurs => "not_ours",
             LossReason::MaxHold => "max_hold",
             LossReason::Shutdown => "shutdown",
+            LossReason::Revoked(_) => "revoked",
         }
     }
 
-    pub(crate) fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> Cow<'static, str> {
         match self {
-            LossReason::Expired => "its lease ran out before it could be renewed",
-            LossReason::NotOurs => "the server no longer has it as ours",
-            LossReason::MaxHold => "its max_hold was reached",
-            LossReason::Shutdown => "its client was shut down",
+            LossReason::Expired => "its lease ran out before it could be renewed".into(),
+            LossReason::NotOurs => "the server no longer has it as ours".into(),
+            LossReason::MaxHold => "its max_hold was reached".into(),
+            LossReason::Shutdown => "its client was shut down".into(),
+            LossReason::Revoked(number) => number.describe().into(),
         }
     }
 }

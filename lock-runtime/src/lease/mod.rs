@@ -12,6 +12,7 @@ mod mode;
 pub(crate) mod owner_id;
 pub(crate) mod record;
 mod request;
+pub(crate) mod revoked_by;
 pub(crate) mod schedule;
 mod share;
 

@@ -127,12 +127,17 @@ fn describe_field(field: &str) -> String {
 }
 
 /// The label of an entry in the queue, without the tag of a share: a plain script may have granted the lock to one.
-fn without_tag(label: &[u8]) -> &[u8] {
+pub(crate) fn without_tag(label: &[u8]) -> &[u8] {
     let Some(tagged) = label.strip_prefix(b"\x1f") else {
         return label;
     };
     let end = tagged.iter().position(|&byte| byte == b'\x1f');
     end.map_or(label, |end| &tagged[end + 1..])
+}
+
+/// Whether a record of this crate says that its holder is done, and the lock stays taken.
+pub(crate) fn is_rested(value: &[u8]) -> bool {
+    value.starts_with(RESTED)
 }
 
 /// Several owners that hold a lock together, as one that waits for it sees them.

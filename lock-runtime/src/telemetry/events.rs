@@ -57,7 +57,7 @@ fn not_renewed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
 /// A lock was lost while it was held.
 ///
 /// `reason` is the label of metrics, `description` the text of the event.
-pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &'static str) {
+pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) {
     safely(|| metrics::loss(lease.template, reason));
     lease.scope(|| {
         tracing::warn!(

@@ -13,6 +13,10 @@
 //! wakes the thread of the next caller directly.
 
 mod lease_watch;
+pub(crate) mod operations;
+mod pattern;
+mod reach;
+mod refusal;
 mod several;
 mod several_owners;
 mod shared_store;
@@ -22,35 +26,48 @@ pub(crate) mod test_holder;
 mod tests;
 mod waiter;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
 use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::reach::Reach;
+use crate::backend::memory::refusal::Refusal;
 use crate::backend::memory::several_owners::SeveralOwners;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
+use crate::backend::memory::store::request::{Ask, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::error::{LockError, LockErrorKind};
+use crate::background::sync::Mutex;
+use crate::error::LockError;
 use crate::lease::schedule::RenewalSchedule;
 use crate::lease::{Lease, LossReason, Request};
+use crate::state::AuditEntry;
 
 /// The backend of a memory client.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     store: SharedStore,
     several: SeveralOwners,
+    /// Whether callers reach the store.
+    reach: Reach,
+    audit: Mutex<VecDeque<AuditEntry>>,
 }
 
 impl Memory {
     pub(crate) fn new() -> Arc<Memory> {
         Arc::default()
+    }
+
+    /// Checks that callers reach the store.
+    pub(crate) fn ping(&self) -> Result<(), LockError> {
+        self.reach.check()
     }
 
     /// Acquires for a caller that goes by `clock`.
@@ -70,9 +87,9 @@ impl Memory {
         let grant = match self.attempt(&request, now)? {
             Some(grant) => grant,
             None => {
-                let mut waiter = Waiter::new(&self.store, &request, clock)?;
+                let mut waiter = Waiter::new((&self.store, &self.reach), &request, clock)?;
                 let outcome = waiter.wait(now + request.wait).await;
-                outcome.map_err(|held| busy(&held))?
+                outcome.map_err(|refusal| refusal.into_error(clock.now()))?
             }
         };
         let lease = self.lease(&request, clock, grant);
@@ -83,10 +100,17 @@ impl Memory {
     /// would keep room for the question and for the answer while it waits.
     fn attempt(&self, request: &Request, now: Moment) -> Result<Option<Grant>, LockError> {
         let ask = Ask::from(request);
-        match self.store.decide(|store| store.acquire(&ask, now)) {
+        let outcome = match self.reach.is_cut() {
+            false => {
+                let outcome = self.store.decide(|store| store.acquire(&ask, now));
+                outcome.map_err(Refusal::Busy)
+            }
+            true => Err(Refusal::Away),
+        };
+        match outcome {
             Ok(grant) => Ok(Some(grant)),
             Err(_) if !request.wait.is_zero() => Ok(None),
-            Err(held) => Err(busy(&held)),
+            Err(refusal) => Err(refusal.into_error(now)),
         }
     }
 
@@ -169,6 +193,8 @@ impl Backend for Memory {
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
+        let away = |error: LockError| error.with_key(lease.keys.first());
+        self.reach.check().map_err(away)?;
         let now = lease.now();
         let is_held = match lease.keys.is_one() {
             true => self.renew_owner(LockOwner::from(&*lease), &lease, now),
@@ -185,6 +211,12 @@ impl Backend for Memory {
         let now = lease.now();
         if let Some(loss) = lease.loss_at(now) {
             // A client that shuts down loses leases that the store has.
+            self.free(&lease);
+            return Err(lease.lost_error(loss));
+        }
+        if self.reach.is_cut() {
+            // On a server it would be tried until the lease is over.
+            let loss = lease.lose(lease.expiry());
             self.free(&lease);
             return Err(lease.lost_error(loss));
         }
@@ -239,8 +271,4 @@ impl<'a> From<&'a Lease> for LockOwner<'a> {
             id: lease.owner_id,
         }
     }
-}
-
-fn busy(held: &Busy) -> LockError {
-    LockError::new(LockErrorKind::Busy).with_holder(held.holder.describe())
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::several_owners::Owner;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::waiter::Waiter;
-use crate::backend::memory::{Memory, busy};
 use crate::backend::undelivered::Undelivered;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
@@ -60,9 +60,9 @@ impl Memory {
             let grant = match self.attempt(&one, clock.now()).map_err(named)? {
                 Some(grant) => grant,
                 None => {
-                    let mut waiter = Waiter::new(&self.store, &one, clock)?;
+                    let mut waiter = Waiter::new((&self.store, &self.reach), &one, clock)?;
                     let outcome = waiter.wait(until).await;
-                    outcome.map_err(|held| named(busy(&held)))?
+                    outcome.map_err(|refusal| named(refusal.into_error(clock.now())))?
                 }
             };
             let (key, id) = (lock.key.clone(), grant.owner);
@@ -89,7 +89,7 @@ impl Memory {
         for owner in owners.iter() {
             let grant = self
                 .store
-                .decide(|store| store.begin(owner.into(), request.terms, now));
+                .decide(|store| store.begin(owner.into(), request.terms, token, now));
             let Some(grant) = grant else {
                 return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
             };

@@ -11,6 +11,7 @@
 pub(crate) mod decision;
 pub(crate) mod holder;
 mod holders;
+pub(crate) mod inspection;
 mod owner_ids;
 mod phase;
 pub(crate) mod queue;
@@ -89,7 +90,7 @@ impl<H, W: Clone> Store<H, W> {
             return effects.with(Ok(grant));
         }
         effects.with(Err(Busy {
-            owner: lock.enqueue(ask, &mut self.owner_ids),
+            owner: lock.enqueue(ask, &mut self.owner_ids, now),
             holder: lock.holders.seen_by(ask.share, now),
             expires_at: lock.frees_at(ask.share),
         }))
@@ -110,16 +111,17 @@ impl<H, W: Clone> Store<H, W> {
         effects.with(())
     }
 
-    /// Begins the lease of a holder at `now`, on these terms. `None` if the lock is not held any more.
+    /// Begins the lease of a holder at `now`, on these terms and with this token. `None` if the lock is not held any more.
     pub(crate) fn begin(
         &mut self,
         holder: LockOwner<'_>,
         terms: LeaseTerms,
+        token: FencingToken,
         now: Moment,
     ) -> Decision<Option<Grant>, H, W> {
         let mut effects = self.expire(holder.key, now);
         let lock = self.locks.get_mut(holder.key);
-        let begin = |holder: &mut Holder<H>| holder.begin_at(terms, now);
+        let begin = |holder: &mut Holder<H>| holder.begin_at(terms, token, now);
         let grant = lock.and_then(|lock| {
             let grant = lock.holders.change(holder.id, begin);
             // There is a deadline now that waiters may go by.
@@ -316,7 +318,12 @@ impl<H, W: Clone> LockState<H, W> {
     }
 
     /// The place of a caller that waits; a new one at the back unless it has one.
-    fn enqueue(&mut self, ask: &Ask<'_, W>, owner_ids: &mut OwnerIds) -> Option<OwnerId> {
+    fn enqueue(
+        &mut self,
+        ask: &Ask<'_, W>,
+        owner_ids: &mut OwnerIds,
+        now: Moment,
+    ) -> Option<OwnerId> {
         if let Some(owner) = ask.owner
             && self.queue.contains(owner)
         {
@@ -329,6 +336,7 @@ impl<H, W: Clone> LockState<H, W> {
             label: ask.label.clone(),
             share: ask.share,
             terms: ask.terms,
+            since: now,
             handle,
         });
         Some(owner)

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::refusal::Refusal;
 use crate::backend::memory::store::request::{Ask, LockOwner};
-use crate::backend::memory::{Memory, busy};
 use crate::background::clock::Clock;
 use crate::config::DEFAULT_TTL;
 use crate::error::LockError;
@@ -40,7 +41,17 @@ impl Memory {
         let outcome = self.store.decide(|store| store.acquire(&ask, now));
         outcome
             .map(|grant| TestHolder(grant.owner))
-            .map_err(|held| busy(&held))
+            .map_err(|held| Refusal::Busy(held).into_error(now))
+    }
+
+    /// Has callers not reach the store until this is [mended](Memory::mend).
+    pub(crate) fn cut(&self) {
+        self.reach.cut();
+    }
+
+    /// Takes one cut back.
+    pub(crate) fn mend(&self) {
+        self.reach.mend();
     }
 
     /// Releases the lock of a test holder.

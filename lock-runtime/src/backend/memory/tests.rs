@@ -11,6 +11,7 @@ use super::*;
 use crate::LockGuard;
 use crate::backend::any::AnyBackend;
 use crate::client::LockClient;
+use crate::error::LockErrorKind;
 use crate::key::{LockKey, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::schedule::LeaseTerms;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::backend::memory::reach::Reach;
+use crate::backend::memory::refusal::Refusal;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::request::{Ask, Busy, LockOwner};
@@ -20,6 +22,7 @@ use crate::lease::owner_id::OwnerId;
 #[derive(Debug)]
 pub(crate) struct Waiter<'a> {
     store: &'a SharedStore,
+    reach: &'a Reach,
     request: &'a Request,
     timer: WaitTimer,
     notify: Arc<Notify>,
@@ -30,12 +33,13 @@ pub(crate) struct Waiter<'a> {
 impl<'a> Waiter<'a> {
     /// A waiter by this clock. It queues when it [waits](Waiter::wait).
     pub(crate) fn new(
-        store: &'a SharedStore,
+        (store, reach): (&'a SharedStore, &'a Reach),
         request: &'a Request,
         clock: Clock,
     ) -> Result<Waiter<'a>, LockError> {
         Ok(Waiter {
             store,
+            reach,
             request,
             timer: WaitTimer::of(clock)?,
             notify: Arc::default(),
@@ -44,17 +48,40 @@ impl<'a> Waiter<'a> {
     }
 
     /// Waits until the lock is granted or `until` has passed.
-    pub(crate) async fn wait(&mut self, until: Moment) -> Result<Grant, Busy> {
+    pub(crate) async fn wait(&mut self, until: Moment) -> Result<Grant, Refusal> {
         loop {
+            if self.reach.is_cut() {
+                // Boxed, since only tests need it.
+                Box::pin(self.wait_for_mend(until)).await?;
+            }
             let now = self.timer.now();
             let next = match self.attempt(now) {
                 Err(busy) if now < until => until.min(busy.expires_at),
-                outcome => return outcome,
+                outcome => return outcome.map_err(Refusal::Busy),
             };
             tokio::select! {
                 biased;
                 () = self.notify.notified() => {}
                 () = self.timer.sleep(next.since(now)) => {}
+            }
+        }
+    }
+
+    /// Waits until the store is reached again. Whatever it decides for this caller meanwhile is not heard.
+    async fn wait_for_mend(&self, until: Moment) -> Result<(), Refusal> {
+        loop {
+            let mended = self.reach.mended();
+            if !self.reach.is_cut() {
+                return Ok(());
+            }
+            let now = self.timer.now();
+            if now >= until {
+                return Err(Refusal::Away);
+            }
+            tokio::select! {
+                biased;
+                () = mended => {}
+                () = self.timer.sleep(until.since(now)) => {}
             }
         }
     }

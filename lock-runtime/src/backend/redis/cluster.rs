@@ -6,7 +6,9 @@
 //!
 //! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and has [`refresh`] ask them.
 
+mod asking;
 mod cluster_node;
+mod listing;
 mod node_name;
 mod nodes;
 mod refresh;
@@ -18,14 +20,14 @@ mod slot_map;
 mod slots_reply;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::Value;
 
 use self::cluster_node::ClusterNode;
 use self::route::{Next, Route, unsettled};
 use self::router::{Router, left};
-use self::slot::slot_of;
+pub(super) use self::slot::slot_of;
 use super::address::Address;
 use super::clock::CLOCK;
 use super::connect::Settings;
@@ -139,23 +141,37 @@ impl Cluster {
             let Err(error) = replication.confirm(renewal.clone(), until).await else {
                 return Ok(());
             };
-            let (pause, error) = match route.after(error, random::jitter()) {
-                Next::Moved(redirect, pause) => {
-                    router.note_moved(&redirect, &node)?;
-                    (pause, unsettled(slot))
-                }
-                // Until the slot has moved, its lock is on a node that is not the slot's.
-                Next::Ask(_) => (SLOT_MOVES, unsettled(slot)),
-                Next::Again(error, pause) => (pause, error),
-                Next::Refresh(error, pause) => {
-                    router.note_failed(&node);
-                    (pause, error)
-                }
-                Next::Fail(error) => return Err(error),
-            };
-            if !router.pause(pause, until).await {
-                return Err(error);
+            self.go_on(&mut route, slot, &node, error, until).await?;
+        }
+    }
+
+    /// Goes on after a command that was not carried out, once it may be sent again. Until the slot has moved, its lock is on
+    /// a node that is not the slot's.
+    async fn go_on(
+        &self,
+        route: &mut Route,
+        slot: u16,
+        node: &Arc<ClusterNode>,
+        error: NodeError,
+        until: Instant,
+    ) -> Result<(), WireError> {
+        let router = &self.router;
+        let (pause, error) = match route.after(error, random::jitter()) {
+            Next::Moved(redirect, pause) => {
+                router.note_moved(&redirect, node)?;
+                (pause, unsettled(slot))
             }
+            Next::Ask(_) => (SLOT_MOVES, unsettled(slot)),
+            Next::Again(error, pause) => (pause, error),
+            Next::Refresh(error, pause) => {
+                router.note_failed(node);
+                (pause, error)
+            }
+            Next::Fail(error) => return Err(error),
+        };
+        match router.pause(pause, until).await {
+            true => Ok(()),
+            false => Err(error),
         }
     }
 

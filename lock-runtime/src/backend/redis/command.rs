@@ -16,6 +16,8 @@ use crate::lease::{Mode, Share};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
     Text(&'a str),
+    /// Text of another program, which need not be UTF-8.
+    Bytes(&'a [u8]),
     Number(i64),
     /// The name of a record.
     Name(NameOf<'a>),
@@ -81,6 +83,11 @@ fn write_arguments(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
 fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
     match argument {
         Argument::Text(text) => write_bulk(output, &[text]),
+        Argument::Bytes(bytes) => {
+            write_length(output, b'$', bytes.len());
+            output.extend_from_slice(bytes);
+            output.extend_from_slice(b"\r\n");
+        }
         Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
         Argument::Name(name) => write_bulk(output, &name.parts()),
         Argument::Entry(entry) => write_bulk(output, &entry.parts()),

@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::ServerMode;
 use super::locator::Locator;
+use super::login::Login;
 use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
@@ -37,7 +38,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 /// What all connections of a client share.
 #[derive(Clone)]
 pub(super) struct Settings {
-    pub(super) login: Arc<RedisConnectionInfo>,
+    pub(super) login: Arc<Login>,
     pub(super) expected: ServerMode,
     pub(super) background: Background,
     /// Whether only the background reads.
@@ -60,7 +61,7 @@ impl Settings {
         background: Background,
     ) -> Settings {
         Settings {
-            login: Arc::new(login),
+            login: Arc::new(Login::new(login, options)),
             expected,
             background,
             background_only: options.background_only,
@@ -112,7 +113,9 @@ impl Setup {
     ) -> Result<Connection, SetupError> {
         match &self.locator {
             Locator::Fixed(address) => {
-                let connecting = self.connect_to(address, began, reached, client_ids, on_event);
+                let limit = self.settings.command_timeout;
+                let connecting =
+                    self.connect_to(address, began, limit, reached, client_ids, on_event);
                 connecting.await
             }
             Locator::Sentinels(sentinels) => {
@@ -145,7 +148,8 @@ impl Setup {
             let attempt = async {
                 let (primary, by) = finder.find().await?;
                 let address = sentinels.address_of(&primary)?;
-                let connecting = self.connect_to(&address, began, reached, &client_ids, &on_event);
+                let connecting =
+                    self.connect_to(&address, began, share, reached, &client_ids, &on_event);
                 match timeout(share, connecting).await {
                     Ok(connected) => Ok(connected?.named_by_sentinel(primary, by)),
                     Err(_) => Err(SetupError::Failed(WireError::unavailable(format!(
@@ -166,10 +170,12 @@ impl Setup {
         }
     }
 
+    /// Connects to this server within `limit`, as a part of an attempt that began at `began`.
     async fn connect_to(
         &self,
         address: &Address,
         began: Instant,
+        limit: Duration,
         reached: &AtomicBool,
         client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
         on_event: impl Fn(ConnectionId) -> OnTransportEvent,
@@ -184,7 +190,12 @@ impl Setup {
             command_timeout,
             ..
         } = &self.settings;
+        let started = Instant::now();
         let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
+        // Once the server is reached: while it is away, the application would be asked for nothing at each attempt. Of the
+        // time, a part is left for a sentence that says who was late.
+        let limit = (limit * 9 / 10).saturating_sub(started.elapsed());
+        let login = login.current(limit).await?;
         let client_ids = match self.is_subscribed {
             true => client_ids()?,
             false => Vec::new(),
@@ -200,7 +211,7 @@ impl Setup {
             transport.ok_or_else(|| WireError::unavailable("this process was forked"))?;
         let unfinished = CloseOnDrop(Some(transport.clone()));
         // All commands travel together, so that checking the server takes no further round trip.
-        let greeting = transport.send(|output| hello::write(output, login));
+        let greeting = transport.send(|output| hello::write(output, &login));
         let mut commands = Vec::new();
         if login.db() != 0 {
             commands.push([Argument::Text("SELECT"), Argument::Number(login.db())]);

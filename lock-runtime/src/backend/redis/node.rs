@@ -1,5 +1,6 @@
 //! Sends commands to one server, and repeats those that the server did not carry out.
 
+pub(super) mod asking;
 mod renew;
 
 use std::sync::Arc;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::command::{Argument, millis};
 use super::connect::Settings;
+use super::fence_memory::FenceMemory;
 use super::hello::ServerMode;
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
-use super::scripts::{self, Scripts};
+use super::scripts::{self, ScriptSet, Scripts};
 use super::topology::Topology;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
@@ -25,7 +26,10 @@ use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
-    topology: Topology,
+    pub(super) topology: Topology,
+    /// As whom it is logged in.
+    pub(super) user: String,
+    pub(super) scripts: &'static ScriptSet,
 }
 
 impl RedisWire {
@@ -42,9 +46,12 @@ impl RedisWire {
             Servers::Cluster(_) => ServerMode::ClusterNode,
             Servers::Sentinels(_) => ServerMode::Primary,
         };
+        let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
         RedisWire {
+            user,
             topology: Topology::new(servers, settings, events),
+            scripts: ScriptSet::with(FenceMemory::of(options.fence_memory)),
         }
     }
 }
@@ -78,7 +85,7 @@ impl Wire for RedisWire {
         } = owner;
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let call = ScriptCall {
-            script: &Scripts::of(*mode, names).acquire,
+            script: &self.scripts.of(*mode, names).acquire,
             names,
             arguments: &[Argument::Entry(entry), Argument::Number(signed)],
             holder: None,
@@ -173,9 +180,9 @@ impl Wire for RedisWire {
                 debug_assert!(mode.share().is_none(), "a share has no local turns");
                 arguments[1] = Argument::Entry(entry);
                 arguments[2] = Argument::Number(millis(*ttl));
-                (Scripts::end_with_successor(), &arguments[..])
+                (self.scripts.end_with_successor(), &arguments[..])
             }
-            None => (&Scripts::of(*mode, names).end, &arguments[..1]),
+            None => (&self.scripts.of(*mode, names).end, &arguments[..1]),
         };
         let call = ScriptCall {
             script,

@@ -1,11 +1,12 @@
 //! The scripts, and the meaning of their answers.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use redis::Value;
 
 use super::command::{Argument, CommandHeader};
+use super::fence_memory::{FenceMemory, PerMemory};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
@@ -40,16 +41,68 @@ pub(super) struct Scripts {
     pub(super) end: Script,
 }
 
-impl Scripts {
-    pub(super) fn of(mode: Mode, names: &NameSet) -> &'static Scripts {
+/// The scripts of all modes, for clients whose fences are remembered for the same time. Made when they are needed.
+pub(super) struct ScriptSet {
+    memory: FenceMemory,
+    exclusive: OnceLock<Scripts>,
+    write: OnceLock<Scripts>,
+    share: OnceLock<Scripts>,
+    several: OnceLock<Scripts>,
+    revoke: OnceLock<Script>,
+}
+
+impl ScriptSet {
+    pub(super) fn with(memory: FenceMemory) -> &'static ScriptSet {
+        static ALL: PerMemory<ScriptSet> = PerMemory::new();
+        ALL.get(memory, ScriptSet::new)
+    }
+
+    fn new(memory: FenceMemory) -> ScriptSet {
+        ScriptSet {
+            memory,
+            exclusive: OnceLock::new(),
+            write: OnceLock::new(),
+            share: OnceLock::new(),
+            several: OnceLock::new(),
+            revoke: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn of(&self, mode: Mode, names: &NameSet) -> &Scripts {
+        let memory = self.memory;
         if !names.is_one() {
-            return &SEVERAL;
+            return self.several.get_or_init(|| several(memory));
         }
         match mode {
-            Mode::Exclusive => &EXCLUSIVE,
-            Mode::Write => &WRITE,
-            Mode::Share(_) => &SHARE,
+            Mode::Exclusive => self.exclusive(),
+            Mode::Write => self.write.get_or_init(|| write(memory)),
+            Mode::Share(_) => self.share.get_or_init(|| share(memory)),
         }
+    }
+
+    fn exclusive(&self) -> &Scripts {
+        self.exclusive.get_or_init(|| exclusive(self.memory))
+    }
+
+    /// The script that takes a lock from its holder, in whatever mode it is held.
+    pub(super) fn revoke(&self) -> &Script {
+        let revoke = || self.memory.source(lua!("grant", "share", "revoke"));
+        self.revoke.get_or_init(|| Script::new(ALL, &revoke()))
+    }
+
+    /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
+    /// queue lets the next ones in when it confirms.
+    pub(super) fn end_with_successor(&self) -> &Script {
+        &self.exclusive().end
+    }
+}
+
+impl Scripts {
+    /// The scripts that write no fence, so that it does not matter how long that is remembered: `renew` and `release`.
+    pub(super) fn of(mode: Mode, names: &NameSet) -> &'static Scripts {
+        static OF_A_DAY: LazyLock<&'static ScriptSet> =
+            LazyLock::new(|| ScriptSet::with(FenceMemory::DAY));
+        OF_A_DAY.of(mode, names)
     }
 
     /// The script that keeps locks taken whose holder is done.
@@ -65,12 +118,6 @@ impl Scripts {
             LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rewrite")));
         &REWRITE
     }
-
-    /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
-    /// queue lets the next ones in when it confirms.
-    pub(super) fn end_with_successor() -> &'static Script {
-        &EXCLUSIVE.end
-    }
 }
 
 const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
@@ -78,48 +125,66 @@ const SHARE_END: &str = lua!("grant", "share", "share_end");
 
 pub(super) const OF_QUEUE: &[RecordKind] =
     &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
-const ALL: &[RecordKind] = &[
+pub(super) const ALL: &[RecordKind] = &[
     RecordKind::Lock,
     RecordKind::Fence,
     RecordKind::Queue,
     RecordKind::Shares,
 ];
 
-static EXCLUSIVE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    acquire: Script::new(OF_QUEUE, ACQUIRE),
-    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
-    release: Script::new(&[RecordKind::Lock], lua!("release")),
-    end: Script::new(OF_QUEUE, lua!("grant", "choose", "end")),
-});
+fn exclusive(memory: FenceMemory) -> Scripts {
+    Scripts {
+        acquire: Script::new(OF_QUEUE, &memory.source(ACQUIRE)),
+        renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+        release: Script::new(&[RecordKind::Lock], lua!("release")),
+        end: Script::new(OF_QUEUE, &memory.source(lua!("grant", "choose", "end"))),
+    }
+}
 
 /// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
-static WRITE: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    acquire: Script::new(ALL, ACQUIRE),
-    renew: Script::new(&[RecordKind::Lock], lua!("renew")),
-    release: Script::new(&[RecordKind::Lock], lua!("release")),
-    end: Script::new(ALL, SHARE_END),
-});
+fn write(memory: FenceMemory) -> Scripts {
+    Scripts {
+        acquire: Script::new(ALL, &memory.source(ACQUIRE)),
+        renew: Script::new(&[RecordKind::Lock], lua!("renew")),
+        release: Script::new(&[RecordKind::Lock], lua!("release")),
+        end: Script::new(ALL, &memory.source(SHARE_END)),
+    }
+}
 
-static SHARE: LazyLock<Scripts> = LazyLock::new(|| {
+fn share(memory: FenceMemory) -> Scripts {
     let of_share = &[RecordKind::Lock, RecordKind::Shares];
     Scripts {
         acquire: Script::new(
             ALL,
-            lua!("share_take", "grant", "queue", "share", "share_acquire"),
+            &memory.source(lua!(
+                "share_take",
+                "grant",
+                "queue",
+                "share",
+                "share_acquire"
+            )),
         ),
         renew: Script::new(of_share, lua!("share_renew")),
         release: Script::new(of_share, lua!("share_release")),
-        end: Script::new(ALL, SHARE_END),
+        end: Script::new(ALL, &memory.source(SHARE_END)),
     }
-});
+}
 
 /// Each names its records of every lock.
-static SEVERAL: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    acquire: Script::of_several(OF_QUEUE, lua!("grant", "choose", "queue", "keys_acquire")),
-    renew: Script::of_several(&[RecordKind::Lock], lua!("keys_renew")),
-    release: Script::of_several(&[RecordKind::Lock], lua!("keys_release")),
-    end: Script::of_several(OF_QUEUE, lua!("grant", "choose", "keys_end")),
-});
+fn several(memory: FenceMemory) -> Scripts {
+    Scripts {
+        acquire: Script::of_several(
+            OF_QUEUE,
+            &memory.source(lua!("grant", "choose", "queue", "keys_acquire")),
+        ),
+        renew: Script::of_several(&[RecordKind::Lock], lua!("keys_renew")),
+        release: Script::of_several(&[RecordKind::Lock], lua!("keys_release")),
+        end: Script::of_several(
+            OF_QUEUE,
+            &memory.source(lua!("grant", "choose", "keys_end")),
+        ),
+    }
+}
 
 impl Script {
     pub(super) fn new(records: &'static [RecordKind], source: &str) -> Script {

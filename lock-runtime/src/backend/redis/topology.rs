@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use redis::Value;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, slot_of};
 use super::connect::{Settings, Setup};
+use super::inspection::scan::{self, Found, Look};
+use super::node::asking::{Ask, Command};
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::node_error::NodeError;
 use super::push::PushEvent;
@@ -15,10 +17,12 @@ use super::renewals::write_renewals;
 use super::replication::Replication;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{Cursor, Listing, Position, ServerReply};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, NameSet};
 use crate::lease::record::Grant;
+use crate::state::LockState;
 
 /// The nodes of a client.
 pub(super) enum Topology {
@@ -28,6 +32,15 @@ pub(super) enum Topology {
         replication: Option<Arc<Replication>>,
     },
     Cluster(Cluster),
+}
+
+impl Ask for Topology {
+    async fn ask(&self, record: &str, commands: &[Command<'_>]) -> Result<Vec<Value>, WireError> {
+        match self {
+            Topology::Single { node, .. } => Ask::ask(node, record, commands).await,
+            Topology::Cluster(cluster) => cluster.ask_together(slot_of(record), commands).await,
+        }
+    }
 }
 
 impl Topology {
@@ -113,6 +126,38 @@ impl Topology {
         }
     }
 
+    /// Sends commands to each server that has locks.
+    pub(super) async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<(String, ServerReply)>, WireError> {
+        match self {
+            Topology::Single { node, .. } => {
+                let asked = node.ask_words(commands, node.until()).await;
+                Ok(vec![(String::new(), asked)])
+            }
+            Topology::Cluster(cluster) => cluster.ask_servers(commands).await,
+        }
+    }
+
+    /// The next locks of a listing. The cursor moves once they are known.
+    pub(super) async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, WireError> {
+        match self {
+            Topology::Single { node, .. } => {
+                let page = page_of_one(node, listing, &cursor.position).await;
+                let (states, after) = page.map_err(NodeError::into_wire)?;
+                cursor.is_over = after.is_none();
+                cursor.position = after.unwrap_or_default();
+                Ok(states)
+            }
+            Topology::Cluster(cluster) => cluster.page(listing, cursor).await,
+        }
+    }
+
     /// Reads the messages about a lock that have arrived.
     pub(super) fn read_messages(&self, lock: &LockName) {
         match self {
@@ -144,6 +189,23 @@ impl Topology {
             Topology::Cluster(_) => Cluster::are_together(names),
         }
     }
+}
+
+/// The next locks of a node that has every lock.
+async fn page_of_one(
+    node: &Node,
+    listing: &Listing,
+    position: &Position,
+) -> Result<(Vec<LockState>, Option<Position>), NodeError> {
+    let until = node.until();
+    let (found, after) = scan::next(node, listing, position, until).await?;
+    let looks = scan::look(node, &found, until).await?;
+    let looks = found.into_iter().zip(looks);
+    let state = |(Found { key, .. }, look)| match look {
+        Look::Here(record, counts) => scan::state(key, &record, counts),
+        Look::Elsewhere => None,
+    };
+    Ok((looks.filter_map(state).collect(), after))
 }
 
 /// The node of every lock, whose messages and connections are reported to `events`.

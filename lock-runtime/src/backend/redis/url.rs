@@ -7,6 +7,7 @@ mod sentinel_url;
 use redis::{ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo};
 
 use super::address::Address;
+use super::login;
 use super::sentinel::Sentinels;
 use super::tls::{self, Tls};
 use crate::config::Options;
@@ -61,7 +62,11 @@ impl QuorumTarget {
             } => Ok((address, login)),
             _ => unreachable!("a URL of one host names one server"),
         };
-        quorum_url::parse(rest, node).map(Some)
+        let target = quorum_url::parse(rest, node)?;
+        for (_, login) in &target.nodes {
+            login::check(login, options)?;
+        }
+        Ok(Some(target))
     }
 }
 
@@ -87,7 +92,7 @@ impl Target {
             "sentinel" => Target::sentinels(rest, options, tls),
             _ => Err(LockError::invalid_options(SCHEMES)),
         };
-        match scheme {
+        let target = match scheme {
             "redis" | "valkey" if options.require_tls => Err(LockError::invalid_options(
                 "the client requires TLS, and the URL begins with redis:// instead of rediss://",
             )),
@@ -98,7 +103,9 @@ impl Target {
             "rediss" | "valkeys" => read(&|host| Tls::new(host, options).map(Some)),
             "redis+unix" | "valkey+unix" | "unix" if kind.is_empty() => Target::unix(rest),
             _ => Err(LockError::invalid_options(SCHEMES)),
-        }
+        }?;
+        login::check(&target.login, options)?;
+        Ok(target)
     }
 
     fn cluster(

@@ -233,7 +233,12 @@ impl<W: Wire> Acquisition<W> {
                     pause = pause.min(ttl / 3);
                 }
                 self.in_the_way = waiting.lock;
-                self.learn(LastKnown::HeldElsewhere(Box::new(waiting.holder)));
+                let now = self.context.now();
+                self.learn(LastKnown::held_elsewhere(
+                    waiting.holder,
+                    waiting.remaining,
+                    now,
+                ));
                 if has_lost {
                     return self.begin_anew();
                 }

@@ -162,7 +162,8 @@ impl<W: Wire> Context<W> {
         let leaving = queues.announce(lock, &last_known, has_time);
         drop(queues);
         for waiter in leaving {
-            catch_panics(|| drop(waiter.reply.send(Err(last_known.clone().into_error()))));
+            let error = last_known.clone().into_error(self.now());
+            catch_panics(|| drop(waiter.reply.send(Err(error))));
         }
     }
 

@@ -4,14 +4,16 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use crate::backend::remote::context::Context;
 use crate::backend::remote::grant_notifier::GrantNotifier;
-use crate::backend::remote::{reaper, release};
+use crate::backend::remote::{reaper, release, watchdog};
+use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, Wire, WireEvents};
 use crate::control::is_removed;
 use crate::error::LockError;
 use crate::key::LockName;
-use crate::lease::Mode;
 use crate::lease::owner_id::{ClientId, OwnerId};
+use crate::lease::revoked_by::RevocationNumber;
+use crate::lease::{LossReason, Mode};
 
 /// The events of one client's wire. The wire is made before its context, which is known here from then on.
 pub(crate) struct Events<W: Wire> {
@@ -83,6 +85,9 @@ impl<W: Wire> WireEvents for Events<W> {
         let Some(context) = self.context() else {
             return;
         };
+        if is_notice(payload) {
+            return revoked(&context, payload);
+        }
         let Some((owner_id, lock)) =
             OwnerId::parse_prefix(payload).zip(payload.get(OwnerId::LEN..))
         else {
@@ -106,6 +111,21 @@ impl<W: Wire> WireEvents for Events<W> {
     fn released(&self, listener: OwnerId) {
         self.notifier.notify(listener);
     }
+}
+
+/// An operator has taken a lock from its owner. A lease on its way to its caller is not among the client's leases yet: its
+/// first renewal is refused.
+fn revoked<W: Wire>(context: &Arc<Context<W>>, payload: &[u8]) {
+    let Some(Notice { owner_id, by }) = Notice::parse(payload) else {
+        return;
+    };
+    let is_held = context.registry().mode(owner_id).is_some();
+    let reason = match is_held {
+        true => LossReason::Revoked(RevocationNumber::of(by)),
+        // It may be retained: then no caller is told.
+        false => LossReason::NotOurs,
+    };
+    watchdog::declare_lost(context, owner_id, Some(reason));
 }
 
 /// Has the leases confirmed at once that the next server may not have.

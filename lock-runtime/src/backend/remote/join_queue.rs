@@ -160,12 +160,12 @@ impl<W: Wire> QueuePosition<W> {
             return outcome.ok_or_else(gone)?;
         }
         if let Some(last_known) = self.time_out() {
-            return Err(last_known.into_error());
+            return Err(last_known.into_error(context.now()));
         }
         let last = self.until + context.command_timeout;
         match timers.timeout_at(last, self.outcome()).await {
             Ok(outcome) => outcome.ok_or_else(gone)?,
-            Err(_) if self.leave() => Err(LastKnown::unknown().into_error()),
+            Err(_) if self.leave() => Err(LastKnown::unknown().into_error(context.now())),
             // Just made the head: its acquisition has begun, and knows its time.
             Err(_) => self.outcome().await.ok_or_else(gone)?,
         }

@@ -1,8 +1,10 @@
 //! The last thing known of a lock by the head of its local queue.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::backend::wire::error::WireError;
+use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::record::Holder;
 
@@ -17,12 +19,32 @@ pub(crate) enum LastKnown {
     /// The lock was handed to the next waiter of the queue.
     HandedOff,
     /// The last attempt was answered with this holder.
-    HeldElsewhere(Box<Holder>),
+    HeldElsewhere(Box<HeldElsewhere>),
     /// The last attempt failed.
     Failed(Box<WireError>),
 }
 
+/// The holder that an attempt was answered with.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldElsewhere {
+    holder: Holder,
+    /// When its lease ends unless it is renewed; `None` if it never does.
+    expires_at: Option<Moment>,
+}
+
 impl LastKnown {
+    /// For an answer that has come just `now`.
+    pub(crate) fn held_elsewhere(
+        holder: Holder,
+        remaining: Option<Duration>,
+        now: Moment,
+    ) -> LastKnown {
+        LastKnown::HeldElsewhere(Box::new(HeldElsewhere {
+            holder,
+            expires_at: remaining.map(|remaining| now + remaining),
+        }))
+    }
+
     /// For a local queue whose head had no answer within its callers' wait.
     pub(crate) fn unknown() -> LastKnown {
         LastKnown::failed(WireError::unavailable(
@@ -34,14 +56,16 @@ impl LastKnown {
         LastKnown::Failed(Box::new(error))
     }
 
-    /// The error of a caller that gives up.
-    pub(crate) fn into_error(self) -> LockError {
-        let holder = match self {
-            LastKnown::HeldHere(label) => Holder::Ours(label.to_string()).describe(),
-            LastKnown::HandedOff => "the next waiter of its queue".to_owned(),
-            LastKnown::HeldElsewhere(holder) => holder.describe(),
+    /// The error of a caller that gives up `now`.
+    pub(crate) fn into_error(self, now: Moment) -> LockError {
+        let (holder, expires_at) = match self {
+            LastKnown::HeldHere(label) => (Holder::Ours(label.to_string()).describe(), None),
+            LastKnown::HandedOff => ("the next waiter of its queue".to_owned(), None),
+            LastKnown::HeldElsewhere(held) => (held.holder.describe(), held.expires_at),
             LastKnown::Failed(error) => return error.into_error(),
         };
-        LockError::new(LockErrorKind::Busy).with_holder(holder)
+        LockError::new(LockErrorKind::Busy)
+            .with_holder(holder)
+            .with_retry_after(expires_at.map(|expires_at| expires_at.since(now)))
     }
 }

@@ -127,6 +127,15 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         waiters.front().map(|(_, waiter)| waiter)
     }
 
+    /// How many callers wait behind the head.
+    pub(crate) fn waiting(&self, lock: &LockName) -> usize {
+        let waiters = self
+            .queues
+            .get(lock)
+            .and_then(|queue| queue.waiters.as_ref());
+        waiters.map_or(0, |waiters| waiters.len())
+    }
+
     /// Makes the first waiter the head if `accept` returns something for it.
     pub(crate) fn pop_if<T>(
         &mut self,

@@ -23,6 +23,7 @@ pub(crate) mod downgrading;
 pub(crate) mod events;
 pub(crate) mod grant_notifier;
 pub(crate) mod handoff;
+pub(crate) mod held;
 pub(crate) mod join_queue;
 pub(crate) mod last_known;
 pub(crate) mod lease_entry;
@@ -48,6 +49,7 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::events::Events;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::join_queue::Joined;
+use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::undelivered::Abandon;
 use crate::backend::wire::error::WireError;
@@ -195,7 +197,8 @@ impl<W: Wire> Backend for Remote<W> {
 
     fn live(&self) -> Vec<Arc<Lease>> {
         // In this order: a lease that is in neither has a reader's lease by the next look.
-        let registered: Vec<_> = self.registry().leases().cloned().collect();
+        let leases = |entry: &LeaseEntry| entry.lease.clone();
+        let registered: Vec<_> = self.registry().entries().map(leases).collect();
         [registered, self.downgrading.leases()].concat()
     }
 

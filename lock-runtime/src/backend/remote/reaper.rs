@@ -110,7 +110,7 @@ pub(crate) async fn settle<W: Wire>(
         &owner.outstanding,
         is_unanswered,
         Instant::now(),
-        random::jitter(),
+        random::jitter,
     ) {
         sleep(pause).await;
         let is_last = settling.is_last(Instant::now());

@@ -372,8 +372,8 @@ impl LeaseRegistry {
         due.into_iter().chain(self.retained.next()).min()
     }
 
-    pub(crate) fn leases(&self) -> impl Iterator<Item = &Arc<Lease>> {
-        self.entries.values().map(|entry| &entry.lease)
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &LeaseEntry> {
+        self.entries.values().map(|entry| &**entry)
     }
 
     fn reschedule(&mut self, owner_id: OwnerId) {

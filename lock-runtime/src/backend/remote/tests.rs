@@ -136,7 +136,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
         local_turns::hand_over(&client, &lease, true),
         Some(ReleaseOutcome::HandedOver)
     );
-    assert_eq!(client.registry().leases().count(), 0, "no caller holds it");
+    assert_eq!(client.registry().entries().count(), 0, "no caller holds it");
 }
 
 /// Takes the queues' mutex on another thread as soon as it is woken.

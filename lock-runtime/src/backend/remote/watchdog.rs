@@ -204,7 +204,11 @@ fn is_of_another_lease<W: Wire>(context: &Context<W>, renewal: &Renewal) -> bool
 
 /// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. The next
 /// caller of its local queue becomes the head.
-fn declare_lost<W: Wire>(context: &Arc<Context<W>>, owner_id: OwnerId, reason: Option<LossReason>) {
+pub(crate) fn declare_lost<W: Wire>(
+    context: &Arc<Context<W>>,
+    owner_id: OwnerId,
+    reason: Option<LossReason>,
+) {
     let (lost, retained) = {
         let mut registry = context.registry();
         // Both under one mutex: a caller that comes in between must not resume a lease that is lost.

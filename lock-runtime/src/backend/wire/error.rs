@@ -22,10 +22,9 @@ pub(crate) struct Detail {
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-#[cfg(feature = "tls")]
 impl Detail {
-    pub(crate) fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Detail {
-        self.cause = Some(Arc::new(cause));
+    pub(crate) fn caused_by(mut self, cause: Arc<dyn Error + Send + Sync>) -> Detail {
+        self.cause = Some(cause);
         self
     }
 }

@@ -3,6 +3,8 @@
 pub(crate) mod ballot;
 pub(crate) mod candidate;
 pub(crate) mod error;
+pub(crate) mod inspection;
+pub(crate) mod notice;
 pub(crate) mod outstanding;
 pub(crate) mod owner;
 pub(crate) mod queue_entry;

@@ -10,7 +10,7 @@ use crate::config::{
 };
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{Lock, LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockSet};
 use crate::lease::schedule::LeaseTerms;
 use crate::lease::{Mode, Request};
 use crate::telemetry::Acquiring;
@@ -87,14 +87,7 @@ impl Acquire {
         if let Some(problem) = self.key.problem().filter(|_| self.key.is_missing()) {
             return Err(LockError::invalid_options(problem.to_string()));
         }
-        let named = |key: &LockKey| {
-            let names = RecordNames::new(&self.core.options.prefix, key);
-            names.map_err(|problem| {
-                LockError::new(LockErrorKind::InvalidKey)
-                    .with_key(key)
-                    .with_detail(problem.to_string())
-            })
-        };
+        let named = |key: &LockKey| self.core.names_of(key);
         let names = named(&self.key)?;
         let Some(others) = &self.others else {
             return Ok(LockSet::one(self.key.clone(), names));

@@ -47,11 +47,13 @@ pub(crate) struct Holder<H> {
     pub(crate) token: FencingToken,
     pub(crate) label: Arc<str>,
     /// When it was granted the lock.
-    at: Moment,
+    pub(crate) at: Moment,
     /// When the store takes the lock away.
     pub(crate) expires_at: Moment,
     pub(crate) handle: Option<H>,
     state: State,
+    /// Its caller is done, and the lock stays taken.
+    pub(crate) is_resting: bool,
 }
 
 #[derive(Debug)]
@@ -94,6 +96,7 @@ impl<H> Holder<H> {
             expires_at: at + terms.first_ttl(),
             handle: None,
             state: State::Claimed(terms),
+            is_resting: false,
         }
     }
 
@@ -110,9 +113,15 @@ impl<H> Holder<H> {
         }
     }
 
-    /// Begins a lease at `now`, on these terms.
-    pub(crate) fn begin_at(&mut self, terms: LeaseTerms, now: Moment) -> Grant {
+    /// Begins a lease at `now`, on these terms, with the token that it has for all its locks.
+    pub(crate) fn begin_at(
+        &mut self,
+        terms: LeaseTerms,
+        token: FencingToken,
+        now: Moment,
+    ) -> Grant {
         self.at = now;
+        self.token = token;
         self.begin(&terms)
     }
 
@@ -132,6 +141,7 @@ impl<H> Holder<H> {
         self.expires_at = until;
         self.label = format!("{}, at rest", self.label).into();
         self.state = State::Renewed;
+        self.is_resting = true;
         self.handle.take()
     }
 

@@ -118,6 +118,20 @@ impl<H> Holders<H> {
         holders.filter_map(|holder| holder.handle.as_ref())
     }
 
+    /// The holders, each with what it takes.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &Holder<H>)> {
+        let (alone, together) = match self {
+            Holders::None => (None, None),
+            Holders::Exclusive(holder) => (Some((1, holder)), None),
+            Holders::Shared(phase) => (None, Some(phase.shares())),
+        };
+        alone.into_iter().chain(together.into_iter().flatten())
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Holders::Shared(_))
+    }
+
     /// A holder whose lease has expired.
     pub(crate) fn lapsed(&self, now: Moment) -> Option<OwnerId> {
         let (expires_at, owner) = match self {

@@ -98,6 +98,13 @@ impl<H> Phase<H> {
         self.shares.values().map(|share| &share.holder)
     }
 
+    /// The holders, each with what it takes.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, &Holder<H>)> {
+        self.shares
+            .values()
+            .map(|share| (share.take, &share.holder))
+    }
+
     /// The first share to lapse.
     pub(crate) fn first_lapse(&self) -> Option<(Moment, OwnerId)> {
         self.lapses.first().copied()

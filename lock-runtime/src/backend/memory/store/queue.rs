@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
@@ -15,6 +16,8 @@ pub(crate) struct QueuedWaiter<W> {
     /// `None` for a waiter that wants the lock alone.
     pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
+    /// When it began to wait.
+    pub(crate) since: Moment,
     pub(crate) handle: W,
 }
 
@@ -53,7 +56,10 @@ impl<W> Queue<W> {
         }
     }
 
-    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &QueuedWaiter<W>> {
+        self.0.iter()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,6 +1,7 @@
 //! The nodes of a cluster: which of them has which slot, and those that are or were connected.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::redis::replication::Replication;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::notice::is_notice;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
 use crate::key::LockName;
@@ -31,6 +33,8 @@ pub(super) struct Nodes {
     /// The nodes that the URL names.
     seeds: Vec<Arc<Address>>,
     known: Mutex<Known>,
+    /// How often slots were seen to have moved.
+    moves: AtomicU64,
     /// For the reports of connections, which must not keep the nodes alive.
     this: Weak<Nodes>,
 }
@@ -54,6 +58,7 @@ impl Nodes {
             events,
             seeds: seeds.into_iter().map(Arc::new).collect(),
             known: Mutex::default(),
+            moves: AtomicU64::new(0),
             this: this.clone(),
         })
     }
@@ -207,7 +212,13 @@ impl Nodes {
         moved.is_some()
     }
 
+    /// How often slots were seen to have moved.
+    pub(super) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::SeqCst)
+    }
+
     fn report(&self, moved: &MovedSlots) {
+        self.moves.fetch_add(1, Ordering::SeqCst);
         self.events
             .moved(&|lock: &LockName| moved.contains(slot_of(lock)));
     }
@@ -233,6 +244,10 @@ impl Nodes {
     /// Whether a message is passed on. A client is subscribed on each node and gets as many copies, of which that of the
     /// node which has the lock is the first. A late copy would find that its owner has ended, and have it ended again.
     fn is_first_copy(&self, from: NodeId, payload: &[u8]) -> bool {
+        if is_notice(payload) {
+            // A holder is told once, however many copies come.
+            return true;
+        }
         let lock = payload.get(OwnerId::LEN..).unwrap_or_default();
         let Ok(lock) = std::str::from_utf8(lock) else {
             return false;

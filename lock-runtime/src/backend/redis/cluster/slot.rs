@@ -8,7 +8,7 @@ pub(super) const SLOTS: usize = 16_384;
 /// If the key has a hash tag, which is what stands between its first `{` and the next `}`, that alone counts, so that
 /// all records of a lock are on one node. An empty tag is none. The algorithm is
 /// [the cluster specification's](https://valkey.io/topics/cluster-spec/).
-pub(super) fn slot_of(key: &str) -> u16 {
+pub(in crate::backend::redis) fn slot_of(key: &str) -> u16 {
     crc16(hash_tag(key).unwrap_or(key).as_bytes()) % SLOTS as u16
 }
 

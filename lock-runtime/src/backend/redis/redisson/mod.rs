@@ -4,6 +4,7 @@
 //! waits listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are not.
 
 mod events;
+mod inspection;
 mod listeners;
 mod scripts;
 mod subscription;
@@ -45,6 +46,8 @@ pub(crate) struct RedissonWire {
     channels: Arc<Channels>,
     /// The name of this client among Redisson's: a UUID, in its usual form.
     client: String,
+    /// As whom it is logged in.
+    user: String,
 }
 
 impl RedissonWire {
@@ -72,6 +75,7 @@ impl RedissonWire {
                 "Redisson's record waits for no replicas",
             ));
         }
+        let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
         let client = Builder::from_random_bytes(random::bytes()?).into_uuid();
         let listeners = Arc::new(Listeners::new());
@@ -83,6 +87,7 @@ impl RedissonWire {
         Ok(RedissonWire {
             channels: Arc::new(Channels { node, listeners }),
             client: client.hyphenated().to_string(),
+            user,
         })
     }
 

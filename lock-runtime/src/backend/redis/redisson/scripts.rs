@@ -33,6 +33,14 @@ pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     ),
 });
 
+/// The script that takes a lock from its holders.
+pub(super) static REVOKE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        &[RecordKind::Lock, RecordKind::FairQueue],
+        include_str!("../lua/redisson_revoke.lua"),
+    )
+});
+
 /// Parses the answer to `acquire`.
 pub(super) fn parse_acquire_reply(value: Value) -> Result<AcquireReply, WireError> {
     let reply = match &value {

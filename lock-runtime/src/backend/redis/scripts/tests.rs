@@ -1,5 +1,5 @@
 use super::*;
-use crate::key::RecordNames;
+use crate::key::{Lock, LockKey, LockSet, RecordNames};
 
 fn one() -> NameSet {
     RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
@@ -66,7 +66,57 @@ fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
     let share = of(Mode::Share(Share::READ));
     assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
     assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
-    assert!(Scripts::end_with_successor().is(&plain.end));
+    let of_a_day = ScriptSet::with(FenceMemory::DAY);
+    assert!(of_a_day.end_with_successor().is(&plain.end));
+}
+
+#[test]
+fn scripts_of_another_memory_differ_where_they_write_fences() {
+    let hour = FenceMemory::of(Duration::from_secs(3600));
+    let [hour, day] = [hour, FenceMemory::DAY].map(ScriptSet::with);
+    let lock = |key: &str| {
+        let names = RecordNames::of_lock(format!("lock:{key}")).unwrap();
+        let key = LockKey::from(key);
+        Lock { key, names }
+    };
+    let two = LockSet::of(vec![lock("a"), lock("b")]).unwrap().names();
+    for (mode, names) in [
+        (Mode::Exclusive, &one()),
+        (Mode::Write, &one()),
+        (Mode::Share(Share::READ), &one()),
+        (Mode::Exclusive, &two),
+    ] {
+        let [of_hour, of_day] = [hour, day].map(|set| set.of(mode, names));
+        assert!(!of_hour.acquire.is(&of_day.acquire), "{mode:?}");
+        assert!(!of_hour.end.is(&of_day.end), "{mode:?}");
+        assert!(of_hour.renew.is(&of_day.renew), "{mode:?}");
+        assert!(of_hour.release.is(&of_day.release), "{mode:?}");
+    }
+    assert!(
+        hour.end_with_successor()
+            .is(&hour.of(Mode::Exclusive, &one()).end)
+    );
+}
+
+/// One more would be a number that a client with another memory changes, too.
+#[test]
+fn day_is_in_the_sources_that_write_fences() {
+    let hour = FenceMemory::of(Duration::from_secs(3600));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/redis/lua");
+    let mut replaced = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let source = std::fs::read_to_string(&path).unwrap();
+        let of_an_hour = hour.source(&source);
+        let lines = source.lines().zip(of_an_hour.lines());
+        let changed = lines.filter(|(line, of_hour)| line != of_hour).count();
+        if changed > 0 {
+            replaced.push((path.file_stem().unwrap().to_owned(), changed));
+        }
+    }
+    replaced.sort();
+    let expected = ["grant", "quorum_take", "share_take", "take"].map(|name| (name.into(), 1));
+    assert_eq!(replaced, expected);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! breaks during the handshake.
 
 use std::io;
+use std::sync::Arc;
 
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
@@ -37,7 +38,7 @@ fn wire_error(error: &Error) -> WireError {
         error => (false, error.to_string()),
     };
     let detail = Detail::from(format!("the TLS handshake failed: {reason}"));
-    let detail = detail.caused_by(error.clone());
+    let detail = detail.caused_by(Arc::new(error.clone()));
     if is_permanent {
         WireError::Refused(detail)
     } else {

@@ -33,7 +33,7 @@ impl<W: Wire> Acquisition<W> {
     /// the end of its wait; the rest goes on in the background. The error says why it gives up.
     pub(super) async fn give_up(&mut self) -> LockError {
         let error = match self.last_known.take() {
-            Some(last_known) => last_known.into_error(),
+            Some(last_known) => last_known.into_error(self.context.now()),
             None => LockError::new(LockErrorKind::Unavailable),
         };
         let error = match self.request.locks.iter().nth(self.in_the_way) {

@@ -436,7 +436,7 @@ fn turn_in_doubt_is_confirmed_by_the_next_one() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
-    let lease = registry.leases().next().unwrap().clone();
+    let lease = registry.entries().next().unwrap().lease.clone();
     let now = start + TTL / 10;
     registry.doubt(now, &|_| true);
     assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(1)]);
@@ -482,7 +482,7 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
     let due = registry.next();
-    let mut lease = registry.leases().next().unwrap().clone();
+    let mut lease = registry.entries().next().unwrap().lease.clone();
     let first = lease.clone();
     for handoff in 1..TURNS {
         let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
@@ -505,7 +505,7 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
-    let lease = registry.leases().next().unwrap().clone();
+    let lease = registry.entries().next().unwrap().lease.clone();
     let asked = registry.due(start + TTL / 3, MANY);
     assert_eq!(owner_ids(&asked), [owner_id(1)]);
     let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);

@@ -1,0 +1,134 @@
+//! What a memory client does for operators.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::backend::memory::Memory;
+use crate::backend::memory::lease_watch::LeaseWatch;
+use crate::backend::memory::pattern;
+use crate::backend::memory::store::inspection::Taken;
+use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
+use crate::background::clock::Clock;
+use crate::key::LockKey;
+use crate::lease::LossReason;
+use crate::lease::revoked_by::{RevocationNumber, RevokedBy};
+use crate::state::{HeldHere, LockState, Seen};
+
+/// How many lines of the audit are kept.
+const KEPT: usize = 10_000;
+
+/// The time for readers of the audit, who compare it with other clocks.
+#[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
+pub(crate) fn wall_clock() -> SystemTime {
+    SystemTime::now()
+}
+
+impl Memory {
+    /// A lock as it is now.
+    pub(crate) fn inspect(&self, key: &LockKey) -> LockState {
+        let now = Clock::Tokio.now();
+        self.store.decide(|store| store.look(key, now))
+    }
+
+    /// The next locks of a listing.
+    pub(crate) fn page(&self, listing: &Listing, cursor: &mut Cursor) -> Vec<LockState> {
+        let keys = cursor.nodes.get_or_insert_with(|| {
+            let matches = |key: &&str| pattern::matches(listing.keys.as_bytes(), key.as_bytes());
+            let mut keys: Vec<String> = self
+                .store
+                .lock()
+                .keys()
+                .filter(matches)
+                .map(str::to_owned)
+                .collect();
+            // The next one is the last.
+            keys.sort_by(|one, other| other.cmp(one));
+            keys
+        });
+        let count = usize::try_from(listing.count)
+            .unwrap_or(usize::MAX)
+            .min(keys.len());
+        let page = keys.split_off(keys.len() - count);
+        cursor.is_over = keys.is_empty();
+        let states = page.into_iter().rev().map(|key| self.inspect(&key.into()));
+        states.filter(LockState::is_held).collect()
+    }
+
+    /// Takes a lock from its holders.
+    pub(crate) fn revoke_seen(&self, key: &LockKey, seen: Seen, by: RevokedBy) -> RevokeReply {
+        let Some(token) = seen.token() else {
+            return RevokeReply::Changed;
+        };
+        let now = Clock::Tokio.now();
+        let taken = self
+            .store
+            .decide(|store| store.revoke(key.as_str(), token, now));
+        let (handles, is_handed_on) = match taken {
+            Taken::NotHeld => return RevokeReply::NotHeld,
+            Taken::Changed => return RevokeReply::Changed,
+            Taken::From {
+                handles,
+                is_handed_on,
+            } => (handles, is_handed_on),
+        };
+        // Without the mutex: subscribers run inside, and may ask for locks.
+        let reason = LossReason::Revoked(RevocationNumber::of(by));
+        for lease in handles.iter().filter_map(LeaseWatch::lease) {
+            lease.lose(reason);
+        }
+        match is_handed_on {
+            true => RevokeReply::HandedOn(None),
+            false => RevokeReply::Freed(None),
+        }
+    }
+
+    /// The locks that this client holds.
+    pub(crate) fn held(&self) -> Vec<HeldHere> {
+        let mut held: Vec<HeldHere> = Vec::new();
+        let mut seen = Vec::new();
+        let leases: Vec<_> = {
+            let store = self.store.lock();
+            let handles = store.handles_since();
+            handles
+                .filter_map(|(watch, since, waiting)| Some((watch.lease()?, since, waiting)))
+                .collect()
+        };
+        for (lease, since, waiting) in leases {
+            let is_known = seen.iter().any(|known| Arc::ptr_eq(known, &lease));
+            if is_known || !lease.is_delivered() || lease.is_over() {
+                continue;
+            }
+            held.push(HeldHere {
+                keys: lease.keys.iter().cloned().collect(),
+                function: lease.trace.function,
+                token: lease.token,
+                age: lease.now().since(since),
+                remaining: lease.remaining(),
+                waiting,
+            });
+            // One that holds several locks is there once for each.
+            if !lease.keys.is_one() {
+                seen.push(lease);
+            }
+        }
+        held
+    }
+
+    /// Appends a line to the audit.
+    pub(crate) fn append(&self, line: &Line) {
+        let mut audit = self.audit.lock();
+        if audit.len() == KEPT {
+            audit.pop_front();
+        }
+        let at = wall_clock();
+        audit.push_back(Line { at, ..line.clone() });
+    }
+
+    /// The lines of the audit that are no older than `since`.
+    pub(crate) fn lines(&self, since: Option<Duration>, cursor: &mut Cursor) -> Vec<Line> {
+        cursor.is_over = true;
+        let first = since.and_then(|since| wall_clock().checked_sub(since));
+        let is_new = |line: &&Line| first.is_none_or(|first| line.at >= first);
+        self.audit.lock().iter().filter(is_new).cloned().collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! Whether callers reach the store: a test may cut them off.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::background::panics::catch_panics;
+use crate::error::{LockError, LockErrorKind};
+
+/// Whether callers reach the store.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// How many tests' cuts there are.
+    cuts: AtomicUsize,
+    mended: Notify,
+}
+
+impl Reach {
+    pub(crate) fn cut(&self) {
+        self.cuts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Takes one cut back.
+    pub(crate) fn mend(&self) {
+        if self.cuts.fetch_sub(1, Ordering::SeqCst) == 1 {
+            catch_panics(|| self.mended.notify_waiters());
+        }
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cuts.load(Ordering::SeqCst) > 0
+    }
+
+    /// Completes when the last cut after this call is taken back. So a caller that finds the store cut after it does not
+    /// miss that.
+    pub(crate) fn mended(&self) -> Notified<'_> {
+        self.mended.notified()
+    }
+
+    /// Refuses a command while the store is cut.
+    pub(crate) fn check(&self) -> Result<(), LockError> {
+        match self.is_cut() {
+            true => Err(away()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The error of a command to a store that is not reached.
+pub(crate) fn away() -> LockError {
+    LockError::new(LockErrorKind::Unavailable).with_detail("the client is cut off by its test")
+}

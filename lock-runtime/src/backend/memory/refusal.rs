@@ -1,0 +1,28 @@
+//! Why a caller gave up.
+
+use crate::backend::memory::reach;
+use crate::backend::memory::store::request::Busy;
+use crate::background::moment::Moment;
+use crate::error::{LockError, LockErrorKind};
+
+/// Why a caller gave up.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    /// Others hold the lock, or queue for it.
+    Busy(Busy),
+    /// The store was not reached when the caller's wait was over.
+    Away,
+}
+
+impl Refusal {
+    /// The error of a caller that gives up `now`.
+    pub(crate) fn into_error(self, now: Moment) -> LockError {
+        let Refusal::Busy(held) = self else {
+            return reach::away();
+        };
+        let expires_at = Some(held.expires_at).filter(|&expires_at| expires_at < Moment::NEVER);
+        LockError::new(LockErrorKind::Busy)
+            .with_holder(held.holder.describe())
+            .with_retry_after(expires_at.map(|expires_at| expires_at.since(now)))
+    }
+}

@@ -1,0 +1,128 @@
+//! What a store says of its locks, and a lock that is taken from its holders.
+
+use super::{LockState, Store};
+use crate::backend::memory::store::decision::{Decision, Effects};
+use crate::background::moment::Moment;
+use crate::key::LockKey;
+use crate::lease::fencing_token::FencingToken;
+use crate::state::{self, HolderKind, Seen, Waiter};
+
+/// How many holders, and how many waiters, are shown.
+const MOST: usize = 128;
+
+/// What came of a revocation. `H` is the handle of a holder.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken<H> {
+    /// The lock was taken from holders with these handles.
+    From {
+        handles: Vec<H>,
+        is_handed_on: bool,
+    },
+    Changed,
+    NotHeld,
+}
+
+impl<H, W: Clone> Store<H, W> {
+    /// The keys of all locks that are or were held, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.locks.keys().map(String::as_str)
+    }
+
+    /// A lock as it is at `now`.
+    pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState, H, W> {
+        let effects = self.expire(key.as_str(), now);
+        let mut state = state::LockState::free(key.clone());
+        if let Some(lock) = self.locks.get(key.as_str()) {
+            lock.describe(&mut state, now);
+        }
+        effects.with(state)
+    }
+
+    /// The handles of all holders, since when they hold, and how many wait behind them.
+    pub(crate) fn handles_since(&self) -> impl Iterator<Item = (&H, Moment, usize)> {
+        let locks = self.locks.values();
+        locks.flat_map(|lock| {
+            let holders = lock.holders.each();
+            holders.filter_map(|(_, holder)| {
+                Some((holder.handle.as_ref()?, holder.at, lock.queue.len()))
+            })
+        })
+    }
+
+    /// Takes a lock from its holder, or from all that share it, if they have the token that an operator saw.
+    pub(crate) fn revoke(
+        &mut self,
+        key: &str,
+        seen: FencingToken,
+        now: Moment,
+    ) -> Decision<Taken<H>, H, W> {
+        let mut effects = self.expire(key, now);
+        let Some(lock) = self.locks.get_mut(key) else {
+            return effects.with(Taken::NotHeld);
+        };
+        let Some(token) = lock.holders.each().map(|(_, holder)| holder.token).next() else {
+            return effects.with(Taken::NotHeld);
+        };
+        if !seen.is_turn_of(token) {
+            return effects.with(Taken::Changed);
+        }
+        let owners: Vec<_> = lock
+            .holders
+            .each()
+            .map(|(_, holder)| holder.owner)
+            .collect();
+        let removed = owners
+            .into_iter()
+            .filter_map(|owner| lock.holders.remove(owner));
+        let handles = removed.filter_map(|holder| holder.handle).collect();
+        let is_handed_on = self.serve(key, now, &mut effects);
+        effects.with(Taken::From {
+            handles,
+            is_handed_on,
+        })
+    }
+
+    /// Admits waiters. Whether one of them has the lock.
+    fn serve(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) -> bool {
+        self.admit_waiters(key, now, effects);
+        self.locks
+            .get(key)
+            .is_some_and(|lock| !lock.holders.is_free())
+    }
+}
+
+impl<H, W> LockState<H, W> {
+    fn describe(&self, state: &mut state::LockState, now: Moment) {
+        let is_shared = self.holders.is_shared();
+        for (takes, holder) in self.holders.each() {
+            if state.holders.len() == MOST {
+                state.more_holders += 1;
+                continue;
+            }
+            let kind = match (is_shared, holder.is_resting) {
+                (true, _) => HolderKind::Share,
+                (false, true) => HolderKind::Resting,
+                (false, false) => HolderKind::Ours,
+            };
+            let is_endless = holder.expires_at == Moment::NEVER;
+            state.holders.push(state::Holder {
+                label: holder.label.to_string(),
+                token: Some(holder.token),
+                age: Some(now.since(holder.at)),
+                remaining: (!is_endless).then(|| holder.expires_at.since(now)),
+                kind,
+                takes,
+                seen: Some(Seen::Token(holder.token)),
+                other_tokens: Vec::new(),
+            });
+            state.last_token = state.last_token.max(Some(holder.token));
+        }
+        let waiters = self.queue.iter().take(MOST).map(|waiter| Waiter {
+            label: waiter.label.to_string(),
+            waiting: now.since(waiter.since),
+            last_seen: std::time::Duration::ZERO,
+        });
+        state.waiters = waiters.collect();
+        state.more_waiters = self.queue.len() - state.waiters.len();
+    }
+}

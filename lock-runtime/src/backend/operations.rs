@@ -1,0 +1,145 @@
+//! What a backend of whatever kind does for operators.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::backend::any::{AnyBackend, each};
+use crate::backend::memory::operations::wall_clock;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{
+    Cursor, Inspection as _, Line, Listing, RevokeOrder, RevokeReply,
+};
+use crate::backend::wire::notice::notice;
+use crate::error::LockError;
+use crate::key::{LockKey, RecordNames};
+use crate::lease::revoked_by::RevokedBy;
+use crate::state::{HeldHere, LockState, Seen, ServerAnswers};
+
+impl AnyBackend {
+    /// A round trip to the servers, which writes nothing.
+    pub(crate) async fn probe(&self) -> Result<(), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(_) => Ok(()),
+            Remote(remote) => remote.wire.probe().await.map_err(WireError::into_error)
+        )
+    }
+
+    /// A lock as it is, and the time of its server (µs).
+    pub(crate) async fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<(LockState, u64), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => {
+                let now = wall_clock().duration_since(UNIX_EPOCH).unwrap_or_default();
+                Ok((memory.inspect(key), u64::try_from(now.as_micros()).unwrap_or(0)))
+            },
+            Remote(remote) => remote.wire.inspect(key, names).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// The next locks of a listing. Dropped at any await, the cursor stays.
+    pub(crate) async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.page(listing, cursor)),
+            Remote(remote) => remote.wire.page(listing, cursor).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// Sends commands to each server. A memory client has none.
+    pub(crate) async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<ServerAnswers>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(_) => Ok(Vec::new()),
+            Remote(remote) => {
+                let asked = remote.wire.ask_servers(commands).await.map_err(WireError::into_error)?;
+                let servers = asked.into_iter().map(|(server, answers)| ServerAnswers {
+                    server,
+                    answers: answers.map_err(WireError::into_error),
+                });
+                Ok(servers.collect())
+            }
+        )
+    }
+
+    /// The locks that this client holds. Sends nothing.
+    pub(crate) fn held(&self) -> Vec<HeldHere> {
+        each!(self, backend => backend.held())
+    }
+
+    /// Takes a lock from its holder.
+    pub(crate) async fn revoke(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+        seen: Seen,
+        by: RevokedBy,
+    ) -> Result<RevokeReply, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.revoke_seen(key, seen, by)),
+            Remote(remote) => {
+                let notice = notice(&by.operation, &by.by, &by.reason);
+                let order = RevokeOrder { seen, notice };
+                remote.wire.revoke(names, &order).await.map_err(WireError::into_error)
+            }
+        )
+    }
+
+    /// The user as whom the client is logged in.
+    pub(crate) fn user(&self) -> &str {
+        each!(self,
+            Memory(_) => "",
+            Remote(remote) => remote.wire.user()
+        )
+    }
+
+    /// Appends a line to the audit of this name.
+    pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => {
+                memory.append(line);
+                Ok(())
+            },
+            Remote(remote) => remote.wire.append(stream, line).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// The next lines of the audit of this name. Dropped at any await, the cursor stays.
+    pub(crate) async fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<Line>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.lines(since, cursor)),
+            Remote(remote) => {
+                remote.wire.lines(stream, since, cursor).await.map_err(WireError::into_error)
+            }
+        )
+    }
+
+    /// Runs a task to its end, even if the caller goes away.
+    pub(crate) async fn run_to_end<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T, LockError>> + Send + 'static,
+    ) -> Result<T, LockError> {
+        each!(self,
+            Memory(_) => task.await,
+            Remote(remote) => remote.run_in_background(task).await?
+        )
+    }
+}

@@ -1,0 +1,116 @@
+//! Questions to the node that has a lock, wherever that is by then.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use redis::Value;
+
+use super::Cluster;
+use super::cluster_node::ClusterNode;
+use super::route::Route;
+use super::router::left;
+use crate::backend::redis::command::Argument;
+use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::redirect::Redirect;
+use crate::backend::redis::side_by_side::side_by_side;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::ServerReply;
+
+impl Cluster {
+    /// Asks the node of a slot, by commands that it carries out as one. While the slot moves, its keys are on two nodes:
+    /// then each command is carried out by itself, where its key is.
+    pub(in crate::backend::redis) async fn ask_together(
+        &self,
+        slot: u16,
+        commands: &[Command<'_>],
+    ) -> Result<Vec<Value>, WireError> {
+        let router = &self.router;
+        let until = router.until();
+        let mut route = Route::default();
+        loop {
+            let node = router.node_of(slot, until).await?;
+            let asking = self.ask_once(&node, commands, until);
+            let asked = router.unless_moved(slot, &node, until, asking).await;
+            let error = match asked.unwrap_or_else(|| Err(left(&node))) {
+                Ok(answers) => return Ok(answers),
+                Err(error) => error,
+            };
+            self.go_on(&mut route, slot, &node, error, until).await?;
+        }
+    }
+
+    /// Sends commands to each primary.
+    pub(in crate::backend::redis) async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<(String, ServerReply)>, WireError> {
+        let until = self.router.until();
+        self.router.refresh(until).await?;
+        let primaries = self.router.nodes.primaries()?;
+        let asking = primaries.iter().map(|node| node.ask_words(commands, until));
+        let asked = side_by_side(asking).await;
+        let names = primaries.iter().map(|node| node.name.to_string());
+        Ok(names.zip(asked).collect())
+    }
+
+    async fn ask_once(
+        &self,
+        node: &Arc<ClusterNode>,
+        commands: &[Command<'_>],
+        until: Instant,
+    ) -> Result<Vec<Value>, NodeError> {
+        match node.ask_together(commands, until).await {
+            Err(NodeError::Redirected(redirect)) if !redirect.is_moved => {
+                self.ask_both(node, &redirect, commands, until).await
+            }
+            asked => asked,
+        }
+    }
+
+    /// Asks the node that has a slot, and then the one to which the slot moves for what the first has no more. A key that
+    /// moves meanwhile is found: it is on the second when that is asked.
+    async fn ask_both(
+        &self,
+        node: &Arc<ClusterNode>,
+        redirect: &Redirect,
+        commands: &[Command<'_>],
+        until: Instant,
+    ) -> Result<Vec<Value>, NodeError> {
+        let Answers {
+            connection,
+            mut values,
+        } = node.ask_all(commands, until).await?;
+        let mut moved = Vec::new();
+        for (number, value) in values.iter().enumerate() {
+            match node.error_in(&connection, value) {
+                Some(NodeError::Redirected(redirect)) if !redirect.is_moved => moved.push(number),
+                None => {}
+                Some(_) if is_of_another_type(value) => {}
+                Some(error) => return Err(error),
+            }
+        }
+        if moved.is_empty() {
+            return Ok(values);
+        }
+        let to = self
+            .router
+            .nodes
+            .named(redirect, node)
+            .map_err(NodeError::Final)?;
+        // The permission to ask is for one command.
+        let permitted = moved
+            .iter()
+            .flat_map(|&number| [vec![Argument::Text("ASKING")], commands[number].clone()]);
+        let permitted: Vec<Command<'_>> = permitted.collect();
+        let answers = to.ask_all(&permitted, until).await?;
+        let of_commands = answers.values.into_iter().skip(1).step_by(2);
+        for (number, value) in moved.into_iter().zip(of_commands) {
+            match to.error_in(&answers.connection, &value) {
+                Some(error) if !is_of_another_type(&value) => return Err(error),
+                _ => values[number] = value,
+            }
+        }
+        Ok(values)
+    }
+}

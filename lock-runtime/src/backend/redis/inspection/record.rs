@@ -1,0 +1,257 @@
+//! The record of a lock, as one sees it who does not hold it.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record::{self, Grant, is_rested};
+use crate::state::{Holder, HolderKind, RecordHash, Seen};
+
+/// How far a token may be ahead of the clock without a surprise (µs): clients of a quorum guess a little ahead, and nodes
+/// take no guess that is further.
+const AHEAD: u64 = 1_000_000;
+
+/// The part of a record that is read. A foreign value may have megabytes.
+pub(in crate::backend::redis) const SHOWN: i64 = 512;
+
+/// The value under a lock's key, and what goes with it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::backend::redis) struct LockRecord {
+    /// `None` if the key holds another type.
+    pub(in crate::backend::redis) value: Option<Vec<u8>>,
+    /// The length of the whole value.
+    pub(in crate::backend::redis) length: u64,
+    /// As PTTL says it: −2 without a key, −1 without an expiry.
+    pub(in crate::backend::redis) left: i64,
+    /// The server's time (µs).
+    pub(in crate::backend::redis) now: u64,
+}
+
+/// How a lock is held.
+#[derive(Debug)]
+pub(in crate::backend::redis) enum Held {
+    Free,
+    /// By one holder, or by something that keeps callers out.
+    Alone(Holder),
+    /// By those in the record of shares; this stands for each of them.
+    Together(Holder),
+}
+
+impl LockRecord {
+    /// Reads the answers to TYPE or GETRANGE, to STRLEN and to PTTL. A record of another type has an error.
+    pub(in crate::backend::redis) fn new(
+        value: &Value,
+        length: &Value,
+        left: &Value,
+        now: u64,
+    ) -> LockRecord {
+        let left = match left {
+            Value::Int(left) => *left,
+            _ => -2,
+        };
+        let length = match length {
+            Value::Int(length) => u64::try_from(*length).unwrap_or(0),
+            _ => 0,
+        };
+        let value = match value {
+            Value::BulkString(value) => Some(value.clone()),
+            _ => None,
+        };
+        LockRecord {
+            value,
+            length,
+            left,
+            now,
+        }
+    }
+
+    pub(in crate::backend::redis) fn is_absent(&self) -> bool {
+        self.left == -2
+    }
+
+    pub(in crate::backend::redis) fn held(&self) -> Held {
+        if self.is_absent() {
+            return Held::Free;
+        }
+        let Some(value) = &self.value else {
+            return Held::Alone(self.holder(String::new(), HolderKind::OtherType, None));
+        };
+        match record::Holder::parse(value) {
+            record::Holder::Ours(label) => {
+                let kind = if is_rested(value) {
+                    HolderKind::Resting
+                } else {
+                    HolderKind::Ours
+                };
+                Held::Alone(self.of_grant(value, label, kind))
+            }
+            record::Holder::Shared(shared) => {
+                Held::Together(self.of_grant(value, shared.label, HolderKind::Share))
+            }
+            record::Holder::Foreign(_) | record::Holder::Redisson(_) => {
+                let seen = Seen::Record(self.hash());
+                Held::Alone(self.holder(String::new(), HolderKind::Foreign, Some(seen)))
+            }
+        }
+    }
+
+    /// Names the record without showing it.
+    pub(in crate::backend::redis) fn hash(&self) -> RecordHash {
+        let value = self.value.as_deref().unwrap_or_default();
+        RecordHash::of([value, &self.length.to_le_bytes()])
+    }
+
+    /// The token of a record of this crate.
+    pub(in crate::backend::redis) fn token(&self) -> Option<FencingToken> {
+        let value = self.value.as_ref()?;
+        match record::Holder::parse(value) {
+            record::Holder::Ours(_) | record::Holder::Shared(_) => token_of(value),
+            _ => None,
+        }
+    }
+
+    /// What tells the owners of a record apart: the owner's id, or the whole of a foreign value.
+    pub(in crate::backend::redis) fn owner(&self) -> Option<&[u8]> {
+        let value = self.value.as_deref().filter(|_| !self.is_absent())?;
+        match self.token() {
+            Some(_) => value.get(..OwnerId::LEN),
+            None => Some(value),
+        }
+    }
+
+    fn of_grant(&self, value: &[u8], label: String, kind: HolderKind) -> Holder {
+        let token = token_of(value);
+        let mut holder = self.holder(label, kind, token.map(Seen::Token));
+        holder.token = token;
+        holder.age = token
+            .and_then(|token| (self.now + AHEAD).checked_sub(token.get()))
+            .map(|age| Duration::from_micros(age.saturating_sub(AHEAD)));
+        holder
+    }
+
+    fn holder(&self, label: String, kind: HolderKind, seen: Option<Seen>) -> Holder {
+        Holder {
+            label,
+            token: None,
+            age: None,
+            remaining: u64::try_from(self.left).ok().map(Duration::from_millis),
+            kind,
+            takes: 1,
+            seen,
+            other_tokens: Vec::new(),
+        }
+    }
+}
+
+fn token_of(value: &[u8]) -> Option<FencingToken> {
+    let grant = value.get(OwnerId::LEN..OwnerId::LEN + 1 + FencingToken::DIGITS)?;
+    Some(Grant::parse(grant)?.token)
+}
+
+/// The server's time (µs), as TIME answers.
+pub(in crate::backend::redis) fn micros(time: &Value) -> Option<u64> {
+    let Value::Array(parts) = time else {
+        return None;
+    };
+    let number = |part: &Value| match part {
+        Value::BulkString(digits) => std::str::from_utf8(digits).ok()?.parse::<u64>().ok(),
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let (seconds, micros) = (number(parts.first()?)?, number(parts.get(1)?)?);
+    seconds.checked_mul(1_000_000)?.checked_add(micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_700_000_000_000_000;
+
+    fn record(value: &str, left: i64) -> LockRecord {
+        let length = Value::Int(value.len() as i64);
+        LockRecord::new(
+            &Value::BulkString(value.into()),
+            &length,
+            &Value::Int(left),
+            NOW,
+        )
+    }
+
+    fn alone(record: &LockRecord) -> Holder {
+        match record.held() {
+            Held::Alone(holder) => holder,
+            held => panic!("{held:?}"),
+        }
+    }
+
+    #[test]
+    fn age_is_the_time_since_the_token() {
+        let holder = alone(&record(
+            "abcdefghABCDEFGH012345+1699999999000000 api-7 ship",
+            700,
+        ));
+        assert_eq!(
+            (holder.label.as_str(), holder.kind),
+            ("api-7 ship", HolderKind::Ours)
+        );
+        assert_eq!(holder.age, Some(Duration::from_secs(1)));
+        assert_eq!(holder.remaining, Some(Duration::from_millis(700)));
+        let guessed = alone(&record("abcdefghABCDEFGH012345 1700000000000001 a", 700));
+        assert_eq!(guessed.age, Some(Duration::ZERO));
+        assert_eq!(guessed.token, Some(FencingToken::new(NOW + 1)));
+        let ahead = alone(&record("abcdefghABCDEFGH012345 1700000001000001 a", 700));
+        assert_eq!(ahead.age, None);
+    }
+
+    #[test]
+    fn record_of_another_program_is_named_and_not_shown() {
+        let foreign = record("secret-of-redis-py", -1);
+        let holder = alone(&foreign);
+        assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
+        assert!(!format!("{holder:?}").contains("secret"));
+        assert_eq!(holder.seen, Some(Seen::Record(foreign.hash())));
+        assert_ne!(foreign.hash(), record("secret-of-redis-pz", -1).hash());
+    }
+
+    #[test]
+    fn longer_value_with_the_same_beginning_has_another_name() {
+        let mut longer = record("secret", 1);
+        longer.length += 1;
+        assert_ne!(longer.hash(), record("secret", 1).hash());
+    }
+
+    #[test]
+    fn record_of_another_type_keeps_callers_out() {
+        let list = LockRecord::new(&Value::Nil, &Value::Nil, &Value::Int(-1), NOW);
+        let holder = alone(&list);
+        assert_eq!((holder.kind, holder.seen), (HolderKind::OtherType, None));
+    }
+
+    #[test]
+    fn lock_at_rest_and_a_shared_one_are_told_apart() {
+        let rested = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
+        assert_eq!(rested.kind, HolderKind::Resting);
+        let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
+        assert!(matches!(shared.held(), Held::Together(_)));
+    }
+
+    #[test]
+    fn absent_key_is_a_free_lock() {
+        assert!(matches!(record("", -2).held(), Held::Free));
+        assert!(
+            matches!(alone(&record("", 5)).kind, HolderKind::Foreign),
+            "an empty value is a record"
+        );
+    }
+
+    #[test]
+    fn time_is_read_in_microseconds() {
+        let text = |text: &str| Value::BulkString(text.into());
+        let time = Value::Array(vec![text("1700000000"), text("7")]);
+        assert_eq!(micros(&time), Some(NOW + 7));
+        assert_eq!(micros(&Value::Nil), None);
+    }
+}

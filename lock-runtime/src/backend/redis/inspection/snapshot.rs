@@ -1,0 +1,374 @@
+//! All records of one lock, as they were at one moment.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use super::record::{Held, LockRecord, SHOWN, micros};
+use crate::backend::redis::command::Argument;
+use crate::backend::redis::node::asking::{Command, is_of_another_type};
+use crate::backend::wire::error::WireError;
+use crate::key::{LockKey, RecordKind, RecordNames};
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
+use crate::lease::record::without_tag;
+use crate::state::{Holder, LockState, Waiter};
+
+/// How many waiters, and how many holders, are shown. `MAX_CHECKED` of `grant.lua`.
+const MOST: &str = "128";
+
+/// How long a waiter counts as alive after its last poll: `LIVE_US` of `grant.lua`.
+const LIVE_US: f64 = 6_000_000.0;
+
+/// The longest label that is shown, in bytes.
+const LONGEST_LABEL: usize = 512;
+
+/// The records of one lock.
+#[derive(Clone, Debug)]
+pub(in crate::backend::redis) struct Snapshot {
+    pub(in crate::backend::redis) record: LockRecord,
+    pub(in crate::backend::redis) fence: Option<FencingToken>,
+    /// The first entries of the queue, with their tickets.
+    entries: Vec<(Vec<u8>, f64)>,
+    /// All members of the queue, heartbeats included.
+    members: u64,
+    /// The first shares, with their expiries (µs).
+    shares: Vec<(Vec<u8>, f64)>,
+    /// All shares, and their sum.
+    share_members: u64,
+}
+
+/// A waiter, by what tells it from others.
+#[derive(Clone, Debug)]
+pub(in crate::backend::redis) struct Waiting {
+    pub(in crate::backend::redis) entry: Vec<u8>,
+    pub(in crate::backend::redis) waiter: Waiter,
+}
+
+impl Snapshot {
+    /// The commands, to be carried out as one.
+    pub(in crate::backend::redis) fn commands(names: &RecordNames) -> Vec<Command<'_>> {
+        let of = |record| Argument::Name(names.of(record));
+        let [lock, fence, queue, shares] = [
+            RecordKind::Lock,
+            RecordKind::Fence,
+            RecordKind::Queue,
+            RecordKind::Shares,
+        ]
+        .map(of);
+        let text = Argument::Text;
+        let from_zero = |set| {
+            let mut command = vec![
+                text("ZRANGEBYSCORE"),
+                set,
+                text("0"),
+                text("+inf"),
+                text("WITHSCORES"),
+            ];
+            command.extend(["LIMIT", "0", MOST].map(text));
+            command
+        };
+        vec![
+            vec![
+                text("GETRANGE"),
+                lock,
+                text("0"),
+                Argument::Number(SHOWN - 1),
+            ],
+            vec![text("STRLEN"), lock],
+            vec![text("PTTL"), lock],
+            vec![text("TIME")],
+            vec![text("GETRANGE"), fence, text("0"), text("31")],
+            vec![text("ZCARD"), queue],
+            from_zero(queue),
+            vec![text("ZCARD"), shares],
+            from_zero(shares),
+        ]
+    }
+
+    /// Reads the answers to the commands. Of a record with another type, nothing is known.
+    pub(in crate::backend::redis) fn parse(answers: &[Value]) -> Result<Snapshot, WireError> {
+        let [
+            value,
+            length,
+            left,
+            time,
+            fence,
+            members,
+            entries,
+            share_members,
+            shares,
+        ] = answers
+        else {
+            return Err(unknown());
+        };
+        // A command may have been refused for another reason, such as a right that was taken meanwhile: that the lock is free
+        // must not be concluded from it.
+        let mut errors = answers.iter().filter(|answer| !is_of_another_type(answer));
+        let refused = errors.find_map(|answer| match answer {
+            Value::ServerError(error) => Some(error.code().to_owned()),
+            _ => None,
+        });
+        if let Some(code) = refused {
+            return Err(WireError::refused(format!(
+                "the server refuses to show the lock: {code}"
+            )));
+        }
+        let now = micros(time).ok_or_else(unknown)?;
+        Ok(Snapshot {
+            record: LockRecord::new(value, length, left, now),
+            fence: token(fence),
+            entries: scored(entries),
+            members: count(members),
+            shares: scored(shares),
+            share_members: count(share_members),
+        })
+    }
+
+    /// The question when the waiters were last heard of; `None` without waiters.
+    pub(in crate::backend::redis) fn heartbeats<'a>(
+        &'a self,
+        names: &'a RecordNames,
+    ) -> Option<Command<'a>> {
+        let owners: Vec<_> = self.owners().map(Argument::Bytes).collect();
+        let queue = Argument::Name(names.of(RecordKind::Queue));
+        (!owners.is_empty()).then(|| [vec![Argument::Text("ZMSCORE"), queue], owners].concat())
+    }
+
+    fn owners(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries
+            .iter()
+            .filter_map(|(entry, _)| entry.get(..OwnerId::LEN))
+    }
+
+    /// The waiters, by the answer to [`heartbeats`](Snapshot::heartbeats). Those that have left since are not among them.
+    pub(in crate::backend::redis) fn waiting(&self, heartbeats: &Value) -> Vec<Waiting> {
+        let Value::Array(heartbeats) = heartbeats else {
+            return Vec::new();
+        };
+        let now = self.record.now as f64;
+        let since = |time: f64| Duration::from_micros((now - time).max(0.0) as u64);
+        let entries = self
+            .entries
+            .iter()
+            .filter(|(entry, _)| entry.len() >= OwnerId::LEN);
+        let waiting = entries
+            .zip(heartbeats)
+            .filter_map(|((entry, ticket), heartbeat)| {
+                let alive_until = -number(heartbeat)?;
+                let label = entry.get(OwnerId::LEN + 1..).unwrap_or_default();
+                let label = without_tag(label);
+                let label = &label[..label.len().min(LONGEST_LABEL)];
+                Some(Waiting {
+                    entry: entry.clone(),
+                    waiter: Waiter {
+                        label: String::from_utf8_lossy(label).into_owned(),
+                        waiting: since(*ticket),
+                        last_seen: since(alive_until - LIVE_US),
+                    },
+                })
+            });
+        waiting.collect()
+    }
+
+    /// How many waiters there are besides those that were asked for.
+    pub(in crate::backend::redis) fn more_waiters(&self) -> usize {
+        self.waiters().saturating_sub(self.entries.len())
+    }
+
+    /// How many waiters there are.
+    pub(in crate::backend::redis) fn waiters(&self) -> usize {
+        usize::try_from(self.members / 2).unwrap_or(usize::MAX)
+    }
+
+    /// The lock of this key, with these waiters.
+    pub(in crate::backend::redis) fn state(&self, key: LockKey, waiters: Vec<Waiter>) -> LockState {
+        let mut state = LockState::free(key);
+        match self.record.held() {
+            Held::Free => {}
+            Held::Alone(holder) => state.holders.push(holder),
+            Held::Together(holder) => {
+                state.holders = self.sharers(&holder);
+                // The sum is a member, too.
+                let all =
+                    usize::try_from(self.share_members.saturating_sub(1)).unwrap_or(usize::MAX);
+                state.more_holders = all.saturating_sub(self.shares.len());
+                if !state.is_held() {
+                    // The record of shares was lost, and the lock goes by its expiry.
+                    state.holders.push(holder);
+                }
+            }
+        }
+        state.waiters = waiters;
+        state.more_waiters = self.more_waiters();
+        state.last_token = self.fence;
+        state
+    }
+
+    /// Those that share the lock and have not lapsed.
+    fn sharers(&self, of_phase: &Holder) -> Vec<Holder> {
+        let now = self.record.now as f64;
+        let live = self.shares.iter().filter(|(_, expiry)| *expiry > now);
+        let sharers = live.map(|(member, expiry)| {
+            let take = member
+                .get(OwnerId::LEN + 1..)
+                .and_then(|take| std::str::from_utf8(take).ok());
+            Holder {
+                remaining: Some(Duration::from_micros((expiry - now) as u64)),
+                takes: take.and_then(|take| take.parse().ok()).unwrap_or(1),
+                ..of_phase.clone()
+            }
+        });
+        sharers.collect()
+    }
+}
+
+fn unknown() -> WireError {
+    WireError::refused("the server's answer about a lock is one that this version does not know")
+}
+
+/// A number of members; 0 for a record of another type.
+pub(in crate::backend::redis) fn count(value: &Value) -> u64 {
+    match value {
+        Value::Int(count) => u64::try_from(*count).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Double(number) => Some(*number),
+        Value::Int(number) => Some(*number as f64),
+        Value::BulkString(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+        _ => None,
+    }
+}
+
+fn token(value: &Value) -> Option<FencingToken> {
+    match value {
+        Value::BulkString(digits) => std::str::from_utf8(digits)
+            .ok()?
+            .parse()
+            .ok()
+            .map(FencingToken::new),
+        _ => None,
+    }
+}
+
+/// Members with their scores, which RESP3 has in pairs.
+fn scored(value: &Value) -> Vec<(Vec<u8>, f64)> {
+    let Value::Array(members) = value else {
+        return Vec::new();
+    };
+    let pair = |member: &Value| match member {
+        Value::Array(pair) => match &pair[..] {
+            [Value::BulkString(member), score] => Some((member.clone(), number(score)?)),
+            _ => None,
+        },
+        _ => None,
+    };
+    members.iter().filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::HolderKind;
+
+    const NOW: f64 = 1_700_000_000_000_000.0;
+
+    fn text(text: &str) -> Value {
+        Value::BulkString(text.into())
+    }
+
+    fn set(members: &[(&str, f64)]) -> Value {
+        let pair =
+            |&(member, score): &(&str, f64)| Value::Array(vec![text(member), Value::Double(score)]);
+        Value::Array(members.iter().map(pair).collect())
+    }
+
+    fn snapshot(value: &str, entries: Value, shares: Value) -> Snapshot {
+        let answers = [
+            text(value),
+            Value::Int(value.len() as i64),
+            Value::Int(500),
+            Value::Array(vec![text("1700000000"), text("0")]),
+            text("1699999999000016"),
+            Value::Int(4),
+            entries,
+            Value::Int(4),
+            shares,
+        ];
+        Snapshot::parse(&answers).unwrap()
+    }
+
+    const ONE: &str = "abcdefghABCDEFGH012345 1699999999000000 api-7 ship";
+
+    #[test]
+    fn waiters_are_shown_in_their_order_with_their_times() {
+        let entries = set(&[
+            ("bbbbbbbbABCDEFGH012345 api-8", NOW - 2e6),
+            ("ccccccccABCDEFGH012345 \u{1f}2/5\u{1f}api-9", NOW - 1e6),
+        ]);
+        let snapshot = snapshot(ONE, entries, Value::Array(vec![]));
+        let heartbeats = Value::Array(vec![Value::Double(-(NOW + 5.5e6)), Value::Nil]);
+        let waiting = snapshot.waiting(&heartbeats);
+        assert_eq!(waiting.len(), 1, "one has left");
+        let waiter = &waiting[0].waiter;
+        assert_eq!(waiter.label, "api-8");
+        assert_eq!(waiter.waiting, Duration::from_secs(2));
+        assert_eq!(waiter.last_seen, Duration::from_millis(500));
+        let heartbeats = Value::Array(vec![Value::Nil, Value::Double(-(NOW + 6e6))]);
+        assert_eq!(snapshot.waiting(&heartbeats)[0].waiter.label, "api-9");
+        assert_eq!(snapshot.more_waiters(), 0);
+    }
+
+    #[test]
+    fn refused_command_is_not_taken_for_a_free_lock() {
+        let error = |text: &[u8]| redis::parse_redis_value(text).unwrap();
+        let refused = |refusal: &[u8]| {
+            let mut answers = vec![error(refusal); 9];
+            answers[3] = Value::Array(vec![text("1700000000"), text("0")]);
+            Snapshot::parse(&answers).is_err()
+        };
+        assert!(refused(b"-NOPERM no permissions\r\n"));
+        assert!(
+            !refused(b"-WRONGTYPE another kind\r\n"),
+            "it is known to be there"
+        );
+    }
+
+    #[test]
+    fn lapsed_shares_are_no_holders() {
+        let shares = set(&[
+            ("aaaaaaaaABCDEFGH012345", NOW - 1.0),
+            ("bbbbbbbbABCDEFGH012345*3", NOW + 2e6),
+        ]);
+        let value = "shared1699999999000000 1699999999000000 shared: api-7";
+        let state = snapshot(value, set(&[]), shares).state("k".into(), Vec::new());
+        assert_eq!(state.holders.len(), 1);
+        let holder = &state.holders[0];
+        assert_eq!((holder.takes, holder.kind), (3, HolderKind::Share));
+        assert_eq!(holder.remaining, Some(Duration::from_secs(2)));
+        assert_eq!(state.more_holders, 1, "of 3 shares, 2 were read");
+    }
+
+    #[test]
+    fn shared_lock_without_its_shares_is_held_by_its_record() {
+        let value = "shared1699999999000000 1699999999000000 shared: api-7";
+        let mut snapshot = snapshot(value, set(&[]), Value::Array(vec![]));
+        snapshot.share_members = 0;
+        let state = snapshot.state("k".into(), Vec::new());
+        assert_eq!(state.holders[0].remaining, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn last_token_is_the_fences() {
+        let state = snapshot(ONE, set(&[]), set(&[])).state("k".into(), Vec::new());
+        assert_eq!(
+            state.last_token,
+            Some(FencingToken::new(1_699_999_999_000_016))
+        );
+        assert_eq!(state.waiting(), 2);
+    }
+}

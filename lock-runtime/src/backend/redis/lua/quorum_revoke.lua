@@ -1,0 +1,43 @@
+-- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV the first bytes of K's value, its length (0: any,
+-- those bytes are an owner), the token for the next owner, delay in ms, and a notice for the holder.
+-- Takes K from its holder on this node, as `end` does. A majority had this owner a moment ago.
+-- Answers 1 freed, 2 granted to the head of the queue. Otherwise nothing is written: 0 K is absent, -1 another owner has K.
+local record, length, notice = ARGV[1], tonumber(ARGV[2]), ARGV[5]
+local value = call('GET', K)
+if not value then
+  return 0
+end
+local is_seen = value:sub(1, #record) == record and (length == 0 or #value == length)
+if not is_seen then
+  return -1
+end
+
+local fence, failure = read_fence()
+if not fence then
+  return failure
+end
+local proposed
+proposed, failure = proposed_token('=' .. ARGV[3], ARGV[4])
+if not proposed then
+  return failure
+end
+local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED)
+local owner = owner_of(value)
+local head, removed = choose(waiters, nil, owner)
+
+-- The first write is one that a server out of memory allows. It then allows the rest of the script.
+call('PEXPIRE', K, CLAIM_MS)
+if head then
+  add_members(removed, head)
+  local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
+  grant(head, CLAIM_MS, mint(fence, proposed), remaining)
+else
+  if #removed > 0 then
+    call('ZREM', Q, unpack(removed))
+  end
+  -- Below the next token, which is above that of the holder, also if F was lost.
+  raise_fence(fence, proposed - TURNS)
+  call('DEL', K)
+end
+redis.pcall('PUBLISH', 'lock:' .. owner:sub(1, 8), '!' .. owner .. notice .. K)
+return head and 2 or 1

@@ -1,0 +1,153 @@
+//! Questions to one node: commands that are no scripts, sent together.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use redis::Value;
+
+use super::Node;
+use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::connection::{Connection, SendError};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::ServerReply;
+use crate::state::Answer;
+
+/// A command with its arguments.
+pub(in crate::backend::redis) type Command<'a> = Vec<Argument<'a>>;
+
+/// The answers to commands that were sent together, as the server gave them: each may be an error.
+pub(in crate::backend::redis) struct Answers {
+    pub(in crate::backend::redis) connection: Arc<Connection>,
+    pub(in crate::backend::redis) values: Vec<Value>,
+}
+
+/// Whether an answer is an error because the key holds another type than the command is for.
+pub(in crate::backend::redis) fn is_of_another_type(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(error) if error.code() == "WRONGTYPE")
+}
+
+/// Who can be asked about a record by commands that are carried out as one.
+pub(in crate::backend::redis) trait Ask: Sync {
+    /// The answers may be errors that concern the record, such as its type.
+    fn ask(
+        &self,
+        record: &str,
+        commands: &[Command<'_>],
+    ) -> impl Future<Output = Result<Vec<Value>, WireError>> + Send;
+}
+
+impl Ask for Node {
+    async fn ask(&self, _: &str, commands: &[Command<'_>]) -> Result<Vec<Value>, WireError> {
+        let asked = self.ask_together(commands, self.until()).await;
+        asked.map_err(NodeError::into_wire)
+    }
+}
+
+impl Node {
+    /// Sends commands, all at once. No other command of this client comes in between.
+    pub(in crate::backend::redis) async fn ask_all(
+        &self,
+        commands: &[Command<'_>],
+        until: Instant,
+    ) -> Result<Answers, NodeError> {
+        let write = |output: &mut Vec<u8>| {
+            for words in commands {
+                command::write(output, words);
+            }
+        };
+        let mut connection = self.connect(until).await?;
+        let mut unsent = 0;
+        loop {
+            let sent = self
+                .connection
+                .send_all(&connection, commands.len(), write, until);
+            match sent.await {
+                Ok(values) if values.len() == commands.len() => {
+                    return Ok(Answers { connection, values });
+                }
+                Ok(_) => {
+                    let error = WireError::unavailable("some answers are missing");
+                    return Err(NodeError::Final(error));
+                }
+                Err(SendError::Unsent) => connection = self.reconnect(&mut unsent, until).await?,
+                Err(error) => return Err(self.describe(error)),
+            }
+        }
+    }
+
+    /// Sends commands of any kind, for a person to read what is answered.
+    pub(in crate::backend::redis) async fn ask_words(
+        &self,
+        commands: &[Vec<String>],
+        until: Instant,
+    ) -> ServerReply {
+        let words = commands.iter().map(|words| words.iter());
+        let all: Vec<Command<'_>> = words
+            .map(|words| words.map(|word| Argument::Text(word)).collect())
+            .collect();
+        let asked = self.ask_all(&all, until).await;
+        let Answers { values, .. } = asked.map_err(NodeError::into_wire)?;
+        Ok(values.into_iter().map(answer).collect())
+    }
+
+    /// Sends commands that the server carries out as one. The answers may be errors that concern a record, such as its
+    /// type.
+    pub(in crate::backend::redis) async fn ask_together(
+        &self,
+        commands: &[Command<'_>],
+        until: Instant,
+    ) -> Result<Vec<Value>, NodeError> {
+        let mut all = vec![vec![Argument::Text("MULTI")]];
+        all.extend_from_slice(commands);
+        all.push(vec![Argument::Text("EXEC")]);
+        let Answers { connection, values } = self.ask_all(&all, until).await?;
+        // The first error is the cause of those after it.
+        let failed = values
+            .iter()
+            .find_map(|value| self.error_in(&connection, value));
+        match (failed, values.into_iter().next_back()) {
+            (Some(error), _) => Err(error),
+            (None, Some(Value::Array(answers))) if answers.len() == commands.len() => Ok(answers),
+            (None, _) => Err(NodeError::Final(WireError::refused(
+                "the server's answer to EXEC is unknown",
+            ))),
+        }
+    }
+
+    /// The error that an answer is, if it is one.
+    pub(in crate::backend::redis) fn error_in(
+        &self,
+        connection: &Connection,
+        value: &Value,
+    ) -> Option<NodeError> {
+        if !matches!(value, Value::ServerError(_)) {
+            return None;
+        }
+        let error = value.clone().extract_error().err()?;
+        let no_script = || NodeError::Final(WireError::unavailable("NOSCRIPT"));
+        Some(self.classify(connection, &error).unwrap_or_else(no_script))
+    }
+}
+
+fn answer(value: Value) -> Answer {
+    let list = |values: Vec<Value>| Answer::List(values.into_iter().map(answer).collect());
+    match value {
+        Value::Nil => Answer::Nil,
+        Value::Int(number) => Answer::Integer(number),
+        Value::BulkString(bytes) => Answer::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Answer::Text(text),
+        Value::Okay => Answer::Text("OK".to_owned()),
+        Value::Double(number) => Answer::Text(number.to_string()),
+        Value::Boolean(is_so) => Answer::Integer(i64::from(is_so)),
+        Value::Array(values) | Value::Set(values) => list(values),
+        Value::Map(pairs) => list(
+            pairs
+                .into_iter()
+                .flat_map(|(key, value)| [key, value])
+                .collect(),
+        ),
+        Value::ServerError(error) => Answer::Error(error.to_string()),
+        other => Answer::Error(format!("an answer of another kind: {other:?}")),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a wire to one server, or to a cluster, does for operators.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use super::audit;
+use super::inspection::snapshot::Snapshot;
+use super::node::asking::Ask;
+use super::node::{Purpose, ScriptCall};
+use super::redis_wire::RedisWire;
+use super::revoking::{self, Compared};
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{
+    Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
+};
+use crate::key::{LockKey, NameSet, RecordNames};
+use crate::state::{LockState, Seen};
+
+impl RedisWire {
+    async fn snapshot(&self, names: &RecordNames) -> Result<Snapshot, WireError> {
+        let commands = Snapshot::commands(names);
+        let answers = self.topology.ask(&names.lock, &commands).await?;
+        Snapshot::parse(&answers)
+    }
+}
+
+impl Inspection for RedisWire {
+    async fn probe(&self) -> Result<(), WireError> {
+        self.topology.ping().await
+    }
+
+    async fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<(LockState, u64), WireError> {
+        let snapshot = self.snapshot(names).await?;
+        let waiting = match snapshot.heartbeats(names) {
+            None => Vec::new(),
+            Some(question) => {
+                let answers = self.topology.ask(&names.lock, &[question]).await?;
+                snapshot.waiting(answers.first().unwrap_or(&Value::Nil))
+            }
+        };
+        let waiters = waiting.into_iter().map(|waiting| waiting.waiter).collect();
+        Ok((snapshot.state(key.clone(), waiters), snapshot.record.now))
+    }
+
+    async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, WireError> {
+        self.topology.page(listing, cursor).await
+    }
+
+    async fn revoke(
+        &self,
+        names: &RecordNames,
+        order: &RevokeOrder,
+    ) -> Result<RevokeReply, WireError> {
+        // The record of another program is compared byte by byte, and an operator has only its hash.
+        let snapshot = match order.seen {
+            Seen::Token(_) => None,
+            Seen::Record(_) => Some(self.snapshot(names).await?),
+        };
+        let record = snapshot.map(|snapshot| snapshot.record).unwrap_or_default();
+        let Some(compared) = Compared::of(order.seen, &record) else {
+            return Ok(match record.is_absent() {
+                true => RevokeReply::NotHeld,
+                false => RevokeReply::Changed,
+            });
+        };
+        let names = NameSet::from(names.clone());
+        let call = ScriptCall {
+            script: self.scripts.revoke(),
+            names: &names,
+            arguments: &compared.arguments(&order.notice),
+            holder: None,
+        };
+        let answered = self.topology.run(Purpose::End, &call, |_| {}).await?;
+        revoking::parse(&answered.answer)
+    }
+
+    async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<(String, ServerReply)>, WireError> {
+        self.topology.ask_servers(commands).await
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
+        audit::append(&self.topology, stream, line).await
+    }
+
+    async fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<Line>, WireError> {
+        let next = &cursor.position.cursor;
+        let (lines, next) = audit::lines(&self.topology, stream, since, next).await?;
+        cursor.is_over = next.is_none();
+        cursor.position.cursor = next.unwrap_or_default();
+        Ok(lines)
+    }
+}

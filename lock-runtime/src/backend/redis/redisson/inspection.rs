@@ -1,0 +1,285 @@
+//! What a wire with locks in Redisson's record does for operators.
+
+use std::time::{Duration, Instant};
+
+use redis::Value;
+
+use super::RedissonWire;
+use super::scripts::REVOKE;
+use crate::backend::redis::audit;
+use crate::backend::redis::command::Argument;
+use crate::backend::redis::inspection::record::micros;
+use crate::backend::redis::inspection::scan::{self, Found};
+use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
+use crate::backend::redis::node::{Purpose, ScriptCall};
+use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::revoking;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{
+    Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
+};
+use crate::key::{LockKey, NameSet, RecordKind, RecordNames};
+use crate::lease::record;
+use crate::state::{Holder, HolderKind, LockState, RecordHash, Seen};
+
+/// A record with more fields is counted, and not read. That of a lock has one, or one for each reader.
+const MOST_FIELDS: i64 = 128;
+
+/// The field in which Redisson says how a lock is shared.
+const MODE: &[u8] = b"mode";
+
+/// The fields of a record, with their values.
+type Fields = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// A record of Redisson's.
+struct HashRecord {
+    /// As TYPE says it.
+    kind: String,
+    /// As PTTL says it.
+    left: i64,
+    fields: Fields,
+    /// How many fields there are.
+    length: i64,
+}
+
+impl HashRecord {
+    /// The state of the lock; `None` if it is free.
+    fn state(&self, key: LockKey) -> Option<LockState> {
+        let remaining = u64::try_from(self.left).ok().map(Duration::from_millis);
+        let holder = |label: String, kind, seen| Holder {
+            label,
+            token: None,
+            age: None,
+            remaining,
+            kind,
+            takes: 1,
+            seen,
+            other_tokens: Vec::new(),
+        };
+        let mut state = LockState::free(key);
+        match self.kind.as_str() {
+            "none" => return None,
+            "hash" => {
+                let seen = (!self.fields.is_empty()).then(|| Seen::Record(self.hash()));
+                let owners = self.fields.iter().filter(|(field, _)| field != MODE);
+                let labels = owners.map(|(field, _)| record::Holder::parse_field(field).describe());
+                let holders = labels.map(|label| holder(label, HolderKind::Redisson, seen));
+                state.holders.extend(holders);
+                if self.fields.is_empty() {
+                    state.more_holders = usize::try_from(self.length).unwrap_or(0).max(1);
+                }
+            }
+            _ => state
+                .holders
+                .push(holder(String::new(), HolderKind::OtherType, None)),
+        }
+        Some(state)
+    }
+
+    /// Names the record without showing it.
+    fn hash(&self) -> RecordHash {
+        let parts = self
+            .fields
+            .iter()
+            .flat_map(|(field, value)| [&field[..], &value[..]]);
+        RecordHash::of(parts)
+    }
+}
+
+impl RedissonWire {
+    /// Sends commands, each of which is carried out by itself. An answer may be that a key has another type.
+    async fn ask_all(
+        &self,
+        commands: &[Command<'_>],
+        until: Instant,
+    ) -> Result<Vec<Value>, WireError> {
+        let node = &self.channels.node;
+        let asked = node.ask_all(commands, until).await;
+        let Answers { connection, values } = asked.map_err(NodeError::into_wire)?;
+        for value in &values {
+            match node.error_in(&connection, value) {
+                Some(error) if !is_of_another_type(value) => return Err(error.into_wire()),
+                _ => {}
+            }
+        }
+        Ok(values)
+    }
+
+    async fn records(&self, names: &[&RecordNames]) -> Result<Vec<HashRecord>, WireError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let until = self.channels.node.until();
+        let commands = names.iter().flat_map(|names| {
+            let lock = Argument::Name(names.of(RecordKind::Lock));
+            ["TYPE", "PTTL", "HLEN"].map(|word| vec![Argument::Text(word), lock])
+        });
+        let commands: Vec<Command<'_>> = commands.collect();
+        let answers = self.ask_all(&commands, until).await?;
+        let mut records: Vec<HashRecord> = answers.chunks_exact(3).map(first_look).collect();
+        let is_read = |record: &HashRecord| record.kind == "hash" && record.length <= MOST_FIELDS;
+        let wanted = names
+            .iter()
+            .zip(&records)
+            .filter(|(_, record)| is_read(record));
+        let commands: Vec<Command<'_>> = wanted
+            .map(|(names, _)| {
+                let lock = Argument::Name(names.of(RecordKind::Lock));
+                vec![Argument::Text("HGETALL"), lock]
+            })
+            .collect();
+        if commands.is_empty() {
+            return Ok(records);
+        }
+        let answers = self.ask_all(&commands, until).await?;
+        let wanted = records.iter_mut().filter(|record| is_read(record));
+        for (record, answer) in wanted.zip(&answers) {
+            record.fields = fields(answer);
+            if record.fields.is_empty() {
+                // It was released in between.
+                "none".clone_into(&mut record.kind);
+            }
+        }
+        Ok(records)
+    }
+}
+
+/// What is known of a record before its fields are read.
+fn first_look(answers: &[Value]) -> HashRecord {
+    let number = |value: &Value| match value {
+        Value::Int(number) => *number,
+        _ => 0,
+    };
+    HashRecord {
+        kind: match &answers[0] {
+            Value::SimpleString(kind) => kind.clone(),
+            _ => "none".to_owned(),
+        },
+        left: number(&answers[1]),
+        fields: Vec::new(),
+        length: number(&answers[2]),
+    }
+}
+
+/// The fields in the order of their names.
+fn fields(answer: &Value) -> Fields {
+    let text = |value: &Value| match value {
+        Value::BulkString(text) => Some(text.clone()),
+        _ => None,
+    };
+    let mut fields: Fields = match answer {
+        Value::Map(pairs) => pairs
+            .iter()
+            .filter_map(|(field, value)| text(field).zip(text(value)))
+            .collect(),
+        Value::Array(values) => values
+            .chunks_exact(2)
+            .filter_map(|pair| text(&pair[0]).zip(text(&pair[1])))
+            .collect(),
+        _ => Vec::new(),
+    };
+    fields.sort();
+    fields
+}
+
+impl Inspection for RedissonWire {
+    async fn probe(&self) -> Result<(), WireError> {
+        let node = &self.channels.node;
+        node.ping(node.until()).await.map_err(NodeError::into_wire)
+    }
+
+    /// Waiters are not known: they listen to a channel, and leave no record.
+    async fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<(LockState, u64), WireError> {
+        let records = self.records(&[names]).await?;
+        let time = [vec![Argument::Text("TIME")]];
+        let time = self
+            .channels
+            .node
+            .ask_together(&time, self.channels.node.until())
+            .await;
+        let time = time.map_err(NodeError::into_wire)?;
+        let now = time.first().and_then(micros).unwrap_or(0);
+        let state = records.first().and_then(|record| record.state(key.clone()));
+        Ok((state.unwrap_or_else(|| LockState::free(key.clone())), now))
+    }
+
+    async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, WireError> {
+        let node = &self.channels.node;
+        let found = scan::next(node, listing, &cursor.position, node.until()).await;
+        let (found, after) = found.map_err(NodeError::into_wire)?;
+        let names: Vec<&RecordNames> = found.iter().map(|found| &found.names).collect();
+        let records = self.records(&names).await?;
+        cursor.is_over = after.is_none();
+        cursor.position = after.unwrap_or_default();
+        let found = found.iter().zip(records);
+        Ok(found
+            .filter_map(|(Found { key, .. }, record)| record.state(key.clone()))
+            .collect())
+    }
+
+    async fn revoke(
+        &self,
+        names: &RecordNames,
+        order: &RevokeOrder,
+    ) -> Result<RevokeReply, WireError> {
+        let records = self.records(&[names]).await?;
+        let Some(record) = records.first().filter(|record| record.kind != "none") else {
+            return Ok(RevokeReply::NotHeld);
+        };
+        if record.fields.is_empty() || order.seen != Seen::Record(record.hash()) {
+            return Ok(RevokeReply::Changed);
+        }
+        let pairs = record
+            .fields
+            .iter()
+            .flat_map(|(field, value)| [field, value]);
+        let arguments: Vec<Argument<'_>> = pairs.map(|text| Argument::Bytes(text)).collect();
+        let names = NameSet::from(names.clone());
+        let call = ScriptCall {
+            script: &REVOKE,
+            names: &names,
+            arguments: &arguments,
+            holder: None,
+        };
+        let answered = self.run(Purpose::End, &call, |_| {}).await?;
+        revoking::parse(&answered.answer)
+    }
+
+    async fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<(String, ServerReply)>, WireError> {
+        let node = &self.channels.node;
+        let asked = node.ask_words(commands, node.until()).await;
+        Ok(vec![(String::new(), asked)])
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
+        audit::append(&self.channels.node, stream, line).await
+    }
+
+    async fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<Line>, WireError> {
+        let next = &cursor.position.cursor;
+        let (lines, next) = audit::lines(&self.channels.node, stream, since, next).await?;
+        cursor.is_over = next.is_none();
+        cursor.position.cursor = next.unwrap_or_default();
+        Ok(lines)
+    }
+}

@@ -1,0 +1,62 @@
+//! The script that takes a lock from its holder.
+
+use redis::Value;
+
+use super::command::Argument;
+use super::inspection::record::{Held, LockRecord};
+use super::scripts::unknown_answer;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::RevokeReply;
+use crate::lease::fencing_token::FencingToken;
+use crate::state::{HolderKind, Seen};
+
+/// What is compared with a lock's record before the lock is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared<'a> {
+    Token(FencingToken),
+    /// The first bytes of a value, and its length.
+    Whole(&'a [u8], u64),
+}
+
+impl<'a> Compared<'a> {
+    /// What is to be compared, if the record may be what an operator saw. A token is compared by the script alone.
+    pub(super) fn of(seen: Seen, record: &'a LockRecord) -> Option<Compared<'a>> {
+        match seen {
+            Seen::Token(token) => Some(Compared::Token(token)),
+            Seen::Record(hash) => {
+                let Held::Alone(holder) = record.held() else {
+                    return None;
+                };
+                let is_foreign = holder.kind == HolderKind::Foreign && hash == record.hash();
+                let value = record.value.as_deref().filter(|_| is_foreign)?;
+                Some(Compared::Whole(value, record.length))
+            }
+        }
+    }
+
+    /// The arguments of the script.
+    pub(super) fn arguments(self, notice: &'a str) -> [Argument<'a>; 4] {
+        let number = |number: u64| Argument::Number(i64::try_from(number).unwrap_or(i64::MAX));
+        let (token, value, length) = match self {
+            Compared::Token(token) => (token.get(), &b""[..], Argument::Number(-1)),
+            Compared::Whole(value, length) => (0, value, number(length)),
+        };
+        [
+            number(token),
+            Argument::Bytes(value),
+            length,
+            Argument::Text(notice),
+        ]
+    }
+}
+
+/// Parses the answer of a script that takes a lock away.
+pub(super) fn parse(answer: &Value) -> Result<RevokeReply, WireError> {
+    match answer {
+        Value::Int(1) => Ok(RevokeReply::Freed(None)),
+        Value::Int(2) => Ok(RevokeReply::HandedOn(None)),
+        Value::Int(0) => Ok(RevokeReply::NotHeld),
+        Value::Int(-1) => Ok(RevokeReply::Changed),
+        _ => Err(unknown_answer("revoke")),
+    }
+}

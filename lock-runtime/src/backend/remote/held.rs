@@ -1,0 +1,46 @@
+//! The locks that this client holds.
+
+use crate::backend::remote::context::Context;
+use crate::backend::wire::Wire;
+use crate::key::LockName;
+use crate::lease::Mode;
+use crate::state::HeldHere;
+
+impl<W: Wire> Context<W> {
+    /// The locks that callers of this client hold. Sends nothing.
+    pub(crate) fn held(&self) -> Vec<HeldHere> {
+        // In a forked child the locks are the parent's, and the mutex may be locked for ever.
+        if self.check_process().is_err() {
+            return Vec::new();
+        }
+        let now = self.now();
+        let (mut held, mut queues): (Vec<HeldHere>, Vec<(LockName, Mode)>) =
+            (Vec::new(), Vec::new());
+        {
+            let registry = self.registry();
+            let delivered = registry
+                .entries()
+                .filter(|entry| entry.lease.is_delivered());
+            for entry in delivered.filter(|entry| !entry.lease.is_over()) {
+                let lease = &entry.lease;
+                queues.push((entry.owner.names.first().lock.clone(), entry.owner.mode));
+                held.push(HeldHere {
+                    keys: lease.keys.iter().cloned().collect(),
+                    function: lease.trace.function,
+                    token: lease.token,
+                    age: now.since(entry.granted_at),
+                    remaining: lease.remaining(),
+                    waiting: 0,
+                });
+            }
+        }
+        // Not under the mutex of the leases, which is the second in order.
+        let local = self.queues();
+        for (held, (lock, mode)) in held.iter_mut().zip(queues) {
+            if mode.share().is_none() {
+                held.waiting = local.waiting(&lock);
+            }
+        }
+        held
+    }
+}

@@ -1,0 +1,137 @@
+//! Questions about locks that their wire's owner need not hold, and what an operator may do to them.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use crate::backend::wire::Wire;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::key::{LockKey, RecordNames};
+use crate::state::{Answer, AuditEntry, LockState, Seen};
+
+/// Which locks a listing is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Listing {
+    /// The prefix of the client's keys.
+    pub(crate) prefix: String,
+    /// What keys are compared with: a pattern of Redis.
+    pub(crate) keys: String,
+    /// The same for the names of locks, prefix included.
+    pub(crate) pattern: String,
+    /// How many keys a server looks at for each page, about.
+    pub(crate) count: u32,
+}
+
+/// How far a listing, or a reading of the audit, has come.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor {
+    /// The nodes that are still to be asked, the next one last. `None` before the first page.
+    pub(crate) nodes: Option<Vec<String>>,
+    /// How far the last of them was read.
+    pub(crate) position: Position,
+    /// What was shown already, where a lock may be found on several nodes: 128 bits of hash for each.
+    shown: HashSet<u128>,
+    hashers: [RandomState; 2],
+    /// How often slots had moved when the pass began.
+    pub(crate) moves: u64,
+    /// Signs were seen that keys move.
+    pub(crate) has_moved: bool,
+    /// How many passes have begun.
+    pub(crate) passes: u32,
+    /// Nodes of a quorum that did not answer.
+    pub(crate) away: usize,
+    pub(crate) is_over: bool,
+}
+
+impl Cursor {
+    /// Whether a lock was not shown before.
+    pub(crate) fn is_new(&mut self, key: &str) -> bool {
+        let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(key));
+        self.shown.insert(u128::from(high) << 64 | u128::from(low))
+    }
+}
+
+/// How far a node was read. A node's cursor means nothing to another server, which the next connection may lead to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Position {
+    pub(crate) connection: Option<ConnectionId>,
+    /// The server's cursor; empty at the beginning.
+    pub(crate) cursor: String,
+    pub(crate) restarts: u32,
+}
+
+/// A lock is to be taken from its holder.
+#[derive(Clone, Debug)]
+pub(crate) struct RevokeOrder {
+    pub(crate) seen: Seen,
+    /// What the holder is told: operation, operator and reason, as [`Notice`](super::notice::Notice) has them.
+    pub(crate) notice: String,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RevokeReply {
+    Freed(Option<usize>),
+    HandedOn(Option<usize>),
+    Changed,
+    NotHeld,
+}
+
+/// The answers of one server to some commands.
+pub(crate) type ServerReply = Result<Vec<Answer>, WireError>;
+
+/// A line of the audit, and where it is in its stream.
+pub(crate) type Line = AuditEntry;
+
+/// What a wire does for operators. Each is bounded by the command timeout, connecting included.
+pub(crate) trait Inspection: Wire {
+    /// A round trip to the servers, which writes nothing: to a majority of a quorum, to each primary of a cluster.
+    fn probe(&self) -> impl Future<Output = Result<(), WireError>> + Send;
+
+    /// The lock with these names, and the server's time (µs).
+    fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> impl Future<Output = Result<(LockState, u64), WireError>> + Send;
+
+    /// The next locks of a listing. The cursor moves once they are known.
+    fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> impl Future<Output = Result<Vec<LockState>, WireError>> + Send;
+
+    /// Takes a lock from its holder.
+    fn revoke(
+        &self,
+        names: &RecordNames,
+        order: &RevokeOrder,
+    ) -> impl Future<Output = Result<RevokeReply, WireError>> + Send;
+
+    /// Sends commands to each server. Each has its address, unless it is the only one.
+    fn ask_servers(
+        &self,
+        commands: &[Vec<String>],
+    ) -> impl Future<Output = Result<Vec<(String, ServerReply)>, WireError>> + Send;
+
+    /// The user as whom the client is logged in.
+    fn user(&self) -> &str;
+
+    /// Appends a line to the audit of this name.
+    fn append(
+        &self,
+        stream: &str,
+        line: &Line,
+    ) -> impl Future<Output = Result<(), WireError>> + Send;
+
+    /// The next lines of the audit of this name, of the last `since`, or of all time.
+    fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> impl Future<Output = Result<Vec<Line>, WireError>> + Send;
+}

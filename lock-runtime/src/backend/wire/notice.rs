@@ -1,0 +1,98 @@
+//! What the holder of a lock is told when the lock is taken from it.
+
+use crate::lease::owner_id::OwnerId;
+use crate::lease::revoked_by::RevokedBy;
+
+/// Begins a message about a revocation. No owner id contains it, so versions without revocations ignore the message.
+const MARK: u8 = b'!';
+
+/// Between the parts of a notice. None of them contains it.
+const SEPARATOR: char = '\u{1f}';
+
+/// The longest part that is kept, in bytes. Ours are shorter, but other clients may send the message.
+const LONGEST: usize = 512;
+
+/// The revocation of an owner, as its client is told.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    pub(crate) owner_id: OwnerId,
+    pub(crate) by: RevokedBy,
+}
+
+/// The text that the script sends on behind the owner: operation, operator and reason.
+pub(crate) fn notice(operation: &str, by: &str, reason: &str) -> String {
+    debug_assert!(![operation, by, reason].concat().contains(SEPARATOR));
+    format!("{SEPARATOR}{operation}{SEPARATOR}{by}{SEPARATOR}{reason}{SEPARATOR}")
+}
+
+/// Whether a message is about a revocation.
+pub(crate) fn is_notice(payload: &[u8]) -> bool {
+    payload.first() == Some(&MARK)
+}
+
+impl Notice {
+    /// Parses `! owner(22) notice`, which the name of the lock follows.
+    pub(crate) fn parse(payload: &[u8]) -> Option<Notice> {
+        let payload = payload.strip_prefix(&[MARK])?;
+        let owner_id = OwnerId::parse_prefix(payload)?;
+        let mut parts = payload
+            .get(OwnerId::LEN..)?
+            .split(|&byte| byte == SEPARATOR as u8);
+        // Nothing stands before the first separator.
+        let _ = parts.next().filter(|before| before.is_empty())?;
+        let mut part = || {
+            let part = parts.next()?;
+            Some(String::from_utf8_lossy(&part[..part.len().min(LONGEST)]).into_owned())
+        };
+        let by = RevokedBy {
+            operation: part()?,
+            by: part()?,
+            reason: part()?,
+        };
+        Some(Notice { owner_id, by })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: &str = "abcdefghABCDEFGH012345";
+
+    #[test]
+    fn notice_is_parsed_whatever_the_name_of_the_lock() {
+        let text = notice("0192", "ann@ops-1", "stuck import");
+        for lock in ["lock:order:42", "", "\u{1f}a\0b\n"] {
+            let payload = format!("!{OWNER}{text}{lock}");
+            let Notice { owner_id, by } = Notice::parse(payload.as_bytes()).unwrap();
+            assert_eq!(owner_id.as_str(), OWNER);
+            let parts = [&by.operation, &by.by, &by.reason].map(String::as_str);
+            assert_eq!(parts, ["0192", "ann@ops-1", "stuck import"], "{lock:?}");
+        }
+    }
+
+    #[test]
+    fn other_messages_are_no_notices() {
+        let text = notice("0192", "ann", "x");
+        for other in [
+            String::new(),
+            "!".to_owned(),
+            format!("{OWNER}{text}lock:k"),
+            format!("!{OWNER}lock:k"),
+            format!("!{OWNER}lock:k{text}"),
+            format!("!!{OWNER}{text}"),
+            format!("!{}{text}", &OWNER[1..]),
+        ] {
+            assert!(Notice::parse(other.as_bytes()).is_none(), "{other:?}");
+        }
+        let versions_before = OwnerId::parse_prefix(format!("!{OWNER}{text}").as_bytes());
+        assert!(versions_before.is_none());
+    }
+
+    #[test]
+    fn forged_reason_is_kept_in_part() {
+        let forged = format!("!{OWNER}{}", notice("0", "b", &"x".repeat(1 << 20)));
+        let kept = Notice::parse(forged.as_bytes()).unwrap();
+        assert_eq!(kept.by.reason.len(), LONGEST);
+    }
+}

@@ -1,0 +1,95 @@
+//! A reading of the audit.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backend::wire::inspection::Cursor;
+use crate::client::core::Core;
+use crate::error::LockError;
+use crate::key::LockKey;
+use crate::state::AuditEntry;
+
+/// What operators did to locks, oldest first; made by [`LockClient::audit`](crate::LockClient::audit).
+///
+/// The servers keep about the last 10 000 lines, two for each operation, in the stream `{lock:}:audit`, where `lock:` is
+/// the client's prefix. Lines of a quorum come node by node. A memory client keeps them in this process.
+#[must_use = "nothing is asked before `next`"]
+pub struct Audit {
+    core: Arc<Core>,
+    since: Option<Duration>,
+    key: Option<LockKey>,
+    cursor: Cursor,
+}
+
+impl Audit {
+    pub(super) fn new(core: Arc<Core>) -> Audit {
+        Audit {
+            core,
+            since: None,
+            key: None,
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Only lines that are no older than this, by the server's clock.
+    pub fn since(mut self, age: Duration) -> Audit {
+        self.since = Some(age);
+        self
+    }
+
+    /// Only lines about this lock.
+    pub fn key(mut self, key: impl Into<LockKey>) -> Audit {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// The next lines, at least one; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it loses nothing: the next call gives these lines.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError, inspect::Revocation};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let guard = client.lock("import").acquire().await?;
+    /// let revocation = Revocation::new("ann@ops-1", "stuck import");
+    /// client.revoke("import", guard.fencing_token(), revocation).await?;
+    ///
+    /// let lines = client.audit().key("import").next().await?.unwrap_or_default();
+    /// let outcomes: Vec<&str> = lines.iter().map(|line| line.outcome.as_str()).collect();
+    /// assert_eq!(outcomes, ["intended", "freed"]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn next(&mut self) -> Result<Option<Vec<AuditEntry>>, LockError> {
+        let stream = self.core.audit_stream();
+        while !self.cursor.is_over {
+            let backend = &self.core.backend;
+            let mut lines = backend.lines(&stream, self.since, &mut self.cursor).await?;
+            if let Some(key) = &self.key {
+                lines.retain(|line| line.key == *key);
+            }
+            if !lines.is_empty() {
+                return Ok(Some(lines));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audit")
+            .field("since", &self.since)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

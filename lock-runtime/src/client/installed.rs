@@ -1,0 +1,163 @@
+//! The client of every attribute that names no other: one for the process, and one for each future of a test.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::client::lock_client::LockClient;
+use crate::error::{LockError, LockErrorKind};
+
+static INSTALLED: OnceLock<LockClient> = OnceLock::new();
+
+/// Whether any future has ever had a client of its own. Calls of services read no thread-local.
+static IS_SCOPED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// The client of the future that is being polled on this thread.
+    static SCOPED: RefCell<Option<LockClient>> = const { RefCell::new(None) };
+}
+
+impl LockClient {
+    /// Makes this the client of every attribute in this process that names no other.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyInstalled` the second time.
+    pub fn install(&self) -> Result<(), LockError> {
+        INSTALLED
+            .set(self.clone())
+            .map_err(|_| LockError::new(LockErrorKind::AlreadyInstalled))
+    }
+
+    /// The client that was installed; inside of [`with_installed`](crate::testing::with_installed), the client of that.
+    ///
+    /// # Errors
+    ///
+    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees
+    /// would look just like one that all processes respect.
+    pub fn installed() -> Result<LockClient, LockError> {
+        if let Some(client) = scoped() {
+            return Ok(client);
+        }
+        INSTALLED
+            .get()
+            .cloned()
+            .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
+    }
+}
+
+fn scoped() -> Option<LockClient> {
+    // The thread that polls a scoped future sees what was stored when the future was made.
+    if !IS_SCOPED.load(Ordering::Relaxed) {
+        return None;
+    }
+    let client = SCOPED.try_with(|scoped| scoped.borrow().clone());
+    // In the last moments of a thread there is none.
+    client.ok().flatten()
+}
+
+/// Makes `client` the installed one for all that `future` calls, in place of that of the process, if there is one.
+///
+/// For tests of functions whose attribute names no client: tests of one program run at the same time, each with a client
+/// of its own. It takes part in no `install`. Any client will do, not only one in memory.
+///
+/// What the future calls, it calls while it is polled or dropped: async functions, synchronous ones, tasks of a `LocalSet`
+/// that it runs. A task or a thread that it *spawns* is polled elsewhere: wrap its future as well.
+///
+/// # Cancel safety
+///
+/// Dropping the returned future drops `future`, whose destructors still have the client.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{LockClient, LockError, distributed_lock, testing};
+///
+/// #[distributed_lock(key = "order:<id>")]
+/// async fn ship(id: u64) -> Result<u64, LockError> {
+///     Ok(id)
+/// }
+///
+/// // #[tokio::test]
+/// # #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), LockError> {
+///     let locks = LockClient::memory();
+///     testing::with_installed(&locks, async {
+///         assert_eq!(ship(42).await?, 42);
+///         let _elsewhere = testing::occupy(&locks, "order:43", "api-7")?;
+///         let task = tokio::spawn(testing::with_installed(&locks, ship(44)));
+///         assert_eq!(task.await.unwrap()?, 44);
+///         Ok(())
+///     })
+///     .await
+/// }
+/// ```
+pub fn with_installed<F: Future>(client: &LockClient, future: F) -> WithInstalled<F> {
+    IS_SCOPED.store(true, Ordering::Relaxed);
+    WithInstalled {
+        future: Some(future),
+        client: client.clone(),
+    }
+}
+
+pin_project! {
+    /// A future with an installed client of its own; see [`with_installed`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WithInstalled<F> {
+        #[pin]
+        future: Option<F>,
+        client: LockClient,
+    }
+
+    impl<F> PinnedDrop for WithInstalled<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _scope = Scope::of(this.client);
+            this.future.set(None);
+        }
+    }
+}
+
+impl<F: Future> Future for WithInstalled<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _scope = Scope::of(this.client);
+        let future = this.future.as_pin_mut();
+        future
+            .expect("the future is there until this is dropped")
+            .poll(cx)
+    }
+}
+
+/// Has a client be this thread's until this is dropped, also by a panic.
+struct Scope {
+    previous: Option<LockClient>,
+}
+
+impl Scope {
+    fn of(client: &LockClient) -> Scope {
+        Scope {
+            previous: exchange(Some(client.clone())),
+        }
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // The client is dropped here, where the cell is free again: it may be the last reference.
+        drop(exchange(self.previous.take()));
+    }
+}
+
+fn exchange(client: Option<LockClient>) -> Option<LockClient> {
+    let exchanged = SCOPED.try_with(|scoped| scoped.replace(client));
+    exchanged.ok().flatten()
+}

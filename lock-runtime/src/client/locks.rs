@@ -1,0 +1,132 @@
+//! A listing of the locks that are held.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::backend::wire::inspection::{Cursor, Listing};
+use crate::client::core::Core;
+use crate::error::LockError;
+use crate::state::LockState;
+
+/// How many keys a server looks at for each page, unless it is said.
+const PAGE: u32 = 250;
+
+/// The most keys for which a server may be asked at once: more than a millisecond of its time.
+const MAX_PAGE: u32 = 1_000;
+
+/// The locks that are held, page by page; made by [`LockClient::locks`](crate::LockClient::locks).
+///
+/// A lock that is held, by anyone, from the first call of [`next`](Locks::next) to the last is shown at least once. One that
+/// is acquired or released meanwhile may be. A lock may be shown twice: if its server rehashes its keys, if the connection
+/// is replaced, and in a cluster if its slot moves. If that happens twice to one slot during the listing, a lock may be
+/// missing. Locks of a quorum that a minority has are not held, and are left out.
+///
+/// The states of a listing have the holder, one of those that share a lock, and numbers of the others and of waiters.
+/// [`inspect`](crate::LockClient::inspect) says more of one lock.
+#[must_use = "nothing is asked before `next`"]
+pub struct Locks {
+    core: Arc<Core>,
+    keys: String,
+    page: u32,
+    cursor: Cursor,
+}
+
+impl Locks {
+    pub(super) fn new(core: Arc<Core>) -> Locks {
+        Locks {
+            core,
+            keys: "*".to_owned(),
+            page: PAGE,
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Only locks whose keys match a pattern of Redis, such as `order:*`: `*` is any text, `?` one byte, `[ab]` one of these,
+    /// and `\` takes the next byte literally. The client's prefix is not part of it. Begins anew.
+    pub fn matching(mut self, pattern: impl Into<String>) -> Locks {
+        self.keys = pattern.into();
+        self.cursor = Cursor::default();
+        self
+    }
+
+    /// At how many keys a server looks for each page, 1 to 1000. Default: 250, which takes it about a millisecond. A page
+    /// has about as many locks, or fewer if there are other keys on the server.
+    pub fn page(mut self, keys: u32) -> Locks {
+        self.page = keys.clamp(1, MAX_PAGE);
+        self
+    }
+
+    /// The next locks, at least one; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it loses nothing: the next call gives these locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let _held = client.lock("order:42").acquire().await?;
+    /// let mut locks = client.locks().matching("order:*");
+    /// let mut keys = Vec::new();
+    /// while let Some(page) = locks.next().await? {
+    ///     keys.extend(page.into_iter().map(|state| state.key));
+    /// }
+    /// assert_eq!(keys, ["order:42".into()]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn next(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
+        let prefix = self.core.options.prefix.clone();
+        let listing = Listing {
+            pattern: format!("{}{}", escaped(&prefix), self.keys),
+            prefix,
+            keys: self.keys.clone(),
+            count: self.page,
+        };
+        while !self.cursor.is_over {
+            let states = self.core.backend.page(&listing, &mut self.cursor).await?;
+            if !states.is_empty() {
+                return Ok(Some(states));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A text as a pattern that matches it alone.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        if matches!(letter, '*' | '?' | '[' | ']' | '^' | '-' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+impl fmt::Debug for Locks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locks")
+            .field("matching", &self.keys)
+            .field("page", &self.page)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_stands_for_itself_in_a_pattern() {
+        assert_eq!(escaped("lock:"), "lock:");
+        assert_eq!(escaped(r"a*b?[c]^d-e\"), r"a\*b\?\[c\]\^d\-e\\");
+    }
+}

@@ -1,0 +1,128 @@
+//! A revocation: the audit's line before it, the command, and the line after it.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use uuid::Builder;
+
+use crate::backend::wire::inspection::RevokeReply;
+use crate::background::random;
+use crate::client::core::Core;
+use crate::control::is_removed;
+use crate::error::LockError;
+use crate::key::LockKey;
+use crate::lease::revoked_by::RevokedBy;
+use crate::state::{
+    AuditEntry, Holder, INTENDED, LockState, Receipt, Revocation, Revoked, Seen, bounded,
+};
+
+/// The longest text in the audit, in bytes. Keys are as long, labels may come from other programs.
+const LONGEST: usize = 512;
+
+impl Core {
+    /// The name of the audit. It is in braces, so no name of a lock with this prefix is like it.
+    pub(super) fn audit_stream(&self) -> String {
+        format!("{{{}}}:audit", self.options.prefix)
+    }
+}
+
+/// Takes a lock from its holder.
+pub(super) async fn revoke(
+    core: Arc<Core>,
+    key: LockKey,
+    seen: Seen,
+    revocation: Revocation,
+) -> Result<Revoked, LockError> {
+    let names = core.names_of(&key)?;
+    let (state, now) = core.backend.inspect(&key, &names).await?;
+    let mut meant = holder(&state, seen);
+    if is_removed!("token_of_a_revocation") {
+        meant = state.holders.first().cloned();
+    }
+    let Some(holder) = meant else {
+        return Ok(not_done(state));
+    };
+    let operation = operation(now)?;
+    let by = RevokedBy {
+        operation: operation.clone(),
+        by: revocation.by().to_owned(),
+        reason: revocation.reason().to_owned(),
+    };
+    let mut line = AuditEntry {
+        operation: operation.clone(),
+        // The server says it.
+        at: UNIX_EPOCH,
+        by: by.by.clone(),
+        user: bounded(core.backend.user(), LONGEST),
+        action: "revoke".to_owned(),
+        key: key.clone(),
+        token: holder.token,
+        label: bounded(&holder.label, LONGEST),
+        reason: by.reason.clone(),
+        outcome: INTENDED.to_owned(),
+    };
+    let stream = core.audit_stream();
+    if revocation.is_audited() {
+        let written = core.backend.append(&stream, &line).await;
+        written.map_err(|error| error.with_detail_before("nothing was done"))?;
+    }
+    let reply = core.backend.revoke(&key, &names, seen, by).await;
+    line.outcome = match &reply {
+        Ok(RevokeReply::Freed(_)) => "freed".to_owned(),
+        Ok(RevokeReply::HandedOn(_)) => "handed_on".to_owned(),
+        Ok(RevokeReply::Changed) => "changed".to_owned(),
+        Ok(RevokeReply::NotHeld) => "not_held".to_owned(),
+        Err(error) => bounded(&format!("failed: {error}"), LONGEST),
+    };
+    let is_audited = revocation.is_audited() && core.backend.append(&stream, &line).await.is_ok();
+    let (is_handed_on, nodes) = match reply? {
+        RevokeReply::Freed(nodes) => (false, nodes),
+        RevokeReply::HandedOn(nodes) => (true, nodes),
+        RevokeReply::NotHeld => return Ok(Revoked::NotHeld),
+        RevokeReply::Changed => {
+            let (state, _) = core.backend.inspect(&key, &names).await?;
+            return Ok(not_done(state));
+        }
+    };
+    Ok(Revoked::Done(Receipt {
+        operation,
+        label: holder.label,
+        is_handed_on,
+        nodes,
+        is_audited,
+    }))
+}
+
+/// The holder that is meant, if it still has the lock.
+fn holder(state: &LockState, seen: Seen) -> Option<Holder> {
+    state.holders.iter().find(|holder| holder.is(seen)).cloned()
+}
+
+fn not_done(state: LockState) -> Revoked {
+    match state.is_held() {
+        true => Revoked::Changed(Box::new(state)),
+        false => Revoked::NotHeld,
+    }
+}
+
+/// The id of an operation at this time (µs): a UUID of version 7, so that ids are in the order of their times. The time is
+/// the server's, as in the audit.
+fn operation(now: u64) -> Result<String, LockError> {
+    let uuid = Builder::from_unix_timestamp_millis(now / 1_000, &random::bytes()?).into_uuid();
+    Ok(uuid.hyphenated().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_in_the_order_of_their_times() {
+        let ids: Vec<String> = (1..100)
+            .map(|second| operation(second * 1_000_000).unwrap())
+            .collect();
+        assert!(ids.is_sorted());
+        assert_eq!(&ids[0][14..15], "7", "{}", ids[0]);
+        assert_eq!(ids[0].len(), 36);
+    }
+}

@@ -1,0 +1,24 @@
+//! A lock that this process holds.
+
+use std::time::Duration;
+
+use crate::FencingToken;
+use crate::key::LockKey;
+
+/// A lock that a client of this process holds, as the client knows it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HeldHere {
+    /// The keys of the locks that are held together, mostly one, without the client's prefix.
+    pub keys: Vec<LockKey>,
+    /// The function with the attribute; empty for a lock that was taken by hand.
+    pub function: &'static str,
+    /// The fencing token.
+    pub token: FencingToken,
+    /// How long this process has had the lock. Its callers may have handed it on meanwhile.
+    pub age: Duration,
+    /// What is left of the lease, which is renewed.
+    pub remaining: Duration,
+    /// How many callers of this client wait behind the holder. Readers and permits wait on the server instead.
+    pub waiting: usize,
+}

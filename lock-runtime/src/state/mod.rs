@@ -1,0 +1,26 @@
+//! What can be known of a lock without holding it, as plain data.
+//!
+//! Backends make these values, and callers of [`inspect`](crate::inspect) read them. None of them has an owner id, which
+//! is what releases a lock.
+
+mod audit_entry;
+mod held_here;
+mod holder;
+mod lock_state;
+mod revocation;
+mod revoked;
+mod seen;
+mod server_answers;
+mod waiter;
+
+pub use audit_entry::AuditEntry;
+pub(crate) use audit_entry::INTENDED;
+pub use held_here::HeldHere;
+pub use holder::{Holder, HolderKind};
+pub use lock_state::{LockState, Votes};
+pub use revocation::Revocation;
+pub(crate) use revocation::bounded;
+pub use revoked::{Receipt, Revoked};
+pub use seen::{ParseSeenError, RecordHash, Seen};
+pub use server_answers::{Answer, ServerAnswers};
+pub use waiter::Waiter;

@@ -1,0 +1,84 @@
+//! Who takes a lock from its holder, and why.
+
+/// The longest text of an operator, in bytes.
+const LONGEST_BY: usize = 128;
+
+/// The longest reason, in bytes.
+const LONGEST_REASON: usize = 256;
+
+/// Who takes a lock from its holder, and why. The holder and the audit get both.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::inspect::Revocation;
+///
+/// let revocation = Revocation::new("ann@ops-1", "stuck import");
+/// assert_eq!(revocation.by(), "ann@ops-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revocation {
+    by: String,
+    reason: String,
+    is_audited: bool,
+}
+
+impl Revocation {
+    /// A revocation by an operator, such as `user@host`, for a reason.
+    ///
+    /// The first is cut to 128 bytes, the second to 256. Control characters become spaces.
+    pub fn new(by: impl AsRef<str>, reason: impl AsRef<str>) -> Revocation {
+        Revocation {
+            by: bounded(by.as_ref(), LONGEST_BY),
+            reason: bounded(reason.as_ref(), LONGEST_REASON),
+            is_audited: true,
+        }
+    }
+
+    /// Revokes without a word in the audit. By default a revocation that cannot be written there is not carried out.
+    #[must_use]
+    pub fn without_audit(mut self) -> Revocation {
+        self.is_audited = false;
+        self
+    }
+
+    /// The operator.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// The reason.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    pub(crate) fn is_audited(&self) -> bool {
+        self.is_audited
+    }
+}
+
+/// The first bytes of a text, up to a character's end, on one line.
+pub(crate) fn bounded(text: &str, most: usize) -> String {
+    let mut kept = String::new();
+    for letter in text.chars() {
+        let letter = if letter.is_control() { ' ' } else { letter };
+        if kept.len() + letter.len_utf8() > most {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_at_a_characters_end_and_stay_on_one_line() {
+        let revocation = Revocation::new("é".repeat(100), "a\u{1f}b\nc");
+        assert_eq!(revocation.by(), "é".repeat(64));
+        assert_eq!(revocation.reason(), "a b c");
+        assert_eq!(bounded("xé", 2), "x");
+    }
+}

@@ -1,0 +1,188 @@
+//! By what an operator names the holder that a revocation is for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::FencingToken;
+
+/// Before the hash of a record, as a text.
+const RECORD: &str = "record:";
+
+/// The holder as an operator saw it. A revocation does nothing if the lock has another one by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Seen {
+    /// The token of a holder of this crate, or of a turn of it.
+    Token(FencingToken),
+    /// The record of another program, which has no token.
+    Record(RecordHash),
+}
+
+impl From<FencingToken> for Seen {
+    fn from(token: FencingToken) -> Seen {
+        Seen::Token(token)
+    }
+}
+
+impl From<RecordHash> for Seen {
+    fn from(hash: RecordHash) -> Seen {
+        Seen::Record(hash)
+    }
+}
+
+/// The token as a number, or `record:` and the hash.
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seen::Token(token) => write!(f, "{}", token.get()),
+            Seen::Record(hash) => write!(f, "{RECORD}{hash}"),
+        }
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes: an operator may have it from another process.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::inspect::Seen;
+///
+/// let seen: Seen = "1700000000000016".parse()?;
+/// assert_eq!(seen.to_string(), "1700000000000016");
+/// assert!("order:42".parse::<Seen>().is_err());
+/// # Ok::<(), lock_runtime::inspect::ParseSeenError>(())
+/// ```
+impl FromStr for Seen {
+    type Err = ParseSeenError;
+
+    fn from_str(text: &str) -> Result<Seen, ParseSeenError> {
+        if let Some(hash) = text.strip_prefix(RECORD) {
+            return hash.parse().map(Seen::Record);
+        }
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|_| is_plain);
+        let token = number.map(FencingToken::new).map(Seen::Token);
+        token.ok_or(ParseSeenError)
+    }
+}
+
+impl Seen {
+    pub(crate) fn token(self) -> Option<FencingToken> {
+        match self {
+            Seen::Token(token) => Some(token),
+            Seen::Record(_) => None,
+        }
+    }
+}
+
+/// Distinguishes the records of another program. The record itself is not shown, since it releases the lock.
+///
+/// Its text is sixteen hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordHash(u64);
+
+impl RecordHash {
+    /// FNV-1a, which is the same in every process and version: an operator may have got it from another one. The server
+    /// compares the whole record after that.
+    pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> RecordHash {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        for part in parts {
+            (part.len() as u64)
+                .to_le_bytes()
+                .into_iter()
+                .for_each(&mut add);
+            part.iter().copied().for_each(&mut add);
+        }
+        RecordHash(hash)
+    }
+}
+
+impl fmt::Display for RecordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The text does not name a holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParseSeenError;
+
+impl fmt::Display for ParseSeenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a holder is named by its token, or by `record:` and sixteen hexadecimal digits",
+        )
+    }
+}
+
+impl std::error::Error for ParseSeenError {}
+
+impl FromStr for RecordHash {
+    type Err = ParseSeenError;
+
+    fn from_str(text: &str) -> Result<RecordHash, ParseSeenError> {
+        let is_plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(text, 16).ok().filter(|_| is_plain);
+        number.map(RecordHash).ok_or(ParseSeenError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_is_read_from_its_own_text() {
+        let hash = RecordHash::of([&b"a"[..], b"bc"]);
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        for wrong in [
+            "",
+            "12",
+            "+123456789012345",
+            "12345678901234567",
+            "g234567890123456",
+        ] {
+            assert_eq!(wrong.parse::<RecordHash>(), Err(ParseSeenError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn holder_is_read_from_its_own_text() {
+        let token = Seen::Token(FencingToken::new(17));
+        let record = Seen::Record(RecordHash::of([&b"a"[..]]));
+        for seen in [token, record] {
+            assert_eq!(seen.to_string().parse(), Ok(seen));
+        }
+        assert_eq!("0000000000000017".parse(), Ok(token));
+        for wrong in [
+            "",
+            "+17",
+            "17 ",
+            "-1",
+            "record:",
+            "99999999999999999999",
+            "17x",
+        ] {
+            assert_eq!(wrong.parse::<Seen>(), Err(ParseSeenError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn records_are_told_apart_by_where_their_parts_end() {
+        assert_ne!(
+            RecordHash::of([&b"a"[..], b"bc"]),
+            RecordHash::of([&b"ab"[..], b"c"])
+        );
+        assert_ne!(RecordHash::of([&b""[..]]), RecordHash::of([]));
+    }
+
+    #[test]
+    fn hash_stays_the_same_from_version_to_version() {
+        assert_eq!(
+            RecordHash::of([&b"foreign"[..]]).to_string(),
+            "43f0c54d78468f82"
+        );
+    }
+}
