@@ -16,7 +16,8 @@ impl AuditedRun<'_> {
             Command::Acquire { .. }
             | Command::Renew { .. }
             | Command::ShareAcquire { .. }
-            | Command::ShareRenew { .. } => None,
+            | Command::ShareRenew { .. }
+            | Command::Revoke { .. } => None,
         }
     }
 

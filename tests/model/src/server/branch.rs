@@ -122,6 +122,13 @@ branches! {
     ShareEndFreesALock
     ShareEndFrees
     ShareEndLeavesOthers
+    RevokeOfASpoiledLock
+    RevokeBesideASpoiledRecord
+    RevokeOfNothing
+    RevokeOfAnothers
+    RevokeRaisesTheFence
+    RevokeServes
+    RevokeFrees
     ;
     KeysOfASpoiledLock
     KeysWithASpoiledFence

@@ -142,7 +142,7 @@ impl Keys<'_> {
     fn on<T>(&mut self, number: usize, part: impl FnOnce(&mut Script<'_>) -> T) -> T {
         let mut script = Script::new(&mut self.locks[number], self.rules, self.site);
         let outcome = part(&mut script);
-        let (announced, taken) = script.traces();
+        let (announced, _, taken) = script.traces();
         let announced = announced.into_iter().map(|owner| (number, owner));
         self.announced.extend(announced);
         self.taken.add(taken);

@@ -9,6 +9,7 @@ mod branch;
 mod grant;
 mod keys;
 mod phase;
+mod revoke;
 mod script;
 mod share_acquire;
 mod share_end;
@@ -274,6 +275,11 @@ pub enum Command {
         /// What it asked for; `None` is the whole lock.
         share: Option<Share>,
     },
+    /// Takes the lock from its holder, or from all that share it.
+    Revoke {
+        /// The token that the operator saw.
+        seen: Token,
+    },
 }
 
 /// What a script answers.
@@ -372,6 +378,8 @@ pub struct Run {
     pub answer: Answer,
     /// The owners that were announced, in order: of a grant, or of the first waiter behind a holder.
     pub announced: Vec<OwnerId>,
+    /// The owners that were told that their lock was taken away.
+    pub told: Vec<OwnerId>,
     /// The branches that the run took.
     pub taken: Taken,
 }
@@ -387,11 +395,10 @@ impl Records {
             {
                 Answer::Unavailable
             }
-            (Command::ShareAcquire { .. } | Command::ShareEnd { .. }, Mode::Migrating)
-                if !script.has_all_keys() || script.records.shares.is_none() =>
-            {
-                Answer::Unavailable
-            }
+            (
+                Command::ShareAcquire { .. } | Command::ShareEnd { .. } | Command::Revoke { .. },
+                Mode::Migrating,
+            ) if !script.has_all_keys() || script.records.shares.is_none() => Answer::Unavailable,
             (Command::ShareRenew { .. } | Command::ShareRelease { .. }, Mode::Migrating)
                 if script.records.lock.is_some() != script.records.shares.is_some() =>
             {
@@ -415,11 +422,13 @@ impl Records {
             (Command::ShareRenew { owner, take, ttl }, _) => script.share_renew(owner, take, ttl),
             (Command::ShareRelease { owner, take }, _) => script.share_release(owner, take),
             (Command::ShareEnd { owner, share }, _) => script.share_end(owner, share),
+            (Command::Revoke { seen }, _) => script.revoke(seen),
         };
-        let (announced, taken) = script.traces();
+        let (announced, told, taken) = script.traces();
         Run {
             answer,
             announced,
+            told,
             taken,
         }
     }

@@ -12,6 +12,8 @@ pub(super) struct Script<'a> {
     pub(super) rules: &'a Rules,
     pub(super) site: &'a Site,
     pub(super) announced: Vec<OwnerId>,
+    /// Those that were told that their lock was taken away.
+    pub(super) told: Vec<OwnerId>,
     pub(super) taken: Taken,
 }
 
@@ -22,13 +24,14 @@ impl<'a> Script<'a> {
             rules,
             site,
             announced: Vec::new(),
+            told: Vec::new(),
             taken: Taken::default(),
         }
     }
 
-    /// The owners that were announced, and the branches that were taken.
-    pub(super) fn traces(self) -> (Vec<OwnerId>, Taken) {
-        (self.announced, self.taken)
+    /// The owners that were announced, those that were told of a revocation, and the branches that were taken.
+    pub(super) fn traces(self) -> (Vec<OwnerId>, Vec<OwnerId>, Taken) {
+        (self.announced, self.told, self.taken)
     }
 
     pub(super) fn has_all_keys(&self) -> bool {

@@ -1,0 +1,81 @@
+//! The lock that an operator takes from its holder, as in `revoke.lua`.
+
+use super::phase::Room;
+use super::script::Script;
+use super::{Answer, Branch, Fence, OwnerId, Queue, Refusal, Shares, Token, Value};
+
+impl Script<'_> {
+    pub(super) fn revoke(&mut self, seen: Token) -> Answer {
+        if self.is_lock_wrong() {
+            return self.refuse(Branch::RevokeOfASpoiledLock, Refusal::WrongType);
+        }
+        let is_phase = self.is_phase();
+        if is_phase && self.records.shares == Some(Shares::WrongType) {
+            return self.refuse(Branch::RevokeBesideASpoiledRecord, Refusal::WrongType);
+        }
+        let (token, holder) = match self.records.lock.map(|lock| lock.value) {
+            None => return self.answer(Branch::RevokeOfNothing, Answer::Code(0)),
+            Some(Value::Ours { token, owner, .. }) => (token, owner),
+            Some(_) => return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1)),
+        };
+        if seen < token || seen >= token + self.rules.turns {
+            return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1));
+        }
+        let refusal = match self.records.fence {
+            Some(Fence::Text) => Some(Refusal::BadFence),
+            Some(Fence::WrongType) => Some(Refusal::WrongType),
+            _ => None,
+        };
+        let is_queue_wrong = self.records.queue == Queue::WrongType;
+        let is_shares_wrong = self.records.shares == Some(Shares::WrongType);
+        let is_wrong = is_queue_wrong || is_shares_wrong;
+        if let Some(refusal) = refusal.or(is_wrong.then_some(Refusal::WrongType)) {
+            return self.refuse(Branch::RevokeBesideASpoiledRecord, refusal);
+        }
+        let told = self.holders(holder);
+        let ended = (!is_phase).then_some(holder);
+        let walked = self.walk(Room::Free, None, ended, self.rules.shares.window);
+        if token > self.token() {
+            self.taken.insert(Branch::RevokeRaisesTheFence);
+            self.set_fence(token);
+        }
+        let serves = if let Some(head) = walked.head {
+            self.drop_entries(&walked.gone);
+            self.records.shares = None;
+            self.grant(head, self.rules.claim);
+            true
+        } else if !walked.shares.is_empty() {
+            let token = self.new_token();
+            if let Err(answer) = self.settle(&walked, &[], Some(token), None) {
+                return answer;
+            }
+            true
+        } else {
+            self.drop_entries(&walked.gone);
+            (self.records.lock, self.records.shares) = (None, None);
+            false
+        };
+        self.told.extend(told);
+        match serves {
+            true => self.answer(Branch::RevokeServes, Answer::Code(2)),
+            false => self.answer(Branch::RevokeFrees, Answer::Code(1)),
+        }
+    }
+
+    /// Those that hold the lock and listen.
+    fn holders(&self, holder: OwnerId) -> Vec<OwnerId> {
+        let mut holders: Vec<OwnerId> = match holder {
+            OwnerId::PHASE => {
+                let live = self
+                    .records
+                    .members()
+                    .iter()
+                    .filter(|member| member.is_live());
+                live.map(|member| member.owner).collect()
+            }
+            owner => vec![owner],
+        };
+        holders.retain(|&owner| self.site.has_receiver(owner));
+        holders
+    }
+}
