@@ -37,6 +37,50 @@ pub const RIGHTS: &[&str] = &[
     "+zremrangebyscore",
 ];
 
+/// The minimal permissions of a user who looks at locks and changes nothing. The page prints them as well.
+pub const VIEWER_RIGHTS: &[&str] = &[
+    "~lock:*",
+    "~{lock:*",
+    "resetchannels",
+    "&lock:*",
+    "+ping",
+    "+subscribe",
+    "+multi",
+    "+exec",
+    "+time",
+    "+getrange",
+    "+strlen",
+    "+pttl",
+    "+zcard",
+    "+zrangebyscore",
+    "+zmscore",
+    "+scan",
+    "+xrange",
+];
+
+/// What a user needs as well who takes locks from their holders.
+pub const OPERATOR_RIGHTS: &[&str] = &[
+    "+evalsha",
+    "+eval",
+    "+get",
+    "+set",
+    "+del",
+    "+pexpire",
+    "+pexpireat",
+    "+publish",
+    "+zadd",
+    "+zrem",
+    "+zscore",
+    "+zrevrange",
+    "+zremrangebyscore",
+    "+xadd",
+];
+
+/// What an operator needs beside the permissions of a client whose locks are in Redisson's record.
+pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &[
+    "~{lock:*", "+multi", "+exec", "+scan", "+hgetall", "+hget", "+xadd", "+xrange",
+];
+
 /// What the user of a cluster's nodes needs as well.
 pub const CLUSTER_RIGHTS: &[&str] = &["+cluster|slots", "+asking"];
 

@@ -51,7 +51,7 @@ pub struct Entry {
     pub token: u64,
     /// Length of the list when the visit began.
     pub seen: usize,
-    /// The visitor.
+    /// The visitor: a process, or `PROCESS.TASK`.
     pub writer: String,
     /// What the visitor shared the lock with; none for a visit alone.
     pub share: Option<Share>,
@@ -199,6 +199,12 @@ impl History {
 }
 
 impl Entry {
+    /// The visitor's process.
+    pub fn process(&self) -> &str {
+        let process = self.writer.split('.').next();
+        process.expect("a split has a first part")
+    }
+
     /// Whether the two visits may not overlap.
     fn excludes(&self, other: &Self) -> bool {
         self.share.is_none() || other.share.is_none()

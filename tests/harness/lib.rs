@@ -25,7 +25,10 @@ mod tls;
 mod wait;
 mod worker;
 
-pub use acl::{CLUSTER_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS};
+pub use acl::{
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS,
+    RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
+};
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
 pub use history::{Entry, History, Written};

@@ -1,6 +1,7 @@
 //! The scripts themselves, one call each, without any client logic around them.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::{Connection, RedisResult, Script, Value};
@@ -17,23 +18,32 @@ macro_rules! lua {
 }
 pub(crate) use lua;
 
+pub(crate) const ACQUIRE_SOURCE: &str = lua!(
+    "take.lua",
+    "grant.lua",
+    "choose.lua",
+    "queue.lua",
+    "acquire.lua"
+);
 /// `acquire`, as a client sends it.
-pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(lua!(
-        "take.lua",
-        "grant.lua",
-        "choose.lua",
-        "queue.lua",
-        "acquire.lua"
-    ))
-});
+pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(ACQUIRE_SOURCE));
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 /// `rest`, of one lock or of several.
 pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
-static END: LazyLock<Script> =
-    LazyLock::new(|| Script::new(lua!("grant.lua", "choose.lua", "end.lua")));
+const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
+
+/// A day, in the sources.
+const DAY_MS: &str = "86400000";
+
+/// A script of an owner whose fences are remembered for so long, as such a client sends it.
+pub(crate) fn remembering(source: &'static str, memory_ms: i32) -> Arc<Script> {
+    static ALL: Mutex<BTreeMap<(&str, i32), Arc<Script>>> = Mutex::new(BTreeMap::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || Arc::new(Script::new(&source.replace(DAY_MS, &memory_ms.to_string())));
+    all.entry((source, memory_ms)).or_insert_with(make).clone()
+}
 
 /// One lock seen through the scripts. Owners are letters, each a process of its own.
 #[allow(
@@ -51,6 +61,8 @@ pub struct RawLock {
     pub q: String,
     /// Its shares.
     pub r: String,
+    /// For how many ms an owner has fences remembered. A day for each, unless it is set.
+    pub memory_of: fn(char) -> i32,
 }
 
 /// The answers of `acquire` and `end`.
@@ -130,12 +142,14 @@ impl RawLock {
             f,
             q,
             r,
+            memory_of: |_| 86_400_000,
         }
     }
 
     /// `acquire`, queueing if the lock is taken.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        self.run(&ACQUIRE, &[&entry(who), &ttl.to_string()])
+        let script = remembering(ACQUIRE_SOURCE, (self.memory_of)(who));
+        self.run(&script, &[&entry(who), &ttl.to_string()])
     }
 
     /// `acquire` without queueing.
@@ -190,12 +204,14 @@ impl RawLock {
 
     /// `end` without a next owner.
     pub fn end(&mut self, who: char) -> RedisResult<Answer> {
-        self.run(&END, &[&entry(who)])
+        let script = remembering(END_SOURCE, (self.memory_of)(who));
+        self.run(&script, &[&entry(who)])
     }
 
     /// `end` with the next owner of the same process.
     pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
-        self.run(&END, &[&entry(who), &entry(next), &ttl.to_string()])
+        let script = remembering(END_SOURCE, (self.memory_of)(who));
+        self.run(&script, &[&entry(who), &entry(next), &ttl.to_string()])
     }
 
     /// Runs a command that must succeed: `command(&["GET", "x"])`.

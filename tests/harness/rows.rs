@@ -19,6 +19,7 @@ mod quorum;
 mod redisson;
 mod refusals;
 mod rest;
+mod revocation;
 mod scripts;
 mod sentinels;
 mod several;
@@ -150,6 +151,13 @@ pub const TABLE: &[Row] = &[
     rest::KILLED_BEFORE_ITS_MINIMUM,
     rest::REST_CUT,
     several::KEYS_IN_OPPOSITE_ORDERS,
+    revocation::WHILE_RENEWING,
+    revocation::WHILE_INSIDE,
+    revocation::WHILE_HANDED_ON,
+    revocation::TWICE,
+    revocation::WITHOUT_FENCE,
+    revocation::WHILE_PAUSED,
+    revocation::OLDER_HOLDER,
     shares::READER_KILLED,
     shares::PERMIT_HOLDER_KILLED,
     shares::MANY_SHARES_KILLED,
@@ -199,6 +207,7 @@ pub const TABLE: &[Row] = &[
     quorum::minorities::MAJORITY_AWAY,
     quorum::wipes::NODE_WIPED,
     quorum::wipes::OLD_DATA,
+    quorum::wipes::REPLICA_PROMOTED,
     quorum::wipes::ALL_WIPED_ONE_BY_ONE,
     quorum::wipes::ALL_WIPED,
     quorum::wipes::RESTART_WHILE_HELD,
@@ -207,6 +216,7 @@ pub const TABLE: &[Row] = &[
     quorum::late::CEDE_LATE,
     quorum::split::SPLIT_VOTE_KILLED,
     quorum::clocks::CLOCK_OF_A_NODE,
+    quorum::clocks::CLOCK_SET_AND_BACK,
     quorum::clocks::CLOCK_OF_A_WAITER,
     quorum::clocks::NODE_AHEAD_KILLED,
     quorum::foreign::FOREIGN,

@@ -6,23 +6,22 @@ use std::time::{Duration, Instant};
 
 use redis::{RedisResult, Script};
 
-use crate::raw::{ACQUIRE, Answer, RawLock, entry, lua, owner};
+use crate::raw::{ACQUIRE_SOURCE, Answer, RawLock, entry, lua, owner, remembering};
 
+const SHARE_ACQUIRE_SOURCE: &str = lua!(
+    "share_take.lua",
+    "grant.lua",
+    "queue.lua",
+    "share.lua",
+    "share_acquire.lua"
+);
 /// `share_acquire`, as a client sends it.
-pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(lua!(
-        "share_take.lua",
-        "grant.lua",
-        "queue.lua",
-        "share.lua",
-        "share_acquire.lua"
-    ))
-});
+pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(SHARE_ACQUIRE_SOURCE));
 static SHARE_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_renew.lua")));
 static SHARE_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_release.lua")));
+const SHARE_END_SOURCE: &str = lua!("grant.lua", "share.lua", "share_end.lua");
 /// The script that ends an owner of a lock that may be shared.
-pub static SHARE_END: LazyLock<Script> =
-    LazyLock::new(|| Script::new(lua!("grant.lua", "share.lua", "share_end.lua")));
+pub static SHARE_END: LazyLock<Script> = LazyLock::new(|| Script::new(SHARE_END_SOURCE));
 
 /// What an owner takes of a lock beside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +76,32 @@ impl fmt::Display for Share {
     }
 }
 
+static REVOKE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(lua!("grant.lua", "share.lua", "revoke.lua")));
+
 impl RawLock {
+    /// `revoke` of the holder with this token.
+    pub fn revoke(&mut self, token: i64, notice: &str) -> RedisResult<i64> {
+        self.run_revoke(&[&token.to_string(), "", "-1", notice])
+    }
+
+    /// `revoke` of another program's record, by its first bytes and its length.
+    pub fn revoke_record(&mut self, shown: &str, length: i64, notice: &str) -> RedisResult<i64> {
+        self.run_revoke(&["0", shown, &length.to_string(), notice])
+    }
+
+    fn run_revoke(&mut self, args: &[&str]) -> RedisResult<i64> {
+        let mut call = REVOKE.prepare_invoke();
+        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);
+        call.invoke(&mut self.connection)
+    }
+
     /// `share_acquire`, queueing if the share has to wait.
     pub fn share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
-        self.run_on_all(&SHARE_ACQUIRE, &[&share.entry(who), &ttl.to_string()])
+        self.run_on_all(
+            (SHARE_ACQUIRE_SOURCE, who),
+            &[&share.entry(who), &ttl.to_string()],
+        )
     }
 
     /// `share_acquire` without queueing.
@@ -109,17 +130,17 @@ impl RawLock {
 
     /// `share_end` of an owner that asked for a share.
     pub fn end_share(&mut self, who: char, share: Share) -> RedisResult<Answer> {
-        self.run_on_all(&SHARE_END, &[&share.entry(who)])
+        self.run_on_all((SHARE_END_SOURCE, who), &[&share.entry(who)])
     }
 
     /// `acquire` of a writer, which names R as well.
     pub fn write(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        self.run_on_all(&ACQUIRE, &[&entry(who), &ttl.to_string()])
+        self.run_on_all((ACQUIRE_SOURCE, who), &[&entry(who), &ttl.to_string()])
     }
 
     /// `share_end` of a writer.
     pub fn end_write(&mut self, who: char) -> RedisResult<Answer> {
-        self.run_on_all(&SHARE_END, &[&entry(who)])
+        self.run_on_all((SHARE_END_SOURCE, who), &[&entry(who)])
     }
 
     /// Every member of R with its score, `=` included.
@@ -150,7 +171,13 @@ impl RawLock {
         at + Duration::from_micros(u64::try_from(first - now).unwrap_or(0))
     }
 
-    fn run_on_all(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {
+    /// Runs the script of this owner.
+    fn run_on_all(
+        &mut self,
+        (source, who): (&'static str, char),
+        args: &[&str],
+    ) -> RedisResult<Answer> {
+        let script = remembering(source, (self.memory_of)(who));
         let mut call = script.prepare_invoke();
         call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);
         call.invoke(&mut self.connection).and_then(Answer::parse)

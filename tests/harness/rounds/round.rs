@@ -275,7 +275,7 @@ impl<'a, S: Site> Round<'a, S> {
     pub fn has_written(&self, worker: &Worker) -> bool {
         let written = History::of(&self.key).read(&mut self.arena.register());
         let writer = worker.pid().to_string();
-        written.iter().any(|entry| entry.writer == writer)
+        written.iter().any(|entry| entry.process() == writer)
     }
 
     /// Has the worker release its lock, and checks that it held the lock to the end.

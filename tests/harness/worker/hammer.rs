@@ -55,11 +55,12 @@ pub(crate) async fn hammer(
     plan: Hammer,
 ) -> Tally {
     let mut tasks = JoinSet::new();
-    for _ in 0..plan.tasks {
+    for task in 0..plan.tasks {
         tasks.spawn(visit_again_and_again(
             locks.clone(),
             resource.clone(),
             plan.clone(),
+            task,
         ));
     }
     let mut total = Tally::default();
@@ -73,11 +74,12 @@ async fn visit_again_and_again(
     locks: impl Locks,
     mut resource: MultiplexedConnection,
     plan: Hammer,
+    task: usize,
 ) -> Tally {
     let mut tally = Tally::default();
     let start = Instant::now();
     while !plan.end.has_come(start, &mut resource).await {
-        let visit = Visit::new(&plan.key, &resource, Manner::Brisk, locks.mode());
+        let visit = Visit::new(&plan.key, &resource, Manner::Brisk, locks.mode()).of_task(task);
         match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
             Ok(Ok(_)) => tally.visits += 1,
             Ok(Err(_)) => tally.fail("Resource"),

@@ -19,6 +19,7 @@ pub(crate) struct Visit {
     resource: MultiplexedConnection,
     manner: Manner,
     share: Option<Share>,
+    writer: String,
 }
 
 /// What a visit does between reading and writing.
@@ -52,7 +53,14 @@ impl Visit {
             resource: resource.clone(),
             manner,
             share: mode.share(),
+            writer: process::id().to_string(),
         }
+    }
+
+    /// The same visit by one of the process's tasks.
+    pub(crate) fn of_task(mut self, task: usize) -> Self {
+        self.writer = format!("{}.{task}", process::id());
+        self
     }
 
     /// The same visit for a reader.
@@ -89,7 +97,7 @@ impl Visit {
         let entry = Entry {
             token,
             seen,
-            writer: process::id().to_string(),
+            writer: self.writer.clone(),
             share: self.share,
         };
         self.history.append(&mut self.resource, &entry).await

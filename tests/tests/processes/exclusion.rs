@@ -55,11 +55,12 @@ fn stays(entries: &[Entry]) -> Vec<usize> {
     let mut stays = BTreeMap::new();
     let mut last = None;
     for entry in entries {
-        if last.replace(&entry.writer) == Some(&entry.writer) {
+        let process = entry.process();
+        if last.replace(process) == Some(process) {
             continue;
         }
         let all = stays.len() == PROCESSES;
-        let stays = stays.entry(&entry.writer).or_insert(0);
+        let stays = stays.entry(process).or_insert(0);
         *stays += usize::from(all);
     }
     stays.into_values().collect()

@@ -85,6 +85,13 @@ rows! {
     killed_before_its_minimum,
     rest_cut,
     keys_in_opposite_orders,
+    revoked_while_renewing,
+    revoked_while_inside,
+    revoked_while_handed_on,
+    revoked_twice,
+    revoked_without_fence,
+    revoked_while_paused,
+    revoked_older_holder,
     reader_killed,
     permit_holder_killed,
     many_shares_killed,
@@ -134,6 +141,7 @@ rows! {
     quorum_majority_away,
     quorum_node_wiped,
     quorum_old_data,
+    quorum_replica_promoted,
     quorum_all_wiped_one_by_one,
     quorum_all_wiped,
     quorum_restart_while_held,
@@ -142,6 +150,7 @@ rows! {
     quorum_cede_late,
     quorum_split_vote_killed,
     quorum_clock_of_a_node,
+    quorum_clock_set_and_back,
     quorum_clock_of_a_waiter,
     quorum_node_ahead_killed,
     quorum_foreign,
@@ -201,7 +210,7 @@ fn the_page_names_no_test_that_is_not_there() {
             Some((file, name))
         })
         .collect();
-    assert_eq!(named.len(), 19, "{named:?}");
+    assert_eq!(named.len(), 22, "{named:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (file, name) in named {
         // In this package, in one of its own, or beside the code.

@@ -220,7 +220,7 @@ fn every_worker_visits(history: &History, resource: &mut Connection, workers: &[
 
 fn visitors_from(history: &History, resource: &mut Connection, seen: usize) -> BTreeSet<String> {
     let entries = history.read(resource).into_iter().skip(seen);
-    entries.map(|entry| entry.writer).collect()
+    entries.map(|entry| entry.process().to_owned()).collect()
 }
 
 #[track_caller]

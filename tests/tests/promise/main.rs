@@ -6,6 +6,7 @@
 //! | the same behaviour on every backend | `conformance` |
 //! | a caller enters a lock that its call tree holds | `reentrancy` |
 //! | a lease passes from caller to caller of a client | `local_turns` |
+//! | what operators see of locks, and do to them, on one server | `operators` |
 //! | locks in Redisson's record: what it holds, refuses and listens to | `redissons_record` |
 //! | a lease stays with its client for the next caller | `retained` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
@@ -18,6 +19,7 @@ mod conformance;
 mod contract;
 mod homemade_locks;
 mod local_turns;
+mod operators;
 mod packages;
 mod redissons_record;
 mod redlock_clients;

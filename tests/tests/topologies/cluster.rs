@@ -3,6 +3,7 @@
 mod half_moved;
 mod names;
 mod nodes;
+mod operators;
 
 use harness::RedisCluster;
 

@@ -15,7 +15,9 @@
 //! | servers that have lost data have no vote | `quorum::restarts` |
 //! | tokens that rise whatever nodes are away, or their clocks | `quorum::tokens` |
 //! | callers that have a node each | `quorum::split` |
+//! | shares of contenders in several processes | `quorum::fairness` |
 //! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
+//! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | URLs that name something else | `urls` |
 
 mod cluster;

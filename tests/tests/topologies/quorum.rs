@@ -1,6 +1,8 @@
 //! Locks on a majority of independent servers.
 
+mod fairness;
 mod minorities;
+mod operators;
 mod restarts;
 mod split;
 mod tokens;

@@ -3,3 +3,4 @@
 mod access;
 mod failover;
 mod finding;
+mod operators;

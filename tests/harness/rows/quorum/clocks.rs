@@ -17,15 +17,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 const CLOCKED: usize = 2;
 
 /// The clock of one node jumps by a minute, in turn ahead and back: its votes do not count.
-pub(in crate::rows) const CLOCK_OF_A_NODE: Row = Row::of_quorum(
-    "quorum_clock_of_a_node",
-    Class::E,
-    || {
-        let nodes = [(); CLOCKED].map(|()| RedisServer::builder());
-        let clocked = RedisServer::builder().own_clock();
-        RedisQuorum::of(nodes.into_iter().chain([clocked]), RedisQuorum::DELAY)
-    },
-    |round| {
+pub(in crate::rows) const CLOCK_OF_A_NODE: Row =
+    Row::of_quorum("quorum_clock_of_a_node", Class::E, with_a_clock, |round| {
         let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
         let (holder, _) = hold(round, holder, LONG);
         let waiter = round.queued(waiter, LONG, PATIENCE);
@@ -44,6 +37,50 @@ pub(in crate::rows) const CLOCK_OF_A_NODE: Row = Row::of_quorum(
         for worker in workers {
             round.retire(worker);
         }
+    });
+
+fn with_a_clock() -> RedisQuorum {
+    let nodes = [(); CLOCKED].map(|()| RedisServer::builder());
+    let clocked = RedisServer::builder().own_clock();
+    RedisQuorum::of(nodes.into_iter().chain([clocked]), RedisQuorum::DELAY)
+}
+
+/// The lock is held on two of three nodes. The clock of one of them jumps a minute ahead, so that its record is gone, and
+/// back before any process asks it.
+pub(in crate::rows) const CLOCK_SET_AND_BACK: Row = Row::of_quorum(
+    "quorum_clock_set_and_back",
+    Class::F,
+    with_a_clock,
+    |round| {
+        let kept = round.number % CLOCKED;
+        let third = CLOCKED - 1 - kept;
+        let ways = round.server.proxies();
+        ways[third].refuse(true);
+        let holder = round.worker_at(&round.server.url_through(&ways));
+        let mut next = round.worker();
+        next.ask("idle", PATIENCE);
+        round.look_at(|quorum| &quorum.nodes[CLOCKED]);
+        let mut holder = round.hold(holder, LONG);
+        wait_until("record on the node", PATIENCE, || {
+            round.lock.is_held_by(&holder)
+        });
+        assert_eq!(holder.ask("look", PATIENCE), "looked");
+        let end = round.lock.lease_end();
+        round.server.nodes[CLOCKED].forward(MINUTE);
+        // A server may delete what is over only when it is asked for it.
+        assert_eq!(round.lock.value(), None);
+        round.server.nodes[CLOCKED].back(MINUTE);
+        let set = Instant::now();
+        round.ask(&mut next, LONG, PATIENCE);
+        round.granted_next(&next, set, Duration::ZERO);
+        round.visit(&mut next);
+        assert_eq!(holder.ask("write", PATIENCE), "stale");
+        // One node alone is no majority that could say so.
+        ways[third].refuse(false);
+        round.told(&mut holder, end);
+        round.release(&mut next);
+        round.retire(holder);
+        round.retire(next);
     },
 );
 

@@ -13,28 +13,12 @@ use crate::wait::PATIENCE;
 
 /// One of three nodes is killed.
 pub(in crate::rows) const NODE_KILLED: Row = of_three("quorum_node_killed", |round| {
-    let [away, stays] = roles(round);
-    let url = round.server.url();
-    without(
-        round,
-        stays,
-        &url,
-        |quorum| quorum.nodes[away].kill9(),
-        |quorum| quorum.nodes[away].restart(),
-    );
+    without_one(round, RedisServer::kill9, RedisServer::restart);
 });
 
 /// One of three nodes is stopped: its sockets stay open, and nothing is answered.
 pub(in crate::rows) const NODE_STOPPED: Row = of_three("quorum_node_stopped", |round| {
-    let [away, stays] = roles(round);
-    let url = round.server.url();
-    without(
-        round,
-        stays,
-        &url,
-        |quorum| quorum.nodes[away].pause(),
-        |quorum| quorum.nodes[away].resume(),
-    );
+    without_one(round, |node| node.pause(), |node| node.resume());
 });
 
 /// The network to one of three nodes drops all packets, until they all arrive.
@@ -121,6 +105,19 @@ pub(in crate::rows) const SLOW_NODE: Row = of_three("quorum_slow_node", |round| 
 
 const fn of_three(name: &'static str, run: fn(&mut QuorumRound<'_>)) -> Row {
     Row::of_quorum(name, Class::E, RedisQuorum::start, run)
+}
+
+/// As [`without`], for one node that the clients reach directly.
+fn without_one(
+    round: &mut QuorumRound<'_>,
+    fault: fn(&mut RedisServer),
+    mend: fn(&mut RedisServer),
+) {
+    let [away, stays] = roles(round);
+    let url = round.server.url();
+    let fault = |quorum: &mut RedisQuorum| fault(&mut quorum.nodes[away]);
+    let mend = |quorum: &mut RedisQuorum| mend(&mut quorum.nodes[away]);
+    without(round, stays, &url, fault, mend);
 }
 
 /// A process holds the lock, another waits, and a third comes, without some nodes. All of them get it.

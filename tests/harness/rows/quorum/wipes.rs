@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::{QuorumRound, ends_before, go_on, hold, label_and_token, roles};
-use crate::quorum::RedisQuorum;
+use crate::proxy::Proxy;
+use crate::quorum::{QUORUM_RIGHTS, RedisQuorum, marker_name};
 use crate::rounds::{Class, Row};
 use crate::rows::{LONG, TTL, persist};
-use crate::scene::{SLACK, ask};
+use crate::scene::{SLACK, ask, exists};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
@@ -24,7 +25,7 @@ pub(in crate::rows) const NODE_WIPED: Row =
             0 => RedisServer::restart_empty,
             _ => |node| ask(&mut node.connection(), &["FLUSHALL"]),
         };
-        lost_on_one_of_two(round, wipe);
+        lost_on_one_of_two(round, |node, _| wipe(node));
     })
     .long();
 
@@ -40,26 +41,59 @@ pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
         for node in &round.server.nodes {
             node.config_set("appendonly", "no");
         }
-        lost_on_one_of_two(round, RedisServer::restart);
+        lost_on_one_of_two(round, |node, _| node.restart());
     },
 )
 .long();
 
-fn lost_on_one_of_two(round: &mut QuorumRound<'_>, lose: fn(&mut RedisServer)) {
+/// The same with a replica in the place of the node, which lacks the lock: it lagged.
+pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
+    "quorum_replica_promoted",
+    Class::E,
+    RedisQuorum::start,
+    |round| {
+        let [_, lost, _] = roles(round);
+        let primary = &round.server.nodes[lost];
+        let replica = RedisServer::builder().rights(QUORUM_RIGHTS);
+        let replica = replica.replica_of(primary).start();
+        let connection = &mut replica.connection();
+        let marker = marker_name("lock:");
+        wait_until("marker on the replica", PATIENCE, || {
+            exists(connection, &marker)
+        });
+        ask::<()>(connection, &["REPLICAOF", "NO", "ONE"]);
+        lost_on_one_of_two(round, |node, ways| {
+            for way in ways {
+                way.redirect(replica.port());
+            }
+            node.kill9();
+        });
+        round.server.nodes[lost].restart();
+    },
+)
+.long();
+
+/// Holds the lock on two nodes, and has one of them lose its data. Each of the two processes reaches that one by one of
+/// the proxies.
+fn lost_on_one_of_two(
+    round: &mut QuorumRound<'_>,
+    lose: impl FnOnce(&mut RedisServer, [&Proxy; 2]),
+) {
     let [kept, lost, third] = roles(round);
     round.look_at(|quorum| &quorum.nodes[kept]);
-    let proxies = round.server.proxies();
-    proxies[third].refuse(true);
-    let mut old = round.worker_at(&round.server.url_through(&proxies));
-    let mut next = round.worker();
+    let ways = [(); 2].map(|()| round.server.proxies());
+    ways[0][third].refuse(true);
+    let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
+    let [mut old, mut next] = urls.map(|url| round.worker_at(&url));
     next.ask("idle", PATIENCE);
     persist(round, &mut old, LEASE);
-    lose(&mut round.server.nodes[lost]);
+    let on_ways = ways.each_ref().map(|ways| &ways[lost]);
+    lose(&mut round.server.nodes[lost], on_ways);
     let since = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
     round.granted_next(&next, since, LEASE);
     ends_before(round, &old, &mut next);
-    proxies[third].refuse(false);
+    ways[0][third].refuse(false);
     round.retire(old);
     round.retire(next);
 }

@@ -32,6 +32,36 @@ async fn busy_names_the_holder_and_the_wait() {
 }
 
 #[tokio::test]
+async fn retry_after_is_none_where_no_end_is_known() {
+    let mut server = RedisServer::start();
+    let (holder, other) = (client(server.url()), client(server.url()));
+    let _: () = ask(&server, &["SET", LOCK, "theirs"]);
+    let error = refusal(&other, Duration::ZERO).await;
+    assert_eq!(error.retry_after(), None, "it has no expiry: {error}");
+    let _: () = ask(&server, &["SET", LOCK, "theirs", "EX", "3600"]);
+    let error = refusal(&other, Duration::ZERO).await;
+    let left = error.retry_after().expect("it has an expiry");
+    assert!(left <= Duration::from_secs(3600) && left > Duration::from_secs(1800));
+    let _: i64 = ask(&server, &["DEL", LOCK]);
+
+    // A caller that waits behind one of its own client asks no server.
+    let guard = holder.lock(KEY).acquire().await.unwrap();
+    let behind = tokio::spawn(async move { refusal(&holder, ms(30)).await });
+    let error = behind.await.unwrap();
+    assert!(error.is_busy() && error.retry_after().is_none(), "{error}");
+    guard.release().await.unwrap();
+
+    let refused = other.lock("").acquire().await.unwrap_err();
+    assert_eq!(refused.retry_after(), None);
+    server.kill9();
+    let away = refusal(&other, Duration::ZERO).await;
+    assert!(
+        away.is_unavailable() && away.retry_after().is_none(),
+        "{away}"
+    );
+}
+
+#[tokio::test]
 async fn lost_says_how() {
     let server = RedisServer::start();
     let client = client(server.url());

@@ -9,7 +9,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use harness::{Monitor, Proxy, RedisServer, eventually};
-use lock_runtime::{LockClient, LockError};
+use lock_runtime::{Credentials, LockClient, LockError};
 
 use super::{KEY, LONG, ms};
 use crate::{log, record};
@@ -174,6 +174,16 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
         evidence.show(&builder);
         evidence.fails(&builder.build().unwrap_err());
     }
+    let issued = async || Ok::<_, std::io::Error>(Credentials::new("app", PASSWORD));
+    let builder = LockClient::builder().url(server.url()).credentials(issued);
+    evidence.show(&builder);
+    let changed = builder.connect().await.unwrap();
+    evidence.show(&changed);
+    let _: () = harness::ask(&mut raw, &["ACL", "SETUSER", "app", "resetpass", ">other"]);
+    let _: i64 = harness::ask(&mut raw, &["CLIENT", "KILL", "USER", "app"]);
+    let refused = changed.lock(KEY).wait(LONG).acquire().await;
+    evidence.fails(&refused.unwrap_err());
+    let _: () = harness::ask(&mut raw, &["ACL", "SETUSER", "app", &user]);
     for key in ["LPUSH", "SET"] {
         let mut spoil = redis::cmd(key);
         redis::cmd("DEL")

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 
@@ -51,6 +52,26 @@ pub(crate) async fn a_busy_error_names_the_holder(store: impl Store) {
         "{error}"
     );
     drop(guard);
+}
+
+pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: impl Store) {
+    let (holder, other) = (store.client(), store.client());
+    let ttl = store.longest_ttl();
+    let lease = || holder.lock(KEY).ttl(ttl).renew(false).wait(LONG);
+    let guard = lease().acquire().await.unwrap();
+    for (client, wait) in [
+        (&other, Duration::ZERO),
+        (&other, ms(30)),
+        (&holder, Duration::ZERO),
+    ] {
+        let attempt = client.lock(KEY).wait(wait).acquire();
+        // A spawned task belongs to no call tree.
+        let error = tokio::spawn(attempt).await.unwrap().unwrap_err();
+        assert!(error.is_busy(), "{error}");
+        let left = error.retry_after().expect("the lease has an end");
+        assert!(ttl / 2 < left && left <= ttl, "{left:?} after {wait:?}");
+    }
+    guard.release().await.unwrap();
 }
 
 pub(crate) async fn an_attempt_at_a_held_lock_gives_none(store: impl Store) {

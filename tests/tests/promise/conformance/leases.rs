@@ -115,7 +115,8 @@ pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: impl Store) {
         pending::<()>().await;
         ended.raise();
     };
-    let lease = client.lock(KEY).ttl(ms(100)).renew(false);
+    // Long enough for a busy machine to begin the body.
+    let lease = client.lock(KEY).ttl(ms(500)).renew(false);
     let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
     assert!(error.is_lost(), "{error}");
     assert_eq!(error.key(), Some(KEY));

@@ -10,6 +10,8 @@ mod exclusion;
 mod guards;
 mod leases;
 mod memory_time;
+mod operation;
+mod operations;
 mod options;
 mod permits;
 mod readers;
@@ -34,6 +36,7 @@ macro_rules! suite {
                 reader_and_writer_are_never_inside_at_once,
                 tokens_rise_from_phase_to_phase,
                 busy_writer_is_told_how_many_readers_hold_the_lock,
+                busy_writer_is_told_when_the_last_lease_ends,
             }
             permits {
                 permits_are_granted_up_to_their_limit,
@@ -88,6 +91,7 @@ macro_rules! suite {
                 lock_that_is_named_twice_is_held_once,
                 one_token_is_above_all_before_and_below_all_after,
                 lock_in_the_way_is_named_and_the_others_are_given_back,
+                lease_of_the_lock_in_the_way_is_told,
                 locks_before_the_awaited_one_are_held_meanwhile,
                 callers_of_every_order_never_wait_for_each_other,
                 single_callers_and_callers_of_several_are_served,
@@ -96,6 +100,11 @@ macro_rules! suite {
                 thread_acquires_several_locks,
                 keys_that_cannot_be_locked_together_are_refused,
                 renewal_carries_all_past_their_ttl,
+            }
+            operations {
+                readers_are_shown_and_revoked_together,
+                permits_are_shown_with_what_they_take,
+                revoked_lock_among_several_ends_the_call,
             }
         }
     };
@@ -109,6 +118,7 @@ macro_rules! suite {
             exclusion {
                 two_are_never_inside_at_once,
                 a_busy_error_names_the_holder,
+                busy_caller_is_told_when_the_lease_ends,
                 an_attempt_at_a_held_lock_gives_none,
                 a_released_lock_is_free_at_once,
                 a_dropped_guard_frees_the_lock,
@@ -161,6 +171,20 @@ macro_rules! suite {
                 a_key_must_be_usable,
                 a_builder_checks_its_settings,
                 defaults_come_from_the_client,
+            }
+            operation {
+                every_store_answers_a_ping,
+                held_lock_is_shown_with_its_holder,
+                free_lock_is_shown_as_free,
+                locks_that_are_held_are_listed,
+                listing_has_more_than_a_page,
+                locks_of_this_process_are_known_without_the_store,
+                revoked_body_is_dropped_and_told_by_whom,
+                revoked_lock_goes_to_the_next_waiter_with_a_higher_token,
+                lock_of_another_holder_is_not_revoked,
+                free_lock_is_not_revoked,
+                operation_is_in_the_audit_before_and_after,
+                unusable_key_is_refused,
             }
             shutdown {
                 nothing_begins_after_a_shutdown,

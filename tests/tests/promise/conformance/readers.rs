@@ -108,3 +108,17 @@ pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: im
         }
     }
 }
+
+pub(crate) async fn busy_writer_is_told_when_the_last_lease_ends(store: impl Store) {
+    let (one, other) = (store.client(), store.client());
+    let (short, long) = (store.longest_ttl() / 4, store.longest_ttl());
+    let reader = |ttl| at_once(one.lock(KEY).read().ttl(ttl).renew(false));
+    let readers = [reader(long).await, reader(short).await];
+    for wait in [ms(0), ms(30)] {
+        let writer = other.lock(KEY).write().wait(wait).acquire().await;
+        let left = writer.unwrap_err().retry_after();
+        let left = left.expect("each reader's lease has an end");
+        assert!(short < left && left <= long, "{left:?}");
+    }
+    drop(readers);
+}

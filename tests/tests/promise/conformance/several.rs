@@ -95,6 +95,20 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
     are_free(&client, &ACCOUNTS).await;
 }
 
+pub(crate) async fn lease_of_the_lock_in_the_way_is_told(store: impl Store) {
+    let (client, other) = (store.client(), store.client());
+    let ttl = store.longest_ttl();
+    let second = other.lock("{account}:2").ttl(ttl).renew(false);
+    let held = second.acquire().await.unwrap();
+    for wait in [0, 60].map(ms) {
+        let all = client.lock_all(ACCOUNTS).wait(wait).acquire().await;
+        let left = all.unwrap_err().retry_after();
+        let left = left.expect("the lease has an end");
+        assert!(ttl / 2 < left && left <= ttl, "{left:?}");
+    }
+    held.release().await.unwrap();
+}
+
 pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("{account}:2").acquire().await.unwrap();

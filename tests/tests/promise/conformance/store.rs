@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use harness::{
-    Authority, LONG, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisQuorum, RedisServer, TlsServer,
-    sentinel_of, sentinel_url,
+    Authority, LONG, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS,
+    RedisCluster, RedisQuorum, RedisServer, TlsServer, VIEWER_RIGHTS, sentinel_of, sentinel_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
@@ -20,6 +20,11 @@ pub(crate) trait Store: Send + Sync + 'static {
 
     /// A builder of clients for this kind of store; each client may have a store of its own.
     fn builder(&self) -> LockClientBuilder;
+
+    /// A client of a user who may look at locks, and take them from their holders.
+    fn operator(&self) -> LockClient {
+        self.client()
+    }
 
     /// A part of how errors of other clients name a holder in this process.
     fn holder(&self) -> String {
@@ -94,6 +99,13 @@ impl Store for LeastPrivileged {
         of_service(&self.0)
     }
 
+    fn operator(&self) -> LockClient {
+        let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
+        set_user(&self.0, "ann", &rights);
+        let url = self.0.url().replace("://", "://ann:s3cret@");
+        patient(url).build().expect("the settings are valid")
+    }
+
     async fn is_empty(&self) -> bool {
         has_fences_alone(&self.0).await
     }
@@ -115,6 +127,14 @@ impl Store for RedissonsRecord {
         of_service(&self.0).record(Record::Redisson)
     }
 
+    fn operator(&self) -> LockClient {
+        let rights = [REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS].concat();
+        set_user(&self.0, "ann", &rights);
+        let url = self.0.url().replace("://", "://ann:s3cret@");
+        let builder = patient(url).record(Record::Redisson);
+        builder.build().expect("the settings are valid")
+    }
+
     fn holder(&self) -> String {
         "a lock-runtime client ".to_owned()
     }
@@ -127,13 +147,18 @@ impl Store for RedissonsRecord {
 /// A server with a user who has these rights.
 fn with_service(rights: &[&str]) -> RedisServer {
     let server = RedisServer::start();
+    set_user(&server, "service", rights);
+    server
+}
+
+/// Has the server know a user with these rights.
+fn set_user(server: &RedisServer, name: &str, rights: &[&str]) {
     redis::cmd("ACL")
         .arg("SETUSER")
-        .arg(&["service", "reset", "on", ">s3cret"])
+        .arg(&[name, "reset", "on", ">s3cret"])
         .arg(rights)
         .exec(&mut server.connection())
         .expect("the server knows these rights");
-    server
 }
 
 /// A client of that user.
@@ -264,6 +289,11 @@ impl Store for OnQuorum {
 
     fn builder(&self) -> LockClientBuilder {
         patient(&*self.url).prefix(self.prefix.as_str())
+    }
+
+    fn operator(&self) -> LockClient {
+        let builder = patient(self.quorum.url()).prefix(self.prefix.as_str());
+        builder.build().expect("the settings are valid")
     }
 
     fn longest_ttl(&self) -> Duration {

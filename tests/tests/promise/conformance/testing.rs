@@ -1,6 +1,6 @@
 //! The test support of a memory client: locks that are busy or lost on purpose.
 
-use lock_runtime::testing::{lose, occupy};
+use lock_runtime::testing::{cut, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
 
@@ -112,4 +112,133 @@ async fn every_reader_of_a_lost_lock_loses_it() {
     }
     assert!(writer.is_valid());
     writer.release().await.unwrap();
+}
+
+fn assert_unavailable(error: &LockError) {
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("cut off by its test"), "{error}");
+    assert!(error.key().is_some() && error.holder().is_none(), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cut_client_is_unavailable_when_the_wait_is_over() {
+    let client = LockClient::memory();
+    let cut = cut(&client).unwrap();
+    for wait in [0, 60_000].map(ms) {
+        let lock = || client.clone().lock(KEY).wait(wait);
+        for acquire in [
+            lock(),
+            lock().read(),
+            lock().permits(3),
+            client.lock_all([KEY, "order:43"]).wait(wait),
+        ] {
+            let started = Instant::now();
+            let error = acquire.acquire().await.unwrap_err();
+            assert_unavailable(&error);
+            assert_eq!(started.elapsed(), wait);
+            assert_eq!(error.waited(), Some(wait));
+        }
+    }
+    assert_unavailable(&attempt(&client).unwrap_err());
+    let blocking = client.lock(KEY).wait(ms(5)).acquire_blocking();
+    assert_unavailable(&blocking.unwrap_err());
+    // Another store is another server.
+    drop(hold(&LockClient::memory()).await);
+    cut.mend();
+    drop(hold(&client).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_calls_go_on_when_the_client_is_mended() {
+    let client = LockClient::memory();
+    let cut = cut(&client).unwrap();
+    let started = Instant::now();
+    let lock = |key: &str| client.lock(key).wait(ms(60_000));
+    let waiting = [lock(KEY), client.lock_all(["a", "b"]).wait(ms(60_000))];
+    let waiting = waiting.map(|call| tokio::spawn(call.acquire()));
+    let thread = {
+        let call = lock("by a thread");
+        std::thread::spawn(move || call.acquire_blocking().map(drop))
+    };
+    tokio::time::sleep(ms(40_000)).await;
+    assert!(waiting.iter().all(|call| !call.is_finished()));
+    drop(cut);
+    for call in waiting {
+        call.await.unwrap().unwrap().release().await.unwrap();
+    }
+    assert_eq!(started.elapsed(), ms(40_000));
+    thread.join().unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiter_of_a_cut_client_is_served_when_it_is_mended() {
+    let client = LockClient::memory();
+    let guard = hold(&client).await;
+    let next = tokio::spawn(client.lock(KEY).wait(ms(60_000)).acquire());
+    let late = tokio::spawn(client.lock(KEY).wait(ms(10_000)).acquire());
+    tokio::time::sleep(ms(5_000)).await;
+    let cut = cut(&client).unwrap();
+    guard.release().await.expect("it was held throughout");
+    tokio::time::sleep(ms(20_000)).await;
+    assert!(!next.is_finished(), "nothing is heard of the release");
+    // Its wait was over meanwhile: whether the lock was free is not known.
+    assert_unavailable(&late.await.unwrap().unwrap_err());
+    cut.mend();
+    let started = Instant::now();
+    next.await.unwrap().unwrap().release().await.unwrap();
+    assert_eq!(started.elapsed(), ms(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn held_lock_of_a_cut_client_stays_held() {
+    let client = LockClient::memory();
+    let outer = client.clone();
+    let run = client.lock(KEY).run(async |guard| {
+        let cut = cut(&outer).unwrap();
+        assert_unavailable(&guard.renew().await.unwrap_err());
+        // Longer than any lease.
+        tokio::time::sleep(ms(86_400_000)).await;
+        outer
+            .lock(KEY)
+            .run(async |_| ())
+            .await
+            .expect("no command is needed");
+        assert!(guard.is_valid());
+        cut.mend();
+        guard.renew().await.unwrap();
+    });
+    run.await.unwrap();
+    assert!(attempt(&client).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn lock_that_is_released_under_a_cut_is_free_afterwards() {
+    let client = LockClient::memory();
+    let (guard, other) = (hold(&client).await, client.lock("dropped"));
+    let dropped = other.acquire().await.unwrap();
+    let writer = client.lock("written").write().acquire().await.unwrap();
+    let cut = cut(&client).unwrap();
+    guard.release().await.unwrap();
+    drop(dropped);
+    assert!(writer.downgrade().await.unwrap_err().is_lost());
+    cut.mend();
+    for key in [KEY, "dropped", "written"] {
+        assert!(
+            client.lock(key).try_acquire().await.unwrap().is_some(),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn each_of_several_cuts_is_to_be_mended() {
+    let client = LockClient::memory();
+    let [first, second] = [cut(&client).unwrap(), cut(&client.clone()).unwrap()];
+    first.mend();
+    assert!(attempt(&client).unwrap_err().is_unavailable());
+    drop(second);
+    assert!(attempt(&client).unwrap().is_some());
+    let away = LockClient::builder().url("redis://127.0.0.1:1").build();
+    let error = cut(&away.unwrap()).unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
 }

@@ -2,6 +2,7 @@
 //! failure must be an error that names it, never a panic and never a weaker connection.
 
 mod certificates;
+mod credentials;
 mod deletion;
 mod distrust;
 mod plain;

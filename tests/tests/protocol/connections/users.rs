@@ -4,7 +4,7 @@ use harness::RedisServer;
 
 use super::*;
 
-async fn user_of(client: &LockClient, server: &RedisServer) -> String {
+pub(super) async fn user_of(client: &LockClient, server: &RedisServer) -> String {
     let guard = soon(hold(client)).await;
     let list: String = ask(
         &mut server.connection(),

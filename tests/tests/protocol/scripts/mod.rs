@@ -7,6 +7,7 @@ mod acquire;
 pub(crate) mod branch;
 mod end;
 mod fence;
+mod fence_memory;
 mod grant;
 mod keys;
 mod memory;
@@ -19,6 +20,7 @@ mod redisson;
 mod release;
 mod renew;
 mod rest;
+mod revoke;
 mod shares;
 mod wrong_type;
 

@@ -39,6 +39,11 @@ fn release(connection: &mut Connection, owner: &str) -> RedisResult<i64> {
     script.key(K).key(QUEUE).arg(owner).invoke(connection)
 }
 
+fn revoke(connection: &mut Connection, pairs: &[&str]) -> RedisResult<i64> {
+    let script = Script::new(lua!("revoke"));
+    script.key(K).key(QUEUE).arg(pairs).invoke(connection)
+}
+
 /// The token of an answer that says that the owner holds the lock.
 #[track_caller]
 fn token(answer: Value) -> i64 {
@@ -250,4 +255,41 @@ fn server_out_of_memory_refuses_newcomers_and_lets_holders_go_on() {
     let error = acquire(&mut connection, OURS, TTL).unwrap_err();
     assert_eq!(error.code(), Some("OOM"), "{error}");
     assert_eq!(pttl(&mut connection), -2);
+}
+
+#[test]
+fn revoked_lock_is_free_and_its_waiters_are_woken() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    ask::<i64>(&mut connection, &["RPUSH", QUEUE, JAVA]);
+    let mut listener = Listener::to_pattern(&server, "redisson_lock__channel:*");
+    for pairs in [&[OURS, "1"][..], &[JAVA, "3", "mode", "read"]] {
+        let _: i64 = ask(&mut connection, &[&["HSET", K], pairs].concat());
+        assert_eq!(revoke(&mut connection, pairs).unwrap(), 1);
+        assert_eq!(pttl(&mut connection), -2);
+        let expected = [CHANNEL.to_owned(), format!("{CHANNEL}:{JAVA}")];
+        for channel in expected {
+            assert_eq!(listener.next_of_pattern(), (channel, "0".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn record_that_is_another_one_is_not_revoked() {
+    let server = RedisServer::start();
+    let mut connection = server.connection();
+    assert_eq!(revoke(&mut connection, &[OURS, "1"]).unwrap(), 0);
+    let _: i64 = ask(&mut connection, &["HSET", K, JAVA, "2"]);
+    for pairs in [
+        &[OURS, "1"][..],
+        &[JAVA, "1"],
+        &[JAVA, "2", OURS, "1"],
+        &[JAVA, "2", JAVA, "2"],
+        &[],
+    ] {
+        assert_eq!(revoke(&mut connection, pairs).unwrap(), -1, "{pairs:?}");
+    }
+    assert_eq!(fields(&mut connection), [(JAVA.to_owned(), "2".to_owned())]);
+    let _: () = ask(&mut connection, &["SET", K, "foreign"]);
+    assert_eq!(revoke(&mut connection, &[JAVA, "2"]).unwrap(), -1);
 }

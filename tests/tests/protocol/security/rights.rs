@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 
 use harness::{
-    CLUSTER_RIGHTS, KEY, LOCK, LONG, QUEUE, REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer,
-    ask, client, deletion, eventually, hold, ms, soon,
+    CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
+    REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask, client, deletion,
+    eventually, hold, ms, soon,
 };
+use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, Record};
 use redis::Connection;
 
@@ -21,6 +23,14 @@ fn printed() -> Vec<&'static str> {
 fn printed_for_redisson() -> Vec<&'static str> {
     let is_it = |rule: &Vec<&str>| rule.contains(&"~redisson_lock_queue:*");
     rules().find(is_it).expect("the page has a rule for it")
+}
+
+/// Those of its rule for a user of this name.
+fn printed_for(user: &str) -> Vec<&'static str> {
+    let mut rules = rules();
+    rules
+        .find(|rule| rule[0] == user)
+        .expect("the page has a rule for that user")
 }
 
 fn rules() -> impl Iterator<Item = Vec<&'static str>> {
@@ -42,13 +52,12 @@ fn the_page_prints_them() {
     assert_eq!(printed(), expected);
 }
 
-/// What clusters and replicas need beyond them is named on the page and in the README.
+/// What clusters and replicas need beyond them is named on the page.
 #[test]
 fn those_of_other_topologies_are_named() {
     let page = include_str!("../../../../lock-runtime/src/docs/security.md");
     for right in [CLUSTER_RIGHTS, REPLICA_RIGHTS].concat() {
         assert!(page.contains(right), "{right} is not on the page");
-        assert!(README.contains(right), "{right} is not in the README");
     }
 }
 
@@ -58,18 +67,21 @@ fn page_prints_those_for_redissons_record() {
     assert_eq!(printed_for_redisson(), expected);
 }
 
+/// They are on the page alone, which the guide names.
 #[test]
-fn the_readme_prints_them() {
-    let (_, rule) = README
-        .split_once("The Redis user needs\n\n```text")
-        .unwrap();
-    let (rule, _) = rule.split_once("```").unwrap();
-    let rule: Vec<_> = rule.split_whitespace().collect();
-    for right in RIGHTS {
-        assert!(rule.contains(right), "{right} is not in {rule:?}");
+fn readme_is_short_and_leads_to_the_guide() {
+    assert!(
+        README.len() <= 8_000,
+        "the README has {} bytes",
+        README.len()
+    );
+    for page in [
+        "docs::production",
+        "docs::choosing",
+        "docs::where_locks_are",
+    ] {
+        assert!(README.contains(page), "{page} is not in the README");
     }
-    let rule = [&["ACL", "SETUSER", "service", "reset"][..], &rule].concat();
-    let _: () = ask(&mut generous().connection(), &rule);
 }
 
 #[tokio::test]
@@ -138,6 +150,158 @@ async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
     let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
     let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
     assert_eq!(refused, BTreeSet::from(["info".to_owned()]));
+}
+
+#[test]
+fn page_prints_those_for_viewers_and_operators() {
+    let of = |user, rights: &[&'static str]| [&[user, "reset", "on", ">password"], rights].concat();
+    assert_eq!(printed_for("viewer"), of("viewer", VIEWER_RIGHTS));
+    let operator = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
+    assert_eq!(printed_for("operator"), of("operator", &operator));
+    for right in REDISSON_OPERATOR_RIGHTS {
+        assert!(PAGE.contains(right), "{right} is not on the page");
+    }
+}
+
+/// A client of a user with the rights that the page prints, less one of them.
+fn client_as(
+    server: &RedisServer,
+    admin: &mut Connection,
+    user: &str,
+    without: Option<&str>,
+) -> LockClient {
+    let rule = printed_for(user).into_iter();
+    let rule = rule.filter(|right| Some(*right) != without);
+    let rule: Vec<&str> = ["ACL", "SETUSER"].into_iter().chain(rule).collect();
+    let _: () = ask(admin, &rule);
+    let _: () = ask(admin, &["ACL", "LOG", "RESET"]);
+    client(server.url().replace("://", &format!("://{user}:password@")))
+}
+
+/// The commands that a server has refused. That a client may not ask for the eviction policy does no harm.
+fn refused(admin: &mut Connection) -> BTreeSet<String> {
+    let log: Vec<Vec<redis::Value>> = ask(admin, &["ACL", "LOG"]);
+    let commands = log.iter().map(|entry| object(entry));
+    commands.filter(|command| command != "info").collect()
+}
+
+/// Whether the server has refused what a right permits, and nothing else, if that right was taken from a user.
+#[track_caller]
+fn assert_refused_without(admin: &mut Connection, right: &str) {
+    let command = right.trim_start_matches('+').to_owned();
+    assert_eq!(refused(admin), BTreeSet::from([command]));
+}
+
+fn commands_of(rights: &[&'static str]) -> impl Iterator<Item = &'static str> {
+    let rights: Vec<_> = rights.to_vec();
+    rights.into_iter().filter(|right| right.starts_with('+'))
+}
+
+#[tokio::test]
+async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
+    let server = generous();
+    let mut admin = server.connection();
+    let service = client(server.url());
+    let guard = soon(hold(&service)).await;
+    let waiting = {
+        let other = client(server.url());
+        tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await })
+    };
+    eventually("waiter", LONG, async || {
+        ask::<i64>(&mut admin, &["EXISTS", QUEUE]) == 1
+    })
+    .await;
+    let reader = service.lock("read").read().acquire().await.unwrap();
+
+    let viewer = client_as(&server, &mut admin, "viewer", None);
+    viewer.ping().await.unwrap();
+    assert_eq!(viewer.inspect(KEY).await.unwrap().waiting(), 1);
+    assert_eq!(viewer.inspect("read").await.unwrap().holders.len(), 1);
+    assert_eq!(viewer.locks().next().await.unwrap().unwrap().len(), 2);
+    assert!(viewer.audit().next().await.unwrap().is_none());
+    assert_eq!(refused(&mut admin), BTreeSet::new());
+
+    for right in commands_of(VIEWER_RIGHTS) {
+        let viewer = client_as(&server, &mut admin, "viewer", Some(right));
+        let _ = viewer.ping().await;
+        let _ = viewer.inspect(KEY).await;
+        let _ = viewer.locks().next().await;
+        let _ = viewer.audit().next().await;
+        assert_refused_without(&mut admin, right);
+    }
+
+    let viewer = client_as(&server, &mut admin, "viewer", None);
+    let error = viewer.lock("x").try_acquire().await.unwrap_err();
+    assert!(error.is_rejected(), "{error}");
+    let without = Revocation::new("eve", "").without_audit();
+    let error = viewer.revoke(KEY, guard.fencing_token(), without).await;
+    assert!(error.unwrap_err().is_rejected());
+    assert!(guard.is_valid());
+    reader.release().await.unwrap();
+    guard.release().await.unwrap();
+    soon(waiting)
+        .await
+        .unwrap()
+        .unwrap()
+        .release()
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn those_of_an_operator_are_enough_and_each_of_them_is_used() {
+    let server = generous();
+    let mut admin = server.connection();
+    let operator = client_as(&server, &mut admin, "operator", None);
+    everything_is_revoked(&server, &mut admin, &operator).await;
+    assert_eq!(refused(&mut admin), BTreeSet::new());
+    let lines = operator.audit().next().await.unwrap().unwrap();
+    assert!(lines.iter().all(|line| line.user == "operator"));
+    for right in commands_of(OPERATOR_RIGHTS) {
+        let operator = client_as(&server, &mut admin, "operator", Some(right));
+        everything_is_revoked(&server, &mut admin, &operator).await;
+        // By digest first, and by source to a server that lacks the script: it has forgotten it.
+        assert_refused_without(&mut admin, right);
+    }
+}
+
+/// A writer is revoked in favour of a reader, who joins a phase of an earlier time, and that one in favour of a writer.
+async fn everything_is_revoked(
+    server: &RedisServer,
+    admin: &mut Connection,
+    operator: &LockClient,
+) {
+    let _: () = ask(admin, &["SCRIPT", "FLUSH"]);
+    let (one, other) = (client(server.url()), client(server.url()));
+    for is_reader in [false, true] {
+        let acquire = |client: &LockClient, is_reader| {
+            let acquire = client.lock(KEY).wait(LONG);
+            match is_reader {
+                true => acquire.read(),
+                false => acquire.write(),
+            }
+        };
+        let guard = acquire(&one, is_reader).await.unwrap();
+        let waiting = tokio::spawn(acquire(&other, !is_reader).acquire());
+        eventually("waiter", LONG, async || {
+            ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
+        })
+        .await;
+        let revocation = Revocation::new("ann", "stuck");
+        let _ = operator
+            .revoke(KEY, guard.fencing_token(), revocation)
+            .await;
+        let _ = guard.release().await;
+        let _ = soon(waiting).await.unwrap().unwrap().release().await;
+    }
+    // Without waiters, and without a fence.
+    let guard = one.lock(KEY).wait(LONG).await.unwrap();
+    let _: i64 = ask(admin, &["DEL", harness::FENCE]);
+    let revocation = Revocation::new("ann", "stuck");
+    let _ = operator
+        .revoke(KEY, guard.fencing_token(), revocation)
+        .await;
+    let _ = guard.release().await;
 }
 
 /// All situations in which a client sends a command or a script calls one. This function

@@ -41,6 +41,10 @@ const CALLS: &[(&str, Call)] = &[
     ("share again", |all| {
         shown(all.locks[0].share('A', READ, TTL))
     }),
+    ("revoke", |all| {
+        let token = token(&mut all.locks[0]);
+        shown(all.locks[0].revoke(token, ""))
+    }),
     ("renew of a share", |all| {
         shown(all.locks[0].renew_share('A', READ, TTL))
     }),
@@ -249,6 +253,16 @@ impl Scene {
 
 fn names_of(lock: &RawLock) -> [String; 4] {
     [&lock.k, &lock.f, &lock.q, &lock.r].map(String::clone)
+}
+
+/// The token of a lock, if the node has it. The permission to ask is used up, and given again.
+fn token(lock: &mut RawLock) -> i64 {
+    let value: RedisResult<Option<String>> =
+        redis::cmd("GET").arg(&lock.k).query(&mut lock.connection);
+    ask(&mut lock.connection).expect("the node is in a cluster");
+    let value = value.ok().flatten();
+    let token = value.as_deref().and_then(|value| value.get(23..39));
+    token.and_then(|token| token.parse().ok()).unwrap_or(17)
 }
 
 /// Permits the next command in a slot that is not the node's yet.

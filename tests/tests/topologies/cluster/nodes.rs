@@ -1,7 +1,12 @@
 //! Commands, queues and messages on several nodes.
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisCluster, client, eventually, exists, hold, ms, served};
-use lock_runtime::{LockClient, LockErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use harness::{
+    KEY, LOCK, LONG, QUEUE, RedisCluster, ask, client, eventually, exists, hold, ms, served,
+};
+use lock_runtime::{Credentials, LockClient, LockErrorKind};
 use tokio::task::JoinSet;
 
 use super::{has, keys_of_each};
@@ -216,4 +221,33 @@ async fn wrong_password_is_refused_by_each_node_once_at_most() {
     let refused: Vec<_> = refused.collect();
     assert!(refused.contains(&1), "{refused:?}");
     assert!(refused.iter().all(|&count| count <= 1), "{refused:?}");
+}
+
+#[tokio::test]
+async fn credentials_are_asked_for_at_each_node() {
+    let cluster = RedisCluster::with(3, 0);
+    for node in &cluster.nodes {
+        let user = [
+            "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
+        ];
+        let _: () = ask(&mut node.connection(), &user);
+    }
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let given = move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Ok::<_, std::io::Error>(Credentials::new("app", "s3cret")) }
+    };
+    let builder = LockClient::builder().url(cluster.url());
+    let client = builder.credentials(given).connect().await.unwrap();
+    for number in 0..20 {
+        let guard = client.lock(format!("order:{number}")).acquire().await;
+        guard.unwrap().release().await.unwrap();
+    }
+    let asked = asked.load(Ordering::SeqCst);
+    assert!((3..=6).contains(&asked), "{asked}");
+    for node in &cluster.nodes {
+        let clients: String = ask(&mut node.connection(), &["CLIENT", "LIST"]);
+        assert!(clients.contains("user=app"), "{clients}");
+    }
 }

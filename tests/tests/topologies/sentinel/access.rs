@@ -6,7 +6,7 @@ use harness::{
     Authority, LONG, RIGHTS, RedisServer, SENTINEL_RIGHTS, SLACK, TlsServer, ask, cycle,
     eventually, hold, sentinel_of, sentinel_url, tls_sentinel_of,
 };
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::{Credentials, LockClient, LockErrorKind};
 
 use crate::wrong_passwords;
 
@@ -31,6 +31,23 @@ async fn wrong_password_is_refused_by_the_one_that_it_is_for() {
     let with = url.replace("://", "://harness:s3cret@");
     refused_at_once(&with, "WRONGPASS").await;
     assert_eq!(wrong_passwords(&server), 1);
+}
+
+#[tokio::test]
+async fn credentials_are_for_the_primary_alone() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let user = [
+        "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
+    ];
+    let _: () = ask(&mut server.connection(), &user);
+    let given = async || Ok::<_, std::io::Error>(Credentials::new("app", "s3cret"));
+    let builder = LockClient::builder().url(sentinel_url(&[&sentinel]));
+    let client = builder.credentials(given).connect().await.unwrap();
+    cycle(&client).await;
+    let clients: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
+    assert!(clients.contains("user=app"), "{clients}");
+    assert_eq!(wrong_passwords(&sentinel), 0, "it was not asked as `app`");
 }
 
 #[tokio::test]

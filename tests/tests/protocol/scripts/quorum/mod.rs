@@ -13,6 +13,7 @@ mod moving_slot;
 mod node;
 mod proposal;
 mod random;
+mod revoke;
 mod stamp;
 
 use std::time::Duration;

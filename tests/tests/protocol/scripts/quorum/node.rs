@@ -34,7 +34,11 @@ static CEDE: LazyLock<Script> = lua!(
 );
 static HOLD: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_hold");
 static END: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_end");
+static REVOKE: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_revoke");
 static MARK: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_mark");
+
+/// What holders are told.
+pub(super) const NOTICE: &str = "\u{1f}0192\u{1f}ann\u{1f}stuck\u{1f}";
 
 pub(super) struct Node {
     pub(super) lock: RawLock,
@@ -105,6 +109,18 @@ impl Ask {
 }
 
 impl Node {
+    /// `revoke` of the owner whose record begins so; a length of 0 is any.
+    pub(super) fn revoke(&mut self, record: &str, length: usize, token: i64) -> RedisResult<i64> {
+        let mut call = REVOKE.key(&self.lock.k);
+        call.key(&self.lock.f).key(&self.lock.q);
+        call.arg(record)
+            .arg(length)
+            .arg(token)
+            .arg(self.delay)
+            .arg(NOTICE);
+        call.invoke(&mut self.lock.connection)
+    }
+
     /// A node of which nothing is known.
     pub(super) fn new(server: &RedisServer) -> Node {
         let mut lock = RawLock::new(server, "order:42");

@@ -28,6 +28,8 @@ pub(super) struct Model {
     pub(super) mode: Mode,
     /// The owner that the last command notified.
     pub(super) pushed: Vec<char>,
+    /// The owners that the last command told of a revocation, after that.
+    pub(super) told: Vec<char>,
     /// The branches that the last command took.
     pub(super) taken: Taken,
     /// Some of the letters ask for shares.
@@ -41,6 +43,7 @@ impl Model {
             records: Records::default(),
             mode: Mode::Normal,
             pushed: Vec::new(),
+            told: Vec::new(),
             taken: Taken::default(),
             has_shares,
         }
@@ -55,8 +58,13 @@ impl Model {
 
     pub(super) fn run(&mut self, command: Command) -> Answer {
         let site = self.site();
-        let run = self.records.run(command, &RULES, &site);
+        let rules = Rules {
+            fence: Some(sender(&command).map_or(DAY, |owner| memory_of(letter_of(owner)))),
+            ..RULES
+        };
+        let run = self.records.run(command, &rules, &site);
         self.pushed = run.announced.into_iter().map(letter_of).collect();
+        self.told = run.told.into_iter().map(letter_of).collect();
         self.taken = run.taken;
         run.answer
     }
@@ -121,6 +129,35 @@ pub(super) fn share(letter: char) -> Option<Share> {
         _ => return None,
     };
     Some(Share { take, limit })
+}
+
+/// For how long each letter's client has fences remembered: a day, an hour, or a week.
+pub(super) fn memory_of(letter: char) -> Ticks {
+    match letter {
+        'B' | 'E' | 'G' => 3_600_000,
+        'C' | 'D' => 604_800_000,
+        _ => DAY,
+    }
+}
+
+/// The default, which an operator's client has.
+const DAY: Ticks = 86_400_000;
+
+/// The owner whose client sends a command; `None` for an operator.
+fn sender(command: &Command) -> Option<OwnerId> {
+    Some(match *command {
+        Command::Acquire { owner, .. }
+        | Command::Renew { owner, .. }
+        | Command::Release { owner }
+        | Command::Delete { owner, .. }
+        | Command::End { owner, .. }
+        | Command::Rest { owner, .. }
+        | Command::ShareAcquire { owner, .. }
+        | Command::ShareRenew { owner, .. }
+        | Command::ShareRelease { owner, .. }
+        | Command::ShareEnd { owner, .. } => owner,
+        Command::Revoke { .. } => return None,
+    })
 }
 
 pub(super) fn ticks(ms: i64) -> Ticks {

@@ -9,7 +9,7 @@ use lock_model::server::{
 use proptest::prelude::{Strategy, prop_oneof};
 
 use super::answer::{any, code, compare, renewal};
-use super::model::{Model, RULES, letter_of, owner, ticks};
+use super::model::{Model, RULES, letter_of, memory_of, owner, ticks};
 use super::records::Records;
 use super::stage::{agree, assert_silent, hear, listen};
 use super::step::{Step, Who, limit_memory, outside, ttl, who};
@@ -113,10 +113,15 @@ impl Stage {
             all: RawLocks::new(&self.server, names.iter().map(String::as_str)),
             models: vec![Model::new(now, false); LOCKS],
         };
+        for lock in &mut scene.all.locks {
+            // That of all locks together is a day.
+            lock.memory_of = memory_of;
+        }
         for (number, step) in steps.iter().enumerate() {
             let before = scene.models.clone();
             for model in &mut scene.models {
                 model.pushed.clear();
+                model.told.clear();
                 model.taken = Taken::default();
             }
             let outcome = scene.play(*step).and_then(|()| scene.compare());

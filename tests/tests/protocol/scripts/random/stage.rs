@@ -4,10 +4,13 @@ use harness::{Listener, RawLock, RedisServer, owner};
 use lock_model::server::Taken;
 
 use super::Listeners;
-use super::model::{LISTENING, Model};
+use super::model::{LISTENING, Model, memory_of};
 use super::records::Records;
 use super::step::{Step, limit_memory};
 use crate::scripts::branch::Tally;
+
+/// What operators have holders told.
+pub(super) const NOTICE: &str = "\u{1f}0192\u{1f}ann\u{1f}stuck\u{1f}";
 
 pub(crate) struct Stage {
     pub(crate) server: RedisServer,
@@ -46,10 +49,12 @@ impl Stage {
 
     fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         let mut lock = RawLock::new(&self.server, &format!("order:{}", self.locks));
+        lock.memory_of = memory_of;
         let mut model = Model::new(self.server.clock().now(), self.has_shares);
         for (number, step) in steps.iter().enumerate() {
             let before = model.clone();
             model.pushed.clear();
+            model.told.clear();
             model.taken = Taken::default();
             step.play(&self.server, &mut lock, &mut model)
                 .and_then(|()| Records::read(&mut lock).compare(&model))
@@ -84,6 +89,12 @@ pub(super) fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> 
         let mut listeners = listeners.iter_mut();
         let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");
         agree("push", listener.next_push(), owner(*who) + &lock.k)?;
+    }
+    for who in &model.told {
+        let mut listeners = listeners.iter_mut();
+        let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");
+        let expected = format!("!{}{NOTICE}{}", owner(*who), lock.k);
+        agree("notice", listener.next_push(), expected)?;
     }
     Ok(())
 }

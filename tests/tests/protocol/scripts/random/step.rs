@@ -10,6 +10,7 @@ use proptest::sample::select;
 
 use super::answer::{any, code, compare, renewal};
 use super::model::{DEAF, LISTENING, Model, letter_of, owner, ticks};
+use super::stage::NOTICE;
 
 /// One step; leases are in ms.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,8 @@ pub(super) enum Step {
     WritersGiveUp,
     /// A holder becomes a reader.
     Downgrade(i64),
+    /// An operator takes the lock from the holder with a token so far from that of the record.
+    Revoke(i64),
     // Effects from outside.
     TimePasses(Span),
     ClockGoesBack(Span),
@@ -64,6 +67,7 @@ pub(super) enum Who {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span(u64);
 
+const HOUR: u64 = 2 * 3_600;
 const DAY: u64 = 2 * 86_400;
 
 impl Step {
@@ -77,11 +81,12 @@ impl Step {
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => release(deletes),
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            1 => revoke(),
             3 => who().prop_map(Step::End),
             4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),
             2 => (letter(), waiter(), ttl())
                 .prop_map(|(who, next, ttl)| Step::EndWithNext(Who::Holder(who), next, ttl)),
-            4 => span(&[0, 0, 1, 1, 3, 3, 4, 12, 14, 40, DAY]).prop_map(Step::TimePasses),
+            4 => span(&[0, 0, 1, 1, 3, 3, 4, 12, 14, 40, HOUR, DAY]).prop_map(Step::TimePasses),
             1 => outside(),
         ]
     }
@@ -103,6 +108,7 @@ impl Step {
             2 => letter().prop_map(|who| Step::Release(Who::Holder(who))),
             2 => letter().prop_map(|who| Step::HeartIsLost(Who::Waiter(who, 0))),
             1 => ttl().prop_map(Step::Downgrade),
+            4 => revoke(),
             2 => outside_of_shares(),
         ]
     }
@@ -225,6 +231,11 @@ impl Step {
                 }
                 None => Ok(()),
             },
+            Step::Revoke(off) => {
+                let seen = model.token().unwrap_or(0) + off;
+                let answer = lock.revoke(seen, NOTICE);
+                compare(answer, model.run(Command::Revoke { seen }), code)
+            }
             Step::TimePasses(span) => {
                 server.forward(span.forward());
                 model.pass(server.clock().now());
@@ -430,6 +441,11 @@ pub(super) fn who() -> impl Strategy<Value = Who> {
         1 => letter().prop_map(Who::Holder),
         1 => waiter(),
     ]
+}
+
+/// Mostly of the holder that there is.
+fn revoke() -> impl Strategy<Value = Step> {
+    select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke)
 }
 
 fn waiter() -> impl Strategy<Value = Who> {

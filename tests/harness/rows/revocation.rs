@@ -1,0 +1,218 @@
+//! An operator takes a lock from its holder.
+
+use std::time::{Duration, Instant};
+
+use lock_runtime::inspect::{Revocation, Revoked, Seen};
+use lock_runtime::{LockClient, LockError};
+use tokio::runtime;
+
+use super::pause::is_lost;
+use super::{LONG, TTL, persist, usurped};
+use crate::rounds::{Class, Round, Row};
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+/// The holder renews its lease again and again.
+pub(super) const WHILE_RENEWING: Row = Row::new("revoked_while_renewing", Class::F, while_renewing);
+
+fn while_renewing(round: &mut Round<'_>) {
+    let mut holder = round.worker();
+    // A renewal is due three times a second, and more often while it is not answered.
+    persist(round, &mut holder, TTL);
+    let next = round.waiter(LONG);
+    let revoked = Instant::now();
+    done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    usurped(round, holder, next, PATIENCE);
+}
+
+/// The holder is inside its body, and its lease lasts for long: only the message ends it in time.
+pub(super) const WHILE_INSIDE: Row = Row::new("revoked_while_inside", Class::F, while_inside);
+
+fn while_inside(round: &mut Round<'_>) {
+    let mut holder = round.worker();
+    // Its next renewal is due in minutes.
+    persist(round, &mut holder, Duration::from_secs(600));
+    let next = round.waiter(LONG);
+    let revoked = Instant::now();
+    done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    usurped(round, holder, next, PATIENCE);
+}
+
+/// The holder hands the lock on at the same moment.
+pub(super) const WHILE_HANDED_ON: Row =
+    Row::new("revoked_while_handed_on", Class::E, while_handed_on);
+
+fn while_handed_on(round: &mut Round<'_>) {
+    let (mut holder, mut next) = (round.worker(), round.worker());
+    for turn in 0..6 {
+        holder = round.hold(holder, LONG);
+        next = round.queued(next, LONG, PATIENCE);
+        round.visit(&mut holder);
+        let seen = token(round).expect("it is held");
+        let asked = Instant::now();
+        // Both orders occur: a process needs a moment to read its command.
+        holder.send("release");
+        let pause = Duration::from_micros(round.any_number(turn, 600));
+        wait_until("moment", PATIENCE, || asked.elapsed() >= pause);
+        let revoked = revoke(round, seen);
+        assert!(!matches!(revoked, Revoked::NotHeld), "{revoked:?}");
+        let released = holder.line(PATIENCE).expect("an answer");
+        let is_first = matches!(revoked, Revoked::Done(_));
+        let is_told = is_first && released.starts_with("failed Lost ");
+        assert!(released == "ok" || is_told, "{released}");
+        round.granted_next(&next, asked, Duration::ZERO);
+        round.visit(&mut next);
+        round.release(&mut next);
+    }
+    round.retire(holder);
+    round.retire(next);
+}
+
+/// The operator asks twice for the same holder.
+pub(super) const TWICE: Row = Row::new("revoked_twice", Class::F, twice);
+
+fn twice(round: &mut Round<'_>) {
+    let mut holder = round.holder(LONG);
+    let mut next = round.waiter(LONG);
+    let seen = done(round);
+    round.granted(&next);
+    round.visit(&mut next);
+    let again = revoke(round, seen);
+    is_told(&mut holder);
+    assert!(
+        next.ask("renew", PATIENCE) == "ok",
+        "the new holder was touched"
+    );
+    let Revoked::Changed(state) = again else {
+        panic!("the new holder was touched: {again:?}");
+    };
+    assert_eq!(state.holders.len(), 1);
+    round.retire(holder);
+    round.visit(&mut next);
+    round.release(&mut next);
+    assert!(matches!(revoke(round, seen), Revoked::NotHeld));
+    round.retire(next);
+}
+
+/// The fence was evicted before.
+pub(super) const WITHOUT_FENCE: Row = Row::new("revoked_without_fence", Class::F, without_fence);
+
+fn without_fence(round: &mut Round<'_>) {
+    for has_waiter in [true, false] {
+        let mut holder = round.holder(LONG);
+        let mut next = round.worker();
+        if has_waiter {
+            round.ask(&mut next, LONG, PATIENCE);
+            round.wait_for_queue(1);
+        }
+        assert_eq!(holder.ask("look", PATIENCE), "looked");
+        let fence = round.lock.f.clone();
+        assert_eq!(round.lock.command::<i64>(&["DEL", &fence]), 1);
+        done(round);
+        if !has_waiter {
+            round.ask(&mut next, LONG, PATIENCE);
+        }
+        // Its token is above that of the former holder.
+        round.granted(&next);
+        round.visit(&mut next);
+        assert_eq!(holder.ask("write", PATIENCE), "stale");
+        is_told(&mut holder);
+        round.retire(holder);
+        round.release(&mut next);
+        round.retire(next);
+    }
+}
+
+/// The holder is stopped, and cannot be told before it goes on.
+pub(super) const WHILE_PAUSED: Row = Row::new("revoked_while_paused", Class::F, while_paused);
+
+fn while_paused(round: &mut Round<'_>) {
+    let mut sleeper = round.holder(LONG);
+    let mut next = round.waiter(LONG);
+    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
+    sleeper.stop();
+    let revoked = Instant::now();
+    done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    round.visit(&mut next);
+    sleeper.cont();
+    assert_eq!(sleeper.ask("write", PATIENCE), "stale");
+    wait_until("message", PATIENCE, || {
+        sleeper.ask("valid", PATIENCE) == "false"
+    });
+    is_lost(&mut sleeper);
+    round.retire(sleeper);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// The holder has an older version, which ignores the message, and learns of its loss by a renewal.
+pub(super) const OLDER_HOLDER: Row = Row::new("revoked_older_holder", Class::F, older_holder);
+
+fn older_holder(round: &mut Round<'_>) {
+    let older = round.older();
+    let mut older = round.hold(older, LONG);
+    let mut next = round.waiter(LONG);
+    assert_eq!(older.ask("look", PATIENCE), "looked");
+    let revoked = Instant::now();
+    done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    round.visit(&mut next);
+    assert_eq!(older.ask("write", PATIENCE), "stale");
+    let refused = older.ask("renew", PATIENCE);
+    assert!(refused.starts_with("failed Lost "), "{refused}");
+    let refused = older.ask("release", PATIENCE);
+    assert!(refused.starts_with("failed Lost "), "{refused}");
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire(older);
+    round.retire(next);
+}
+
+/// The token in the lock's record.
+fn token(round: &mut Round<'_>) -> Option<u64> {
+    let value = round.lock.value()?;
+    Some(value[23..39].parse().expect("it is a token"))
+}
+
+/// Takes the lock from its holder, and returns the holder's token.
+fn done(round: &mut Round<'_>) -> u64 {
+    let seen = token(round).expect("it is held");
+    let revoked = revoke(round, seen);
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    seen
+}
+
+/// The operator's command, in a process that has no other lock.
+fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
+    let seen: Seen = seen.to_string().parse().expect("it is a token");
+    let revoking = async {
+        let client = LockClient::builder()
+            .url(round.server.url())
+            .command_timeout(PATIENCE);
+        let client = client.build()?;
+        // The round must leave nothing on its server.
+        let revocation = Revocation::new("ann@ops-1", "stuck import").without_audit();
+        client.revoke(&*round.key, seen, revocation).await
+    };
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let revoked: Result<Revoked, LockError> =
+        runtime.expect("there is a thread").block_on(revoking);
+    revoked.expect("the server answers")
+}
+
+/// A holder is told by whom its lock was taken, and why.
+#[track_caller]
+fn is_told(holder: &mut Worker) {
+    wait_until("message", PATIENCE, || {
+        holder.ask("valid", PATIENCE) == "false"
+    });
+    let lost = holder.ask("release", PATIENCE);
+    assert!(
+        lost.contains("revoked by ann@ops-1: stuck import"),
+        "{lost}"
+    );
+}

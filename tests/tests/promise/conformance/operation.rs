@@ -1,0 +1,304 @@
+//! What operators see of locks, and what they do to them.
+
+use std::time::Duration;
+
+use harness::eventually;
+use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revocation, Revoked, Seen};
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
+use tokio::time::timeout;
+
+use super::store::Store;
+use super::tools::{Flag, KEY, LONG, STEADY, hold};
+
+pub(crate) fn revocation() -> Revocation {
+    Revocation::new("ann@ops-1", "stuck import")
+}
+
+/// How the only holder of a lock is named.
+async fn seen(client: &LockClient, key: &str) -> Seen {
+    let state = client.inspect(key).await.unwrap();
+    let holder = state.holders.first().expect("it is held");
+    holder.seen.expect("it can be revoked")
+}
+
+/// Revokes a lock that is held.
+pub(crate) async fn revoke(client: &LockClient, key: &str, seen: impl Into<Seen>) -> Receipt {
+    match client.revoke(key, seen, revocation()).await.unwrap() {
+        Revoked::Done(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All locks of a listing, in pages of about so many.
+async fn list(client: &LockClient, pattern: &str, page: u32) -> Vec<LockState> {
+    let mut locks = client.locks().matching(pattern).page(page);
+    let mut states = Vec::new();
+    while let Some(page) = locks.next().await.unwrap() {
+        assert!(!page.is_empty());
+        states.extend(page);
+    }
+    states.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
+    states.dedup_by(|one, other| one.key == other.key);
+    states
+}
+
+async fn hold_key(client: &LockClient, key: &str) -> LockGuard {
+    let acquire = client.lock(key).ttl(STEADY).wait(Duration::ZERO);
+    acquire.acquire().await.expect("the lock is free")
+}
+
+pub(crate) async fn every_store_answers_a_ping(store: impl Store) {
+    assert!(store.client().ping().await.unwrap() < LONG);
+}
+
+pub(crate) async fn held_lock_is_shown_with_its_holder(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let guard = hold(&client).await;
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(
+        (state.key.as_str(), state.holders.len()),
+        (KEY, 1),
+        "{state:?}"
+    );
+    let holder = &state.holders[0];
+    assert!(holder.label.contains(&store.holder()), "{holder:?}");
+    match holder.kind {
+        HolderKind::Redisson => assert_eq!(holder.token, None),
+        _ => {
+            assert_eq!(holder.token, Some(guard.fencing_token()));
+            assert!(holder.age.unwrap() < LONG, "{holder:?}");
+            assert_eq!(state.last_token, holder.token);
+        }
+    }
+    let shown = format!("{state:?}");
+    guard.release().await.unwrap();
+    assert!(!shown.contains("owner"), "{shown}");
+}
+
+pub(crate) async fn free_lock_is_shown_as_free(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    assert!(!operator.inspect(KEY).await.unwrap().is_held());
+    hold(&client).await.release().await.unwrap();
+    let state = operator.inspect(KEY).await.unwrap();
+    assert!(!state.is_held() && state.waiting() == 0, "{state:?}");
+    assert!(list(&operator, "*", 250).await.is_empty());
+}
+
+pub(crate) async fn locks_that_are_held_are_listed(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    // Fences stay, and those of tagged keys have the prefix of locks.
+    hold_key(&client, "{order}:7")
+        .await
+        .release()
+        .await
+        .unwrap();
+    let keys = [
+        "order:1",
+        "order:2",
+        "order:[x]*",
+        "order:a\nb",
+        "report",
+        "{order}:3",
+    ];
+    let mut guards = Vec::new();
+    for key in keys {
+        guards.push(hold_key(&client, key).await);
+    }
+    let listed = list(&operator, "*", 250).await;
+    assert!(
+        listed.iter().map(|state| state.key.as_str()).eq(keys),
+        "{listed:?}"
+    );
+    for state in &listed {
+        let shown = operator.inspect(&state.key).await.unwrap();
+        let (listed, shown) = (&state.holders[0], &shown.holders[0]);
+        assert_eq!(
+            (listed.token, &listed.label, listed.kind),
+            (shown.token, &shown.label, shown.kind)
+        );
+    }
+    let orders = list(&operator, "order:?", 250).await;
+    assert_eq!(orders.len(), 2, "{orders:?}");
+    assert_eq!(list(&operator, r"order:\[x\]\*", 1).await.len(), 1);
+    for guard in guards {
+        guard.release().await.unwrap();
+    }
+}
+
+pub(crate) async fn listing_has_more_than_a_page(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let mut guards = Vec::new();
+    for number in 0..40 {
+        guards.push(hold_key(&client, &format!("order:{number}")).await);
+    }
+    assert_eq!(list(&operator, "*", 3).await.len(), 40);
+    for guard in guards {
+        guard.release().await.unwrap();
+    }
+}
+
+pub(crate) async fn locks_of_this_process_are_known_without_the_store(store: impl Store) {
+    let client = store.client();
+    assert!(client.held().is_empty());
+    let guard = hold(&client).await;
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    eventually("caller in line", LONG, async || {
+        client.held()[0].waiting == 1
+    })
+    .await;
+    let held = client.held();
+    assert_eq!(held.len(), 1);
+    assert_eq!(held[0].keys, [KEY.into()]);
+    assert_eq!(held[0].token, guard.fencing_token());
+    assert!(held[0].remaining > Duration::ZERO && held[0].age < LONG);
+    guard.release().await.unwrap();
+    waiting.await.unwrap().unwrap().release().await.unwrap();
+    assert!(client.held().is_empty());
+}
+
+#[distributed_lock(key = KEY, ttl = "6s", client = client)]
+async fn import(client: &LockClient, ended: Flag) -> Result<(), LockError> {
+    let _ended = ended.on_drop();
+    std::future::pending().await
+}
+
+pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let ended = Flag::default();
+    let body = {
+        let (client, ended) = (client.clone(), ended.clone());
+        tokio::spawn(async move { import(&client, ended).await })
+    };
+    let is_held = async || operator.inspect(KEY).await.unwrap().is_held();
+    eventually("body", LONG, is_held).await;
+    eventually("delivery", LONG, async || !client.held().is_empty()).await;
+    let seen = seen(&operator, KEY).await;
+    let receipt = revoke(&operator, KEY, seen).await;
+    assert!(!receipt.is_handed_on);
+    assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
+    let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
+    assert!(ended.is_up());
+    assert!(lost.is_lost(), "{lost}");
+    // Holders in Redisson's record have no channel, and learn by a renewal.
+    if matches!(seen, Seen::Token(_)) {
+        let text = lost.to_string();
+        assert!(
+            text.contains("revoked by ann@ops-1: stuck import"),
+            "{text}"
+        );
+        assert!(text.contains(&receipt.operation), "{text}");
+    }
+    assert!(!operator.inspect(KEY).await.unwrap().is_held());
+}
+
+pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(store: impl Store) {
+    let (client, other, operator) = (store.client(), store.client(), store.operator());
+    let guard = hold(&client).await;
+    let seen = seen(&operator, KEY).await;
+    let waiting = tokio::spawn(other.lock(KEY).ttl(STEADY).wait(LONG).acquire());
+    if matches!(seen, Seen::Token(_)) {
+        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
+        eventually("waiter", LONG, is_queued).await;
+        let state = operator.inspect(KEY).await.unwrap();
+        assert!(state.waiters[0].last_seen < LONG, "{state:?}");
+    }
+    let receipt = revoke(&operator, KEY, seen).await;
+    let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
+    if matches!(seen, Seen::Token(_)) {
+        assert!(receipt.is_handed_on, "{receipt:?}");
+        timeout(LONG, guard.lost()).await.expect("it is told");
+    }
+    assert!(next.fencing_token() > guard.fencing_token());
+    let _ = guard.release().await;
+    assert!(next.is_valid(), "a late release is none of its business");
+    next.release().await.unwrap();
+}
+
+pub(crate) async fn lock_of_another_holder_is_not_revoked(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let guard = hold(&client).await;
+    let before = seen(&operator, KEY).await;
+    guard.release().await.unwrap();
+    let guard = hold(&client).await;
+    let refused = operator.revoke(KEY, before, revocation()).await.unwrap();
+    let Revoked::Changed(state) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(state.holders.len(), 1);
+    assert!(guard.is_valid());
+    guard.renew().await.unwrap();
+    guard.release().await.unwrap();
+}
+
+pub(crate) async fn free_lock_is_not_revoked(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let guard = hold(&client).await;
+    let before = seen(&operator, KEY).await;
+    guard.release().await.unwrap();
+    let refused = operator.revoke(KEY, before, revocation()).await.unwrap();
+    assert!(matches!(refused, Revoked::NotHeld), "{refused:?}");
+    let lines = operator.audit().next().await.unwrap();
+    assert!(lines.is_none(), "nothing was intended: {lines:?}");
+}
+
+pub(crate) async fn operation_is_in_the_audit_before_and_after(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let guard = hold(&client).await;
+    let seen = seen(&operator, KEY).await;
+    let receipt = revoke(&operator, KEY, seen).await;
+    assert!(receipt.is_audited);
+    let _ = guard.release().await;
+    let guard = hold(&client).await;
+    let again = seen_without_audit(&operator).await;
+    assert!(!again.is_audited);
+    let _ = guard.release().await;
+
+    let mut audit = operator.audit().since(Duration::from_secs(3_600)).key(KEY);
+    let mut lines = Vec::new();
+    while let Some(page) = audit.next().await.unwrap() {
+        lines.extend(page);
+    }
+    let outcomes: Vec<_> = lines.iter().map(|line| line.outcome.as_str()).collect();
+    assert_eq!(outcomes, ["intended", "freed"], "{lines:?}");
+    for line in &lines {
+        assert_eq!(
+            (line.by.as_str(), line.reason.as_str()),
+            ("ann@ops-1", "stuck import")
+        );
+        assert_eq!(
+            (line.operation.as_str(), line.action.as_str()),
+            (receipt.operation.as_str(), "revoke")
+        );
+        assert_eq!((line.key.as_str(), &line.label), (KEY, &receipt.label));
+    }
+    let other = operator.audit().key("another").next().await.unwrap();
+    assert!(other.is_none());
+}
+
+async fn seen_without_audit(operator: &LockClient) -> Receipt {
+    let seen = seen(operator, KEY).await;
+    match operator
+        .revoke(KEY, seen, revocation().without_audit())
+        .await
+        .unwrap()
+    {
+        Revoked::Done(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn unusable_key_is_refused(store: impl Store) {
+    let client = store.operator();
+    let error = client.inspect("").await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::InvalidKey);
+    let guard = hold(&store.client()).await;
+    let error = client
+        .revoke("{}", guard.fencing_token(), revocation())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.key()),
+        (LockErrorKind::InvalidKey, Some("{}"))
+    );
+    guard.release().await.unwrap();
+}

@@ -1,0 +1,76 @@
+//! The same for locks that several hold, and for several locks.
+
+use harness::eventually;
+use lock_runtime::inspect::HolderKind;
+use tokio::time::timeout;
+
+use super::operation::revoke;
+use super::store::Store;
+use super::tools::{KEY, LONG, STEADY, at_once};
+
+pub(crate) async fn readers_are_shown_and_revoked_together(store: impl Store) {
+    let (client, other, operator) = (store.client(), store.client(), store.operator());
+    let readers = [
+        at_once(client.lock(KEY).read().ttl(STEADY)).await,
+        at_once(other.lock(KEY).read().ttl(STEADY)).await,
+    ];
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(state.holders.len(), 2, "{state:?}");
+    for holder in &state.holders {
+        assert_eq!((holder.kind, holder.takes), (HolderKind::Share, 1));
+        assert_eq!(holder.token, Some(readers[0].fencing_token()));
+    }
+    let mut locks = operator.locks();
+    let listed = locks.next().await.unwrap().unwrap();
+    assert_eq!(
+        listed[0].holders.len() + listed[0].more_holders,
+        2,
+        "{listed:?}"
+    );
+
+    let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
+    let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
+    eventually("writer in the queue", LONG, is_queued).await;
+    let receipt = revoke(&operator, KEY, readers[0].fencing_token()).await;
+    assert!(receipt.is_handed_on);
+    for reader in &readers {
+        timeout(LONG, reader.lost()).await.expect("it is told");
+    }
+    let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
+    assert!(writer.fencing_token() > readers[0].fencing_token());
+    for reader in readers {
+        let lost = reader.release().await.unwrap_err().to_string();
+        assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
+    }
+    assert!(writer.is_valid());
+    writer.release().await.unwrap();
+}
+
+pub(crate) async fn permits_are_shown_with_what_they_take(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let one = at_once(client.lock(KEY).permits(5).ttl(STEADY)).await;
+    let three = at_once(client.lock(KEY).permits(5).take(3).ttl(STEADY)).await;
+    let state = operator.inspect(KEY).await.unwrap();
+    let mut takes: Vec<u32> = state.holders.iter().map(|holder| holder.takes).collect();
+    takes.sort_unstable();
+    assert_eq!(takes, [1, 3], "{state:?}");
+    one.release().await.unwrap();
+    assert_eq!(operator.inspect(KEY).await.unwrap().holders.len(), 1);
+    three.release().await.unwrap();
+    assert!(!operator.inspect(KEY).await.unwrap().is_held());
+}
+
+pub(crate) async fn revoked_lock_among_several_ends_the_call(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let keys = ["{account}:1", "{account}:2", "{account}:3"];
+    let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();
+    let held = client.held();
+    assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
+    revoke(&operator, "{account}:2", guard.fencing_token()).await;
+    timeout(LONG, guard.lost()).await.expect("it is told");
+    assert!(guard.release().await.unwrap_err().is_lost());
+    for key in keys {
+        let is_free = async || !operator.inspect(key).await.unwrap().is_held();
+        eventually("free lock", LONG, is_free).await;
+    }
+}

@@ -1,0 +1,107 @@
+//! The audit: what is there, and what is not done without it.
+
+use harness::{KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, hold};
+use lock_runtime::inspect::{Revocation, Revoked};
+use lock_runtime::{LockClient, LockErrorKind};
+
+use super::{client, revocation, revoke};
+
+const STREAM: &str = "{lock:}:audit";
+
+/// A client of an operator without one right.
+fn operator_without(server: &RedisServer, right: &str) -> LockClient {
+    let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
+    let rights = rights.into_iter().filter(|other| *other != right);
+    let user = ["ACL", "SETUSER", "ann", "reset", "on", ">s3cret"];
+    let rule: Vec<&str> = user.into_iter().chain(rights).collect();
+    let () = ask(&mut server.connection(), &rule);
+    harness::client(server.url().replace("://", "://ann:s3cret@"))
+}
+
+#[tokio::test]
+async fn nothing_is_done_where_the_audit_cannot_be_written() {
+    let server = RedisServer::start();
+    let operator = operator_without(&server, "+xadd");
+    let guard = hold(&client(&server)).await;
+    let refused = operator
+        .revoke(KEY, guard.fencing_token(), revocation())
+        .await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), LockErrorKind::Rejected);
+    assert!(
+        refused.to_string().contains("nothing was done"),
+        "{refused}"
+    );
+    assert!(guard.is_valid());
+    guard.renew().await.unwrap();
+
+    let without = revocation().without_audit();
+    let revoked = operator.revoke(KEY, guard.fencing_token(), without).await;
+    let Revoked::Done(receipt) = revoked.unwrap() else {
+        panic!("it was held");
+    };
+    assert!(!receipt.is_audited);
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+#[tokio::test]
+async fn stream_that_is_none_is_not_overwritten() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let mut connection = server.connection();
+    let _: () = ask(&mut connection, &["SET", STREAM, "x"]);
+    let guard = hold(&operator).await;
+    let refused = operator
+        .revoke(KEY, guard.fencing_token(), revocation())
+        .await;
+    assert_eq!(refused.unwrap_err().kind(), LockErrorKind::Rejected);
+    assert_eq!(
+        operator.audit().next().await.unwrap_err().kind(),
+        LockErrorKind::Rejected
+    );
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_is_named_by_both_names_and_texts_are_bounded() {
+    let server = RedisServer::start();
+    let operator = operator_without(&server, "");
+    let guard = hold(&client(&server)).await;
+    let long = Revocation::new("ann\n".repeat(100), "x".repeat(10_000));
+    let revoked = operator.revoke(KEY, guard.fencing_token(), long).await;
+    assert!(matches!(revoked, Ok(Revoked::Done(_))), "{revoked:?}");
+    let lines = operator.audit().next().await.unwrap().unwrap();
+    let line = &lines[0];
+    assert_eq!(line.user, "ann");
+    assert_eq!((line.by.len(), line.reason.len()), (128, 256));
+    assert!(!line.by.contains('\n'), "{line:?}");
+    assert_eq!(line.token, Some(guard.fencing_token()));
+    let lost = guard.release().await.unwrap_err().to_string();
+    assert!(lost.contains(&line.operation), "{lost}");
+}
+
+#[tokio::test]
+async fn audit_keeps_its_last_lines_and_is_read_by_pages() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let mut connection = server.connection();
+    let script = "for i = 1, 12000 do
+        redis.call('XADD', KEYS[1], '*', 'operation', i, 'key', 'old', 'outcome', 'freed')
+    end";
+    let _: () = ask(&mut connection, &["EVAL", script, "1", STREAM]);
+    let _guard = hold(&operator).await;
+    revoke(&operator).await;
+    let kept: i64 = ask(&mut connection, &["XLEN", STREAM]);
+    assert!((10_000..10_300).contains(&kept), "{kept}");
+    let mut audit = operator.audit();
+    let (mut lines, mut pages) = (0, 0);
+    while let Some(page) = audit.next().await.unwrap() {
+        lines += page.len();
+        pages += 1;
+    }
+    assert_eq!(lines, usize::try_from(kept).unwrap());
+    assert!(pages > 10, "{pages}");
+    let of_key = operator.audit().key(KEY).next().await.unwrap().unwrap();
+    assert_eq!(of_key.len(), 2, "{of_key:?}");
+}

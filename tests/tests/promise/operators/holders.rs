@@ -1,0 +1,182 @@
+//! Holders of all kinds learn that their lock was taken from them.
+
+use std::time::Duration;
+
+use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use lock_runtime::{LockClient, LockError, distributed_lock};
+
+use super::{assert_revoked, client, revoke, revoke_seen};
+
+/// Its next renewal is due in minutes, so only the message tells a holder in time.
+const LEASE: Duration = Duration::from_secs(900);
+
+#[tokio::test]
+async fn holder_is_told_long_before_its_next_renewal() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    revoke(&operator).await;
+    soon(guard.lost()).await;
+    assert_revoked(&guard.renew().await.unwrap_err());
+    assert_revoked(&guard.release().await.unwrap_err());
+}
+
+#[distributed_lock(key = KEY, ttl = "15m", client = client)]
+async fn outer(client: &LockClient) -> Result<(), LockError> {
+    inner(client).await
+}
+
+#[distributed_lock(key = KEY, ttl = "15m", client = client)]
+async fn inner(client: &LockClient) -> Result<(), LockError> {
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn every_body_of_a_call_tree_is_dropped() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let calling = tokio::spawn(async move { outer(&holder).await });
+    eventually("body", LONG, async || {
+        operator.inspect(KEY).await.unwrap().is_held()
+    })
+    .await;
+    revoke(&operator).await;
+    assert_revoked(&soon(calling).await.unwrap().unwrap_err());
+}
+
+#[tokio::test]
+async fn every_guard_of_a_shared_lease_is_told() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let acquire = holder.lock(KEY).ttl(LEASE);
+    let lost = acquire
+        .run(async |guard| {
+            let nested = holder.lock(KEY).ttl(LEASE).await.unwrap();
+            assert_eq!(nested.fencing_token(), guard.fencing_token());
+            revoke(&operator).await;
+            soon(nested.lost()).await;
+            soon(guard.lost()).await;
+            drop(nested);
+        })
+        .await;
+    assert_revoked(&lost.unwrap_err());
+}
+
+/// A turn of a lease has the next token, and its record that of the grant.
+#[tokio::test]
+async fn later_turn_of_a_lease_is_revoked_by_either_token() {
+    for by_its_own in [false, true] {
+        let server = RedisServer::start();
+        let (holder, operator) = (client(&server), client(&server));
+        let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
+        let second = tokio::spawn(holder.lock(KEY).ttl(LEASE).wait(LONG).acquire());
+        eventually("caller in line", LONG, async || {
+            holder.held()[0].waiting == 1
+        })
+        .await;
+        let token = first.fencing_token();
+        first.release().await.unwrap();
+        let second = soon(second).await.unwrap().unwrap();
+        assert_eq!(second.fencing_token().get(), token.get() + 1);
+        let seen = if by_its_own {
+            second.fencing_token()
+        } else {
+            token
+        };
+        revoke_seen(&operator, seen).await;
+        soon(second.lost()).await;
+        let third = hold(&holder).await;
+        assert!(third.fencing_token().get() >= token.get() + 16);
+        assert_revoked(&second.release().await.unwrap_err());
+        third.release().await.unwrap();
+    }
+}
+
+/// The callers behind a revoked holder go on in their order, those of its own process too.
+#[tokio::test]
+async fn callers_behind_a_revoked_holder_are_served() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    let waiting: Vec<_> = (0..3)
+        .map(|_| tokio::spawn(holder.lock(KEY).wait(LONG).acquire()))
+        .collect();
+    eventually("callers in line", LONG, async || {
+        holder.held()[0].waiting == 3
+    })
+    .await;
+    revoke(&operator).await;
+    let mut last = guard.fencing_token();
+    for waiting in waiting {
+        let next = soon(waiting).await.unwrap().unwrap();
+        assert!(next.fencing_token() > last);
+        last = next.fencing_token();
+        next.release().await.unwrap();
+    }
+    assert_revoked(&guard.release().await.unwrap_err());
+}
+
+/// No caller holds a retained lease, so none is told of its loss.
+#[tokio::test]
+async fn retained_lease_that_is_revoked_is_dropped() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let retain = || holder.lock(KEY).ttl(LEASE).retain(Duration::from_secs(200));
+    let guard = retain().await.unwrap();
+    let token = guard.fencing_token();
+    guard.release().await.unwrap();
+    assert!(
+        operator.inspect(KEY).await.unwrap().is_held(),
+        "it is retained"
+    );
+    assert!(holder.held().is_empty());
+    revoke(&operator).await;
+    let guard = soon(async { retain().wait(LONG).await }).await.unwrap();
+    assert!(
+        guard.fencing_token().get() >= token.get() + 16,
+        "another grant"
+    );
+    guard.release().await.unwrap();
+}
+
+/// A message names an owner, which only the server and its process know.
+#[tokio::test]
+async fn forged_messages_affect_no_holder() {
+    let server = RedisServer::start();
+    let holder = client(&server);
+    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    let mut connection = server.connection();
+    let record: String = ask(&mut connection, &["GET", LOCK]);
+    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
+    let other = format!("{}{}", &owner[..8], "x".repeat(14));
+    let notice = "\u{1f}0192\u{1f}eve\u{1f}\u{1f}";
+    for forged in [
+        "!".to_owned(),
+        format!("!{owner}"),
+        format!("!{owner}{LOCK}"),
+        format!("!{other}{notice}{LOCK}"),
+        format!("!{notice}{LOCK}"),
+    ] {
+        let receivers: i64 = ask(&mut connection, &["PUBLISH", &channel, &forged]);
+        assert_eq!(receivers, 1);
+        guard.renew().await.unwrap();
+    }
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn revocation_goes_on_although_its_caller_is_gone() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    server.pause();
+    let revoking = operator.revoke(KEY, guard.fencing_token(), super::revocation());
+    let left = tokio::time::timeout(ms(50), revoking).await;
+    server.resume();
+    assert!(left.is_err(), "the server did not answer");
+    soon(guard.lost()).await;
+    assert_revoked(&guard.release().await.unwrap_err());
+    let mut connection = server.connection();
+    assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK, QUEUE]), 0);
+}

@@ -1,0 +1,104 @@
+//! Records of other programs, and of other types.
+
+use harness::{KEY, LOCK, RedisServer, ask, cycle, hold};
+use lock_runtime::LockErrorKind;
+use lock_runtime::inspect::{HolderKind, RecordHash, Revoked, Seen};
+
+use super::{client, revocation, revoke, revoke_seen};
+
+#[tokio::test]
+async fn record_of_another_program_is_revoked_by_its_hash() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let mut connection = server.connection();
+    let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-py"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    let holder = &state.holders[0];
+    assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
+    assert!(!format!("{state:?}").contains("secret"), "{state:?}");
+    let seen = holder.seen.unwrap();
+    // As an operator has it from another process.
+    let seen: Seen = seen.to_string().parse().unwrap();
+    let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-pz"]);
+    let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
+    assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
+    let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-py"]);
+    let receipt = revoke_seen(&operator, seen).await;
+    assert!(!receipt.is_handed_on);
+    cycle(&operator).await;
+}
+
+#[tokio::test]
+async fn waiter_behind_a_revoked_foreign_record_is_served() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let mut connection = server.connection();
+    let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
+    let waiting = tokio::spawn({
+        let client = client(&server);
+        async move { hold(&client).await }
+    });
+    harness::eventually("waiter", harness::LONG, async || {
+        operator.inspect(KEY).await.unwrap().waiting() == 1
+    })
+    .await;
+    assert!(revoke(&operator).await.is_handed_on);
+    waiting.await.unwrap().release().await.unwrap();
+}
+
+#[tokio::test]
+async fn token_of_a_holder_does_not_name_a_foreign_record() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let guard = hold(&operator).await;
+    let token = guard.fencing_token();
+    let mut connection = server.connection();
+    let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
+    let hash: RecordHash = "0123456789abcdef".parse().unwrap();
+    for seen in [Seen::from(token), Seen::from(hash)] {
+        let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
+        assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
+    }
+    assert_eq!(ask::<String>(&mut connection, &["GET", LOCK]), "foreign");
+    assert!(guard.release().await.is_err());
+}
+
+#[tokio::test]
+async fn record_of_another_type_is_shown_and_not_revoked() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let mut connection = server.connection();
+    let _: i64 = ask(&mut connection, &["LPUSH", LOCK, "x"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(state.holders[0].kind, HolderKind::OtherType);
+    assert_eq!(state.holders[0].seen, None);
+    let page = operator.locks().next().await.unwrap().unwrap();
+    assert_eq!(page[0].holders[0].kind, HolderKind::OtherType);
+    let token: Seen = "17".parse().unwrap();
+    let refused = operator.revoke(KEY, token, revocation()).await.unwrap();
+    assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
+    let _: i64 = ask(&mut connection, &["LLEN", LOCK]);
+}
+
+/// Its queue is spoilt: nothing of the lock is written.
+#[tokio::test]
+async fn lock_beside_a_record_of_another_type_is_not_revoked() {
+    let server = RedisServer::start();
+    let operator = client(&server);
+    let guard = hold(&operator).await;
+    let mut connection = server.connection();
+    let _: i64 = ask(&mut connection, &["LPUSH", harness::QUEUE, "x"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!((state.waiting(), state.holders.len()), (0, 1));
+    let refused = operator
+        .revoke(KEY, guard.fencing_token(), revocation())
+        .await;
+    assert_eq!(refused.unwrap_err().kind(), LockErrorKind::Rejected);
+    assert!(guard.is_valid());
+    let _: i64 = ask(&mut connection, &["DEL", harness::QUEUE]);
+    guard.release().await.unwrap();
+    // The audit has what was tried.
+    let lines = operator.audit().next().await.unwrap().unwrap();
+    assert_eq!(lines[0].outcome, "intended");
+    assert!(lines[1].outcome.starts_with("failed: "), "{lines:?}");
+}

@@ -1,0 +1,418 @@
+//! Credentials that the application gives anew for each connection.
+
+use std::error::Error;
+use std::fs;
+use std::future::pending;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use harness::{Proxy, RedisServer, eventually};
+use lock_runtime::Credentials;
+
+use super::users::user_of;
+use super::*;
+
+/// A service that issues credentials.
+#[derive(Clone)]
+struct Issuer {
+    current: Arc<Mutex<Credentials>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Issuer {
+    fn of(credentials: Credentials) -> Issuer {
+        Issuer {
+            current: Arc::new(Mutex::new(credentials)),
+            asked: Arc::default(),
+        }
+    }
+
+    /// A client that asks the issuer.
+    fn client(&self, url: impl Into<String>) -> LockClient {
+        let issuer = self.clone();
+        let ask = move || {
+            issuer.asked.fetch_add(1, Ordering::SeqCst);
+            let current = issuer.current.lock().unwrap().clone();
+            async move {
+                tokio::time::sleep(ms(1)).await;
+                Ok::<_, io::Error>(current)
+            }
+        };
+        client_of(LockClient::builder().url(url).credentials(ask))
+    }
+
+    fn issue(&self, credentials: Credentials) {
+        *self.current.lock().unwrap() = credentials;
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// A client that waits for answers as long as a busy machine takes.
+fn client_of(builder: LockClientBuilder) -> LockClient {
+    let patient = builder.command_timeout(LONG);
+    patient.build().expect("the settings are valid")
+}
+
+/// Creates a user, or gives it another password.
+fn set_user(server: &RedisServer, user: &str, password: &str) {
+    let password = format!(">{password}");
+    let words = [
+        "ACL",
+        "SETUSER",
+        user,
+        "resetpass",
+        "on",
+        &password,
+        "~*",
+        "&*",
+        "+@all",
+    ];
+    let _: () = ask(&mut server.connection(), &words);
+}
+
+fn kill_clients_of(server: &RedisServer, user: &str) {
+    let _: i64 = ask(&mut server.connection(), &["CLIENT", "KILL", "USER", user]);
+}
+
+/// The error of a call that does not wait.
+async fn one_refusal(client: &LockClient) -> LockError {
+    let acquire = client.lock(KEY).wait(Duration::ZERO).acquire();
+    let error = acquire.await.expect_err("there is no connection");
+    assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn password_that_changes_while_the_client_is_connected_is_asked_for_at_the_next_connection() {
+    let server = RedisServer::start();
+    set_user(&server, "app", "s3cret");
+    let issuer = Issuer::of(Credentials::new("app", "s3cret"));
+    let client = issuer.client(server.url());
+    assert_eq!(issuer.asked(), 0, "nothing is asked before it is needed");
+    let held = soon(hold(&client)).await;
+    set_user(&server, "app", "n3xt");
+    issuer.issue(Credentials::new("app", "n3xt"));
+    // The connection is not logged in again.
+    held.renew().await.unwrap();
+    assert_eq!(issuer.asked(), 1);
+
+    kill_clients_of(&server, "app");
+    eventually("renewal", LONG, async || held.renew().await.is_ok()).await;
+    assert_eq!(issuer.asked(), 2);
+    held.release().await.expect("it was held throughout");
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn password_that_changes_while_the_server_is_away_is_asked_for_when_it_is_back() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    set_user(&server, "app", "s3cret");
+    let issuer = Issuer::of(Credentials::password("s3cret"));
+    let client = issuer.client(proxy.url().replace("://", "://app@"));
+    cycle(&client).await;
+    proxy.refuse(true);
+    proxy.kill_connections();
+    let refused = proxy.refused();
+    eventually("attempts", LONG, async || {
+        let error = one_refusal(&client).await;
+        assert!(error.is_unavailable(), "{error}");
+        proxy.refused() > refused + 2
+    })
+    .await;
+    set_user(&server, "app", "n3xt");
+    issuer.issue(Credentials::password("n3xt"));
+    proxy.refuse(false);
+    assert_eq!(user_of(&client, &server).await, "app");
+}
+
+#[tokio::test]
+async fn user_that_rotates_keeps_its_locks() {
+    let server = RedisServer::start();
+    set_user(&server, "blue", "s3cret");
+    let issuer = Issuer::of(Credentials::new("blue", "s3cret"));
+    let client = issuer.client(server.url());
+    let held = soon(hold(&client)).await;
+    for user in ["green", "blue", "green"] {
+        let last = ["blue", "green"][usize::from(user == "blue")];
+        set_user(&server, user, "s3cret-too");
+        issuer.issue(Credentials::new(user, "s3cret-too"));
+        // This closes its connections.
+        let _: i64 = ask(&mut server.connection(), &["ACL", "DELUSER", last]);
+        eventually("renewal", LONG, async || held.renew().await.is_ok()).await;
+    }
+    held.release().await.expect("it was held throughout");
+    assert_eq!(user_of(&client, &server).await, "green");
+}
+
+#[tokio::test]
+async fn refused_credentials_are_asked_for_again_by_the_next_call() {
+    let server = RedisServer::start();
+    set_user(&server, "app", "s3cret");
+    let issuer = Issuer::of(Credentials::new("app", "s3cret-of-yesterday"));
+    let client = issuer.client(server.url());
+    for asked in 1..=2 {
+        // Even a call with time does not try again.
+        let error = refusal(&client).await;
+        assert!(error.is_rejected(), "{error}");
+        assert!(error.to_string().contains("WRONGPASS"), "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+        assert!(issuer.asked() >= asked, "{}", issuer.asked());
+    }
+    issuer.issue(Credentials::new("app", "s3cret"));
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn callback_that_fails_is_an_outage_with_its_reason() {
+    let server = RedisServer::start();
+    let is_up = Arc::new(Mutex::new(false));
+    let state = is_up.clone();
+    let ask = move || {
+        let is_up = *state.lock().unwrap();
+        async move {
+            match is_up {
+                true => Ok(Credentials::password("any")),
+                false => Err(io::Error::other("no token\nfor now")),
+            }
+        }
+    };
+    let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
+    let error = one_refusal(&client).await;
+    assert!(error.is_unavailable(), "{error}");
+    let words = "the callback for credentials failed: no token for now";
+    assert!(error.to_string().contains(words), "{error}");
+    let source = error.source().expect("the callback's error");
+    assert_eq!(source.to_string(), "no token\nfor now");
+
+    // A call that waits goes on once it succeeds. The user of no name takes every password.
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move { cycle(&client).await }
+    });
+    let refused = one_refusal(&client).await;
+    assert!(refused.is_unavailable(), "{refused}");
+    *is_up.lock().unwrap() = true;
+    waiting.await.unwrap();
+}
+
+#[tokio::test]
+async fn callback_that_panics_is_an_outage() {
+    let server = RedisServer::start();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let ask = move || {
+        let number = count.fetch_add(1, Ordering::SeqCst);
+        assert!(number != 0, "the callback panics before it awaits");
+        async move {
+            assert!(number != 1, "the callback panics");
+            Ok::<_, io::Error>(Credentials::password("any"))
+        }
+    };
+    let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
+    for _ in 0..2 {
+        let error = one_refusal(&client).await;
+        assert!(error.is_unavailable(), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("the callback for credentials panicked"),
+            "{text}"
+        );
+    }
+    cycle(&client).await;
+}
+
+/// Counts the futures that are not dropped yet.
+struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn among(alive: &Arc<AtomicUsize>) -> Alive {
+        alive.fetch_add(1, Ordering::SeqCst);
+        Alive(alive.clone())
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn callback_that_hangs_is_dropped_when_the_time_to_connect_is_over() {
+    let server = RedisServer::start();
+    let alive = Arc::new(AtomicUsize::new(0));
+    let all = alive.clone();
+    let ask = move || {
+        let alive = Alive::among(&all);
+        async move {
+            let _alive = alive;
+            pending::<Result<Credentials, io::Error>>().await
+        }
+    };
+    let builder = LockClient::builder()
+        .url(server.url())
+        .command_timeout(ms(500))
+        .credentials(ask);
+    let client = builder.build().unwrap();
+    for _ in 0..3 {
+        let error = one_refusal(&client).await;
+        assert!(error.is_unavailable(), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("the callback for credentials did not answer within"),
+            "{text}"
+        );
+    }
+    eventually("end of the callbacks", LONG, async || {
+        alive.load(Ordering::SeqCst) == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn callback_that_blocks_its_thread_holds_up_no_other_client() {
+    let server = RedisServer::start();
+    let (unblock, blocked) = std::sync::mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let blocks = move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        // Until the sender is dropped.
+        let _ = blocked.lock().unwrap().recv();
+        async { Ok::<_, io::Error>(Credentials::password("any")) }
+    };
+    let proxy = Proxy::start(server.port());
+    let builder = LockClient::builder()
+        .url(proxy.url())
+        .command_timeout(ms(20))
+        .credentials(blocks);
+    let client = builder.build().unwrap();
+
+    let other = harness::client(server.url());
+    let held = other.lock(KEY).ttl(ms(3_000)).acquire().await.unwrap();
+    // More connections than threads may be blocked.
+    while proxy.accepted() < 12 {
+        let attempt = client.lock("order:43").wait(Duration::ZERO).acquire();
+        let error = attempt.await.unwrap_err();
+        assert!(error.is_unavailable(), "{error}");
+        // By the background thread, which is not blocked.
+        held.renew().await.unwrap();
+    }
+    let threads = asked.load(Ordering::SeqCst);
+    assert!((1..=8).contains(&threads), "{threads} threads are blocked");
+    held.release().await.unwrap();
+    drop(unblock);
+    let acquire = client.lock("order:43").wait(LONG).acquire();
+    let guard = acquire.await.expect("the callback answers now");
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn file_is_read_for_each_connection() {
+    let server = RedisServer::start();
+    set_user(&server, "blue", "s3cret");
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("redis");
+    // As programs do that rotate secrets.
+    let replace = |text: &str| {
+        let next = folder.path().join("next");
+        fs::write(&next, text).unwrap();
+        fs::rename(next, &path).unwrap();
+    };
+    replace("s3cret\n");
+    let url = server.url().replace("://", "://blue@");
+    let client = client_of(LockClient::builder().url(url).credentials_file(&path));
+    let held = soon(hold(&client)).await;
+
+    set_user(&server, "green", "n3xt: s3cret");
+    replace("green\nn3xt: s3cret\n");
+    let _: i64 = ask(&mut server.connection(), &["ACL", "DELUSER", "blue"]);
+    eventually("renewal", LONG, async || held.renew().await.is_ok()).await;
+    held.release().await.expect("it was held throughout");
+    assert_eq!(user_of(&client, &server).await, "green");
+
+    let lacks = async |change: &dyn Fn(), reason: &str| {
+        change();
+        kill_clients_of(&server, "green");
+        let words = format!("the file {} of the credentials {reason}", path.display());
+        eventually(reason, LONG, async || {
+            match client.lock(KEY).try_acquire().await {
+                // The end of the connection was not seen yet.
+                Ok(_) => false,
+                Err(error) => {
+                    assert!(error.is_unavailable(), "{error}");
+                    assert!(!error.to_string().contains("s3cret"), "{error}");
+                    error.to_string().contains(&words)
+                }
+            }
+        })
+        .await;
+        replace("green\nn3xt: s3cret\n");
+        cycle(&client).await;
+    };
+    lacks(&|| fs::remove_file(&path).unwrap(), "cannot be read: ").await;
+    lacks(&|| replace("\n"), "has no password").await;
+    lacks(
+        &|| replace("green\ns3cret\ns3cret"),
+        "has more than two lines",
+    )
+    .await;
+    lacks(&|| fs::write(&path, b"\xff").unwrap(), "is not UTF-8").await;
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused_by_build() {
+    let refused = |builder: LockClientBuilder, words: &str| {
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    };
+    let builder = |url: &str| LockClient::builder().url(url);
+    let given = async || Ok::<_, io::Error>(Credentials::password("s3cret"));
+    for url in [
+        "redis://app:s3cret@localhost",
+        "redis+unix:///redis.sock?pass=s3cret",
+        "redis-cluster://app:s3cret@a,b",
+        "redis-sentinel://app:s3cret@a,b#name",
+        "redlock://a,b,app:s3cret@c",
+    ] {
+        refused(builder(url).credentials(given), "the URL has a password");
+    }
+    for url in [
+        "redis://app@localhost",
+        "redis-sentinel://a,b?sentinel_password=s3cret#name",
+        "redlock://a,b,c",
+        "memory://",
+    ] {
+        builder(url).credentials(given).build().unwrap();
+    }
+    let nowhere = "/nowhere/redis";
+    let missing = "the file /nowhere/redis of the credentials cannot be read: ";
+    refused(
+        builder("redis://localhost").credentials_file(nowhere),
+        missing,
+    );
+    builder("memory://")
+        .credentials_file(nowhere)
+        .build()
+        .unwrap();
+}
+
+#[test]
+fn builder_shows_where_credentials_come_from_and_no_password() {
+    let given = async || Ok::<_, io::Error>(Credentials::password("s3cret"));
+    let shown = format!("{:?}", LockClient::builder().credentials(given));
+    assert!(shown.contains("credentials: Some(Callback(..))"), "{shown}");
+    let path = Path::new("/run/secrets/redis");
+    let shown = format!("{:?}", LockClient::builder().credentials_file(path));
+    assert!(shown.contains("File(\"/run/secrets/redis\")"), "{shown}");
+}

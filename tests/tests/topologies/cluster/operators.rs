@@ -1,0 +1,121 @@
+//! What operators see of locks while slots move.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use harness::{LONG, RedisCluster, client, eventually};
+use lock_runtime::inspect::{Locks, Revocation, Revoked};
+use lock_runtime::{LockClient, LockGuard};
+
+use super::{has, keys_of_each};
+
+/// No renewal meets a slot that moves.
+const LEASE: Duration = Duration::from_secs(900);
+
+async fn hold(client: &LockClient, key: &str) -> LockGuard {
+    client.lock(key).ttl(LEASE).await.expect("it is free")
+}
+
+/// The keys that are left of a listing.
+async fn rest(mut locks: Locks) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    while let Some(page) = locks.next().await.unwrap() {
+        keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()));
+    }
+    keys
+}
+
+/// The records of a lock that waiters queue for are on two nodes, whichever of them have moved.
+#[tokio::test]
+async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
+    let cluster = RedisCluster::with(3, 0);
+    let (holder, other, operator) = (
+        client(cluster.url()),
+        client(cluster.url()),
+        client(cluster.url()),
+    );
+    let (key, lock) = ("{half}:1", "lock:{half}:1");
+    let guard = hold(&holder, key).await;
+    let waiting = tokio::spawn(other.lock(key).wait(LONG * 2).acquire());
+    eventually("waiter", LONG, async || {
+        operator.inspect(key).await.unwrap().waiting() == 1
+    })
+    .await;
+    let source = cluster.first_owner(lock);
+    let (target, slot) = (cluster.other_primary(source), cluster.slot(lock));
+    cluster.open_slot(slot, source, target);
+    let before = operator.inspect(key).await.unwrap();
+    for record in [lock, "lock:{half}:1:w", "lock:{half}:1:f"] {
+        cluster.move_named(record, source, target);
+        assert!(has(&cluster, target, record));
+        let state = operator.inspect(key).await.unwrap();
+        assert_eq!(
+            state.holders[0].token,
+            Some(guard.fencing_token()),
+            "{record}"
+        );
+        assert_eq!(state.last_token, before.last_token, "{record}");
+        // A poll of the waiter may have moved its place.
+        assert!(state.waiting() <= 1, "{record}");
+    }
+    cluster.close_slot(slot, source, target);
+    let revocation = Revocation::new("ann", "slot");
+    let revoked = operator
+        .revoke(key, guard.fencing_token(), revocation)
+        .await
+        .unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    let next = harness::served(waiting).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+    next.release().await.unwrap();
+}
+
+/// A lock moves from a node that is yet to be read to one that was.
+#[tokio::test]
+async fn lock_whose_slot_moves_during_a_listing_is_shown() {
+    for closes in [true, false] {
+        let cluster = RedisCluster::with(3, 0);
+        let (holder, operator) = (client(cluster.url()), client(cluster.url()));
+        let keys = keys_of_each(&cluster);
+        let mut guards = Vec::new();
+        for key in keys.iter().flatten() {
+            guards.push(hold(&holder, key).await);
+        }
+        let mut locks = operator.locks().page(1_000);
+        let first = locks.next().await.unwrap().unwrap();
+        let first: Vec<&str> = first.iter().map(|state| state.key.as_str()).collect();
+        let read = keys
+            .iter()
+            .position(|keys| first.contains(&keys[0].as_str()));
+        let read = read.expect("a page has the locks of a node");
+        for (source, keys) in keys.iter().enumerate().filter(|(node, _)| *node != read) {
+            let lock = format!("lock:{}", keys[0]);
+            let slot = cluster.slot(&lock);
+            cluster.open_slot(slot, source, read);
+            while cluster.move_key(slot, source, read) {}
+            assert!(has(&cluster, read, &lock));
+            if closes {
+                cluster.close_slot(slot, source, read);
+            }
+        }
+        let mut shown: BTreeSet<String> = first.into_iter().map(str::to_owned).collect();
+        let twice = shown.len();
+        let rest = rest(locks).await;
+        assert_eq!(
+            rest.intersection(&shown).count(),
+            0,
+            "of {twice}, none is shown twice"
+        );
+        shown.extend(rest);
+        assert!(
+            keys.iter().flatten().all(|key| shown.contains(key)),
+            "{shown:?}"
+        );
+        if !closes {
+            // Half-moved slots have their locks on the node that is yet to get them.
+            let again = operator.locks();
+            assert_eq!(self::rest(again).await.len(), 6);
+        }
+        drop(guards);
+    }
+}

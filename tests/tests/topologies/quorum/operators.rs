@@ -1,0 +1,251 @@
+//! What operators see of locks on a quorum, some of whose nodes are away.
+
+use std::time::Duration;
+
+use harness::{KEY, LOCK, LONG, RedisQuorum, ask, client_without_turns, ms, soon};
+use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked};
+use lock_runtime::{LockClient, LockError, LockErrorKind};
+
+use super::{is_on_all_nodes, proxies, url_behind};
+
+fn revocation() -> Revocation {
+    Revocation::new("ann@ops-1", "stuck import")
+}
+
+async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
+    let (mut locks, mut states) = (client.locks(), Vec::new());
+    while let Some(page) = locks.next().await? {
+        states.extend(page);
+    }
+    Ok(states)
+}
+
+#[tokio::test]
+async fn lock_is_seen_and_revoked_while_a_node_is_away() {
+    for away in 0..3 {
+        let mut quorum = RedisQuorum::start();
+        let (holder, operator) = (
+            client_without_turns(quorum.url()),
+            client_without_turns(quorum.url()),
+        );
+        let guard = holder
+            .lock(KEY)
+            .ttl(RedisQuorum::DELAY)
+            .acquire()
+            .await
+            .unwrap();
+        is_on_all_nodes(&guard, &quorum).await;
+        quorum.nodes[away].kill9();
+        operator.ping().await.unwrap();
+        let state = operator.inspect(KEY).await.unwrap();
+        let votes = state.votes.unwrap();
+        assert_eq!((votes.nodes, votes.answered, votes.held), (3, 2, 2));
+        // Of two nodes with different tokens, either may have one that the holder does not know.
+        assert!(state.holders[0].token.is_some(), "{state:?}");
+        let listed = list(&operator).await.unwrap();
+        assert_eq!(
+            listed.len(),
+            1,
+            "once, although two nodes have it: {listed:?}"
+        );
+        let revoked = operator
+            .revoke(KEY, guard.fencing_token(), revocation())
+            .await
+            .unwrap();
+        let Revoked::Done(receipt) = revoked else {
+            panic!("{revoked:?}");
+        };
+        assert_eq!(receipt.nodes, Some(2));
+        soon(guard.lost()).await;
+        let lost = guard.release().await.unwrap_err().to_string();
+        assert!(
+            lost.contains("revoked by ann@ops-1: stuck import"),
+            "{lost}"
+        );
+        assert!(!operator.inspect(KEY).await.unwrap().is_held());
+        let mut audit = operator.audit();
+        let mut outcomes = Vec::new();
+        while let Some(lines) = audit.next().await.unwrap() {
+            outcomes.extend(lines.into_iter().map(|line| line.outcome));
+        }
+        assert_eq!(outcomes, ["intended", "freed"]);
+    }
+}
+
+#[tokio::test]
+async fn next_token_is_higher_although_fences_were_lost() {
+    let quorum = RedisQuorum::start();
+    let (holder, operator) = (
+        client_without_turns(quorum.url()),
+        client_without_turns(quorum.url()),
+    );
+    for _ in 0..5 {
+        let guard = holder.lock(KEY).wait(LONG).acquire().await.unwrap();
+        is_on_all_nodes(&guard, &quorum).await;
+        for node in &quorum.nodes {
+            let _: i64 = ask(&mut node.connection(), &["DEL", harness::FENCE]);
+        }
+        let waiting = {
+            let other = client_without_turns(quorum.url());
+            tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await })
+        };
+        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
+        harness::eventually("waiter", LONG, is_queued).await;
+        let revoked = operator
+            .revoke(KEY, guard.fencing_token(), revocation())
+            .await
+            .unwrap();
+        let token = guard.fencing_token();
+        assert!(matches!(revoked, Revoked::Done(_)), "{token} {revoked:?}");
+        let next = harness::served(waiting).await;
+        assert!(next.fencing_token() > guard.fencing_token());
+        assert!(guard.release().await.unwrap_err().is_lost());
+        next.release().await.unwrap();
+    }
+}
+
+/// A minority's record is of a caller without the lock.
+#[tokio::test]
+async fn record_of_a_minority_holds_nothing() {
+    let quorum = RedisQuorum::start();
+    let operator = client_without_turns(quorum.url());
+    let value = "aaaaaaaaaaaaaaaaaaaaaa 1700000000000000 host";
+    let mut nodes: Vec<_> = quorum
+        .nodes
+        .iter()
+        .map(harness::RedisServer::connection)
+        .collect();
+    let _: () = ask(&mut nodes[1], &["SET", LOCK, value, "PX", "60000"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    assert!(!state.is_held(), "{state:?}");
+    assert_eq!(state.votes.unwrap().held, 1);
+    assert!(list(&operator).await.unwrap().is_empty());
+    let token = "1700000000000000"
+        .parse::<lock_runtime::inspect::Seen>()
+        .unwrap();
+    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
+    assert!(matches!(revoked, Revoked::NotHeld), "{revoked:?}");
+    let _: () = ask(&mut nodes[2], &["SET", LOCK, value, "PX", "30000"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    let remaining = state.holders[0].remaining.unwrap();
+    assert!(
+        remaining <= Duration::from_secs(30),
+        "as long as a majority has it"
+    );
+}
+
+/// Redlock of another program has one random value on all nodes.
+#[tokio::test]
+async fn foreign_lock_on_a_majority_is_revoked_by_its_hash() {
+    let quorum = RedisQuorum::start();
+    let operator = client_without_turns(quorum.url());
+    let mut nodes: Vec<_> = quorum
+        .nodes
+        .iter()
+        .map(harness::RedisServer::connection)
+        .collect();
+    for node in &mut nodes[..2] {
+        let _: () = ask(node, &["SET", LOCK, "random", "PX", "60000"]);
+    }
+    let _: () = ask(&mut nodes[2], &["SET", LOCK, "another", "PX", "60000"]);
+    let state = operator.inspect(KEY).await.unwrap();
+    let holder = &state.holders[0];
+    assert_eq!(holder.kind, HolderKind::Foreign);
+    let revoked = operator
+        .revoke(KEY, holder.seen.unwrap(), revocation())
+        .await
+        .unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    let left: Vec<Option<String>> = nodes
+        .iter_mut()
+        .map(|node| ask(node, &["GET", LOCK]))
+        .collect();
+    assert_eq!(left, [None, None, Some("another".to_owned())]);
+}
+
+#[tokio::test]
+async fn without_a_majority_nothing_is_known_or_done() {
+    let mut quorum = RedisQuorum::start();
+    let operator = LockClient::builder()
+        .url(quorum.url())
+        .command_timeout(ms(500));
+    let operator = operator.build().unwrap();
+    let guard = operator.lock(KEY).acquire().await.unwrap();
+    let token = guard.fencing_token();
+    for node in [0, 2] {
+        quorum.nodes[node].kill9();
+    }
+    let unavailable =
+        |error: LockError| assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    unavailable(operator.ping().await.unwrap_err());
+    unavailable(operator.inspect(KEY).await.unwrap_err());
+    unavailable(list(&operator).await.unwrap_err());
+    unavailable(operator.revoke(KEY, token, revocation()).await.unwrap_err());
+    assert_eq!(operator.held().len(), 1);
+    drop(guard);
+}
+
+/// One node alone may have been restored from a copy: a holder with a majority goes on.
+#[tokio::test]
+async fn message_of_one_node_ends_no_lease() {
+    let quorum = RedisQuorum::start();
+    let ways = proxies(&quorum);
+    let holder = client_without_turns(url_behind(&ways, ""));
+    let guard = holder
+        .lock(KEY)
+        .ttl(RedisQuorum::DELAY)
+        .acquire()
+        .await
+        .unwrap();
+    is_on_all_nodes(&guard, &quorum).await;
+    let mut nodes: Vec<_> = quorum
+        .nodes
+        .iter()
+        .map(harness::RedisServer::connection)
+        .collect();
+    let record: String = ask(&mut nodes[0], &["GET", LOCK]);
+    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
+    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    for _ in 0..3 {
+        let heard: i64 = ask(&mut nodes[0], &["PUBLISH", &channel, &notice]);
+        assert_eq!(heard, 1);
+    }
+    guard.renew().await.unwrap();
+    assert!(guard.is_valid());
+    let _: i64 = ask(&mut nodes[1], &["PUBLISH", &channel, &notice]);
+    soon(guard.lost()).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+/// A node that is stopped keeps its connections, and answers nothing.
+#[tokio::test]
+async fn silent_node_does_not_hold_operators_up() {
+    let quorum = RedisQuorum::start();
+    let patient = LockClient::builder()
+        .url(quorum.url())
+        .command_timeout(LONG);
+    let (holder, operator) = (patient.clone().build().unwrap(), patient.build().unwrap());
+    let guard = holder
+        .lock(KEY)
+        .ttl(RedisQuorum::DELAY)
+        .acquire()
+        .await
+        .unwrap();
+    is_on_all_nodes(&guard, &quorum).await;
+    operator.ping().await.unwrap();
+    quorum.nodes[0].pause();
+    let asked = std::time::Instant::now();
+    operator.ping().await.unwrap();
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(state.votes.unwrap().answered, 2);
+    let token = guard.fencing_token();
+    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    soon(guard.lost()).await;
+    assert!(
+        asked.elapsed() < LONG / 2,
+        "no command waited for its timeout"
+    );
+    quorum.nodes[0].resume();
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
