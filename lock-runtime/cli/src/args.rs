@@ -1,0 +1,302 @@
+//! The arguments.
+
+use std::ffi::OsString;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+use crate::output::Form;
+use crate::rights::Role;
+
+const EXITS: &str = "\
+Exit codes: 0 done or healthy, 1 a negative answer (the lock is free, a check failed), 2 usage, 3 unreachable,
+4 refused, 5 changed meanwhile or busy. `run` exits as its command does.";
+
+/// Sees, takes and ends the locks of lock-runtime on Redis and Valkey.
+#[derive(Debug, Parser)]
+#[command(name = "lockctl", version, after_help = EXITS)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// Print an object of JSON a line
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Args {
+    pub(crate) fn form(&self) -> Form {
+        match self.json {
+            true => Form::Json,
+            false => Form::Text,
+        }
+    }
+}
+
+/// Where the locks are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Connection {
+    /// Where the locks are, such as redis://user@host:6379, rediss://, redis-sentinel://, redis-cluster:// or redlock://.
+    /// Other users of this machine see arguments: a password is better kept in LOCK_URL
+    #[arg(
+        long,
+        global = true,
+        env = "LOCK_URL",
+        hide_env_values = true,
+        default_value = "redis://127.0.0.1:6379",
+        value_name = "URL"
+    )]
+    pub(crate) url: String,
+    /// The prefix of the locks' names
+    #[arg(
+        long,
+        global = true,
+        env = "LOCK_PREFIX",
+        default_value = "lock:",
+        value_name = "TEXT"
+    )]
+    pub(crate) prefix: String,
+    /// How long a server may take to answer, 5s if not given
+    #[arg(long, global = true, value_name = "DURATION")]
+    pub(crate) timeout: Option<Span>,
+    /// The CA of the server's certificate, a PEM file; the system's if not given
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// A certificate to show to the server, a PEM file
+    #[arg(long, global = true, value_name = "FILE", requires = "key_file")]
+    pub(crate) cert_file: Option<PathBuf>,
+    /// The key of that certificate, a PEM file
+    #[arg(long, global = true, value_name = "FILE", requires = "cert_file")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(List),
+    Watch(Watch),
+    Inspect(Inspect),
+    Revoke(Revoke),
+    Audit(Audit),
+    Hold(Hold),
+    Run(Run),
+    Doctor(Doctor),
+    Acl(Acl),
+    Bench(Bench),
+}
+
+/// List the locks that are held
+///
+/// Prints a line for each lock as it is found, in no order: its key, token, age, what is left of its lease, how many
+/// clients wait, and its holder.
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// Which keys, as Redis matches them: `order:*`; all if not given
+    pub(crate) pattern: Option<String>,
+    /// Only locks with this text in a holder
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) holder: Option<String>,
+    /// Only locks that were granted at least so long ago
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) older: Option<Span>,
+    /// Only locks that clients wait for
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    /// Stop after so many
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// Watch the locks that are held
+///
+/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, q ends. Elsewhere a
+/// line for each change.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Watch {
+    /// Which keys, as Redis matches them: `order:*`; all if not given
+    pub(crate) pattern: Option<String>,
+    /// How often to look; not more than ten times a second
+    #[arg(long, value_name = "DURATION", default_value = "1s")]
+    pub(crate) interval: Span,
+}
+
+/// Show all that is known of a lock
+///
+/// Exits with 0 if the lock is held, and with 1 if it is free.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Inspect {
+    /// The lock's key
+    pub(crate) key: String,
+}
+
+/// Take a lock from its holder
+///
+/// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; an
+/// older version of the library learns it at its next renewal. It may write until then: only a resource that checks
+/// tokens is safe from that.
+///
+/// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token are needed. Nothing is done
+/// if the lock has another holder than the one that was seen: the exit code is 5 then, and 1 if the lock is free.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Revoke {
+    /// The lock's key
+    pub(crate) key: String,
+    /// The holder's token, as `inspect` shows it
+    #[arg(long, value_name = "N", conflicts_with = "record")]
+    pub(crate) token: Option<u64>,
+    /// The record of a holder without a token, as `inspect` shows it
+    #[arg(long, value_name = "HEX")]
+    pub(crate) record: Option<String>,
+    /// Why; the holder and the audit get it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Also without a line in the audit, as when it cannot be written
+    #[arg(long)]
+    pub(crate) no_audit: bool,
+}
+
+/// Show what operators did to locks
+#[derive(Debug, clap::Args)]
+pub(crate) struct Audit {
+    /// Only this lock
+    pub(crate) key: Option<String>,
+    /// Only the last while, by the server's clock
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) since: Option<Span>,
+}
+
+/// Run a command under a lock
+///
+/// The command runs while the lock is held, and has the fencing token in LOCK_TOKEN and the key in LOCK_KEY. Signals
+/// that lockctl gets go to the command. If the lock is lost, the command gets SIGTERM, and SIGKILL five seconds later.
+///
+/// Exits as the command does, or with 75 if the lock is busy, 76 if it was lost, 126 or 127 if the command cannot be
+/// started or found.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// The lock's key
+    pub(crate) key: String,
+    /// How long the lock outlives a process that dies; it is renewed before
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub(crate) ttl: Span,
+    /// How long to wait for the lock
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub(crate) wait: Span,
+    /// Exit with 0 if the lock is busy, and do not run the command
+    #[arg(long)]
+    pub(crate) skip: bool,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Hold a lock for a while, as for maintenance
+///
+/// Takes the lock as any caller does, and prints a line as soon as it is held. Releases it after the time, or at SIGINT
+/// or SIGTERM.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Hold {
+    /// The lock's key
+    pub(crate) key: String,
+    /// How long to hold the lock
+    #[arg(long = "for", value_name = "DURATION")]
+    pub(crate) time: Span,
+    /// Why; others see the first words as the holder
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// How long to wait for the lock
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub(crate) wait: Span,
+}
+
+/// Look whether the servers are fit for locks
+///
+/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change. Exits with 1 if
+/// anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing, unless the server cannot say
+/// what the user may do: then it takes the lock `doctor` for a moment.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// How many locks to look at
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub(crate) sample: usize,
+}
+
+/// Print the command that makes a user with the rights of a role
+///
+/// The URL says for which kind of servers; it is not connected to. Put a password in the place of PASSWORD.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Acl {
+    /// What the user is for
+    pub(crate) role: Role,
+    /// The user's name; that of the role if not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+}
+
+/// Measure what a lock costs from here
+///
+/// Round trips, uncontended cycles, and hand-offs between two clients, on a lock of its own. Its fence stays on the server
+/// for a day.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bench {
+    /// How long to measure
+    #[arg(long, value_name = "DURATION", default_value = "3s")]
+    pub(crate) time: Span,
+}
+
+/// A duration with its unit: `10m`, `1h 30m`, `500ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(Duration);
+
+impl FromStr for Span {
+    type Err = humantime::DurationError;
+
+    fn from_str(text: &str) -> Result<Span, humantime::DurationError> {
+        humantime::parse_duration(text).map(Span)
+    }
+}
+
+impl Deref for Span {
+    type Target = Duration;
+
+    fn deref(&self) -> &Duration {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn url_of_the_environment_is_not_in_the_help() {
+        let help = Args::command().render_long_help().to_string();
+        assert!(help.contains("[env: LOCK_URL]"), "{help}");
+    }
+
+    #[test]
+    fn command_follows_two_dashes() {
+        let parse = |text: &str| Args::try_parse_from(text.split(' '));
+        assert!(parse("lockctl run import echo").is_err());
+        let args = parse("lockctl run import --wait 1m30s -- echo --skip").unwrap();
+        let Command::Run(run) = args.command else {
+            panic!("another command");
+        };
+        assert_eq!(run.command, ["echo", "--skip"]);
+        assert_eq!(*run.wait, Duration::from_secs(90));
+        assert!(!run.skip);
+    }
+}

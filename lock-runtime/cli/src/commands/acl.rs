@@ -1,0 +1,33 @@
+//! `acl`: the rights of a role.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::args::{Acl, Connection};
+use crate::exit::{Exit, Failure};
+use crate::output::{Form, print};
+use crate::rights::{Kind, line};
+
+#[derive(Debug, Serialize)]
+struct Line {
+    command: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.command)
+    }
+}
+
+/// Asks no server.
+pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit, Failure> {
+    let user = acl
+        .user
+        .clone()
+        .unwrap_or_else(|| acl.role.name().to_owned());
+    let kind = Kind::of(&connection.url);
+    let command = line(acl.role, kind, &connection.prefix, &user);
+    print(form, &Line { command })?;
+    Ok(Exit::DONE)
+}

@@ -1,0 +1,35 @@
+//! The client that a command uses.
+
+use std::time::Duration;
+
+use lock_runtime::{LockClient, LockClientBuilder};
+
+use crate::args::Connection;
+use crate::exit::Failure;
+
+/// The shortest timeout of a command that is asked for once: a server that is far away needs some round trips.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Connection {
+    /// A client that is connected.
+    pub(crate) async fn connect(&self, label: &str) -> Result<LockClient, Failure> {
+        Ok(self.builder(label).connect().await?)
+    }
+
+    fn builder(&self, label: &str) -> LockClientBuilder {
+        let mut builder = LockClient::builder()
+            .url(&self.url)
+            .prefix(&self.prefix)
+            .command_timeout(self.timeout.map_or(TIMEOUT, |timeout| *timeout))
+            // Nothing here calls again and again.
+            .local_turns(1)
+            .label(label);
+        if let Some(file) = &self.ca_file {
+            builder = builder.ca_certificate_file(file);
+        }
+        if let Some((certificate, key)) = self.cert_file.as_ref().zip(self.key_file.as_ref()) {
+            builder = builder.client_certificate_files(certificate, key);
+        }
+        builder
+    }
+}

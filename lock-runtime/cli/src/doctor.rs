@@ -1,0 +1,8 @@
+//! Whether servers are fit for locks.
+
+pub(crate) mod clock;
+pub(crate) mod finding;
+pub(crate) mod info;
+pub(crate) mod rights;
+pub(crate) mod sample;
+pub(crate) mod settings;

@@ -1,0 +1,93 @@
+//! What the doctor says of one thing.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::output::Plain;
+
+/// How well something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    Ok,
+    /// Locks work, and something may surprise their users.
+    Warn,
+    /// Locks do not work, or are not safe.
+    Fail,
+}
+
+/// What was looked at on one server, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) verdict: Verdict,
+    /// What was looked at.
+    pub(crate) check: &'static str,
+    /// The server, as the client names it; empty for what concerns all.
+    pub(crate) server: String,
+    pub(crate) value: String,
+    /// Why it matters; empty if all is well.
+    pub(crate) reason: String,
+    /// What to change; empty if nothing.
+    pub(crate) change: String,
+}
+
+impl Finding {
+    pub(crate) fn ok(check: &'static str, value: impl Into<String>) -> Finding {
+        Finding {
+            verdict: Verdict::Ok,
+            check,
+            server: String::new(),
+            value: value.into(),
+            reason: String::new(),
+            change: String::new(),
+        }
+    }
+
+    pub(crate) fn warn(check: &'static str, value: impl Into<String>) -> Finding {
+        let verdict = Verdict::Warn;
+        Finding {
+            verdict,
+            ..Finding::ok(check, value)
+        }
+    }
+
+    pub(crate) fn fail(check: &'static str, value: impl Into<String>) -> Finding {
+        let verdict = Verdict::Fail;
+        Finding {
+            verdict,
+            ..Finding::ok(check, value)
+        }
+    }
+
+    /// The same with why it matters, and what to change.
+    pub(crate) fn since(mut self, reason: impl Into<String>, change: impl Into<String>) -> Finding {
+        (self.reason, self.change) = (reason.into(), change.into());
+        self
+    }
+
+    pub(crate) fn on(mut self, server: &str) -> Finding {
+        self.server = server.to_owned();
+        self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.verdict {
+            Verdict::Ok => "ok  ",
+            Verdict::Warn => "warn",
+            Verdict::Fail => "FAIL",
+        };
+        write!(f, "{verdict} {:<12} {}", self.check, Plain(&self.value))?;
+        if !self.server.is_empty() {
+            write!(f, "  ({})", Plain(&self.server))?;
+        }
+        for text in [&self.reason, &self.change] {
+            if !text.is_empty() {
+                write!(f, "\n       {}", Plain(text))?;
+            }
+        }
+        Ok(())
+    }
+}

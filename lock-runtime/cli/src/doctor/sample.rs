@@ -1,0 +1,104 @@
+//! What some of the locks on a server look like.
+
+use lock_runtime::inspect::{HolderKind, LockState};
+
+use super::finding::Finding;
+
+/// What was found among some locks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sample {
+    pub(crate) locks: usize,
+    /// Locks that never expire.
+    pub(crate) eternal: Vec<String>,
+    /// Records of other programs.
+    pub(crate) foreign: Vec<String>,
+    /// Keys of another type.
+    pub(crate) other_type: Vec<String>,
+    /// The newest token (µs).
+    pub(crate) newest: Option<i64>,
+}
+
+impl Sample {
+    pub(crate) fn add(&mut self, lock: &LockState) {
+        let key = || lock.key.as_str().to_owned();
+        self.locks += 1;
+        for holder in &lock.holders {
+            match holder.kind {
+                HolderKind::OtherType => self.other_type.push(key()),
+                HolderKind::Foreign => self.foreign.push(key()),
+                _ => {}
+            }
+            if holder.remaining.is_none() && holder.kind != HolderKind::OtherType {
+                self.eternal.push(key());
+            }
+            self.newest = self.newest.max(holder.token.map(i64::from));
+        }
+    }
+
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let mut findings = vec![Finding::ok("locks", format!("{} looked at", self.locks))];
+        if let Some(shown) = some(&self.other_type) {
+            findings.push(Finding::fail("type", shown).since(
+                "the keys have a type that no lock has: every call for them is refused",
+                "delete or rename them, or give locks another prefix",
+            ));
+        }
+        if let Some(shown) = some(&self.eternal) {
+            findings.push(Finding::warn("expiry", shown).since(
+                "they never expire: a holder that died keeps its lock for ever",
+                "`lockctl inspect` shows them, `lockctl revoke` or DEL takes them away",
+            ));
+        }
+        if let Some(shown) = some(&self.foreign) {
+            findings.push(Finding::warn("foreign", shown).since(
+                "another program locks these keys: it has no fencing token, and no place in the order of waiters",
+                "it is meant so during a migration; otherwise give one of the two another prefix",
+            ));
+        }
+        findings
+    }
+}
+
+/// How many there are, and the first of them.
+fn some(keys: &[String]) -> Option<String> {
+    let first = keys.first()?;
+    Some(match keys.len() {
+        1 => first.clone(),
+        count => format!("{count} locks, such as {first}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Verdict;
+    use super::*;
+
+    #[test]
+    fn strange_locks_are_told_with_an_example() {
+        let fine = Sample {
+            locks: 3,
+            ..Sample::default()
+        };
+        assert_eq!(fine.findings().len(), 1);
+        let sample = Sample {
+            locks: 5,
+            eternal: vec!["a".to_owned()],
+            foreign: vec!["b".to_owned(), "c".to_owned()],
+            other_type: vec!["d".to_owned()],
+            newest: None,
+        };
+        let found: Vec<_> = sample
+            .findings()
+            .into_iter()
+            .map(|finding| (finding.check, finding.verdict, finding.value))
+            .collect();
+        assert_eq!(
+            found[1..],
+            [
+                ("type", Verdict::Fail, "d".to_owned()),
+                ("expiry", Verdict::Warn, "a".to_owned()),
+                ("foreign", Verdict::Warn, "2 locks, such as b".to_owned()),
+            ]
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! `lockctl`: sees, takes and ends the locks of `lock-runtime` from a shell.
+
+mod args;
+mod commands;
+mod connection;
+mod doctor;
+mod exit;
+mod operator;
+mod output;
+mod rights;
+mod signals;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::args::Args;
+use self::exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(asked) => {
+            // Help and the version are no mistakes.
+            let exit = match asked.use_stderr() {
+                true => Exit::USAGE,
+                false => Exit::DONE,
+            };
+            // Whoever asked may have gone.
+            let _ = asked.print();
+            return exit.into();
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let outcome = runtime
+        .map_err(Failure::from)
+        .and_then(|runtime| runtime.block_on(commands::run(args)));
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::complain(&failure);
+            failure.exit().into()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The signals that this process gets.
+
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::exit::{Exit, Failure};
+
+/// Those that a command under a lock is passed. All others end this process, or stop it, as they would any other.
+const HEARD: [Signal; 6] = [
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::TERM,
+    Signal::USR1,
+    Signal::USR2,
+];
+
+/// The signals that come, from when this was made.
+pub(crate) struct Signals(mpsc::UnboundedReceiver<Signal>);
+
+impl Signals {
+    pub(crate) fn listen() -> Result<Signals, Failure> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        for number in HEARD {
+            let mut coming = signal(SignalKind::from_raw(number.as_raw()))?;
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                while coming.recv().await.is_some() && sender.send(number).is_ok() {}
+            });
+        }
+        Ok(Signals(receiver))
+    }
+
+    pub(crate) async fn next(&mut self) -> Signal {
+        match self.0.recv().await {
+            Some(signal) => signal,
+            // The runtime ends.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Completes when this process is to end, with its exit code.
+    pub(crate) async fn end(&mut self) -> Exit {
+        loop {
+            let signal = self.next().await;
+            if !matches!(signal, Signal::USR1 | Signal::USR2) {
+                return exit_of(signal.as_raw());
+            }
+        }
+    }
+}
+
+/// The exit code for a signal that ended a process, as a shell says it.
+pub(crate) fn exit_of(signal: i32) -> Exit {
+    Exit::of_child(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}

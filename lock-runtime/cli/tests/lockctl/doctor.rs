@@ -1,0 +1,295 @@
+//! `lockctl doctor` and `lockctl acl`.
+
+use std::time::Duration;
+
+use harness::{
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, RIGHTS, RedisQuorum, RedisServer,
+    VIEWER_RIGHTS, ask, client,
+};
+use serde_json::Value;
+
+use crate::{done, lockctl, text};
+
+/// A server on which the doctor has nothing to complain of.
+fn fit() -> RedisServer {
+    let server = RedisServer::builder().durable();
+    server.rights(&["+info"]).start()
+}
+
+/// What the doctor says, by the name of the check, and its exit code.
+#[track_caller]
+fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
+    let mut command = lockctl(server, &["doctor", "--json"]);
+    let output = command.env("LOCK_URL", url).output().unwrap();
+    let lines = text(&output.stdout);
+    let said = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    (said.collect(), output.status.code())
+}
+
+/// Asserts that the doctor complains of this, and of nothing else.
+#[track_caller]
+fn complains_of(server: &RedisServer, check: &str, verdict: &str) {
+    let (said, code) = told(server, &server.admin_url());
+    let complaints: Vec<_> = said
+        .iter()
+        .filter(|finding| finding["verdict"] != "ok")
+        .collect();
+    let [finding] = &complaints[..] else {
+        panic!("{check}: {complaints:?}");
+    };
+    assert_eq!(
+        (&finding["check"], &finding["verdict"]),
+        (&check.into(), &verdict.into())
+    );
+    for field in ["value", "reason", "change"] {
+        assert_ne!(finding[field], "", "{finding}");
+    }
+    assert_eq!(code, Some(i32::from(verdict == "fail")));
+}
+
+#[test]
+fn fit_server_has_no_complaint() {
+    let server = fit();
+    let (said, code) = told(&server, &server.admin_url());
+    let checks: Vec<_> = said
+        .iter()
+        .map(|finding| finding["check"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "reachable",
+        "tls",
+        "clock",
+        "version",
+        "eviction",
+        "memory",
+        "persistence",
+        "role",
+        "clients",
+        "rights",
+        "locks",
+    ];
+    assert!(
+        expected.iter().all(|check| checks.contains(check)),
+        "{checks:?}"
+    );
+    for finding in &said {
+        assert_eq!(finding["verdict"], "ok", "{finding}");
+    }
+    assert_eq!(code, Some(0));
+    let words = text(&done(&server, &["doctor"]).stdout);
+    assert!(words.starts_with("ok   reachable    p50 "), "{words}");
+}
+
+#[test]
+fn server_that_evicts_is_unfit() {
+    let server = fit();
+    server.config_set("maxmemory", "1gb");
+    server.config_set("maxmemory-policy", "allkeys-lru");
+    complains_of(&server, "eviction", "fail");
+}
+
+#[test]
+fn server_that_is_nearly_full_is_told() {
+    let server = fit();
+    let used: String = ask(&mut server.connection(), &["INFO", "memory"]);
+    let used = used
+        .lines()
+        .find_map(|line| line.strip_prefix("used_memory:"))
+        .unwrap();
+    let used: u64 = used.trim().parse().unwrap();
+    server.config_set("maxmemory", &(used * 11 / 10 + 100_000).to_string());
+    complains_of(&server, "memory", "warn");
+}
+
+#[test]
+fn server_without_persistence_is_told() {
+    let server = RedisServer::builder().rights(&["+info"]).start();
+    complains_of(&server, "persistence", "warn");
+}
+
+#[test]
+fn too_many_clients_are_told() {
+    let server = fit();
+    server.config_set("maxclients", "4");
+    let _others = [(); 3].map(|()| server.connection());
+    complains_of(&server, "clients", "warn");
+}
+
+#[test]
+fn clock_that_is_off_is_told_and_tokens_ahead_of_it_fail() {
+    let server = RedisServer::builder().durable().own_clock().start();
+    server.forward(Duration::from_secs(3600));
+    complains_of(&server, "clock", "warn");
+    let url = server.admin_url();
+    let mut holding = crate::Running::start({
+        let mut command = lockctl(
+            &server,
+            &["hold", "import", "--for", "10m", "--reason", "test"],
+        );
+        command.env("LOCK_URL", &url);
+        command
+    });
+    holding.lines().next().expect("it is held");
+    server.back(Duration::from_secs(3600));
+    complains_of(&server, "tokens", "fail");
+}
+
+#[tokio::test]
+async fn strange_records_are_told() {
+    let server = fit();
+    let connection = &mut server.connection();
+    ask::<()>(connection, &["SET", "lock:x", "mine", "PX", "600000"]);
+    complains_of(&server, "foreign", "warn");
+    ask::<()>(connection, &["DEL", "lock:x"]);
+    let held = client(server.url()).lock("x").acquire().await.unwrap();
+    ask::<i64>(connection, &["PERSIST", "lock:x"]);
+    complains_of(&server, "expiry", "warn");
+    held.release().await.unwrap();
+    ask::<i64>(connection, &["RPUSH", "lock:x", "mine"]);
+    complains_of(&server, "type", "fail");
+}
+
+#[test]
+fn missing_right_is_named() {
+    let server = fit();
+    let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
+    let rights: Vec<&str> = RIGHTS
+        .iter()
+        .copied()
+        .filter(|right| *right != "+zscore")
+        .collect();
+    let more = VIEWER_RIGHTS
+        .iter()
+        .copied()
+        .chain(["+info", "+acl|whoami", "+acl|dryrun"]);
+    let more: Vec<&str> = more.filter(|right| right.starts_with('+')).collect();
+    ask::<()>(
+        &mut server.connection(),
+        &[&user[..], &rights, &more].concat(),
+    );
+    let (said, code) = told(
+        &server,
+        &format!("redis://app:s3cret@127.0.0.1:{}", server.port()),
+    );
+    let rights = said
+        .iter()
+        .find(|finding| finding["check"] == "rights")
+        .unwrap();
+    assert_eq!(rights["verdict"], "fail", "{rights}");
+    assert!(
+        rights["value"].as_str().unwrap().ends_with("lacks +zscore"),
+        "{rights}"
+    );
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn user_that_may_not_ask_for_its_rights_takes_a_lock() {
+    let server = fit();
+    let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
+    let more: Vec<&str> = VIEWER_RIGHTS
+        .iter()
+        .copied()
+        .filter(|right| right.starts_with('+'))
+        .collect();
+    ask::<()>(
+        &mut server.connection(),
+        &[&user[..], RIGHTS, &more].concat(),
+    );
+    let (said, code) = told(
+        &server,
+        &format!("redis://app:s3cret@127.0.0.1:{}", server.port()),
+    );
+    let value = |check: &str| {
+        let finding = said.iter().find(|finding| finding["check"] == check);
+        finding.unwrap_or_else(|| panic!("no {check} in {said:?}"))["value"].clone()
+    };
+    assert_eq!(value("rights"), "a lock was taken, renewed and released");
+    assert_eq!(value("info"), "not allowed");
+    assert_eq!(code, Some(0));
+    assert!(!harness::exists(&mut server.connection(), "lock:doctor"));
+}
+
+#[test]
+fn replica_and_server_that_is_away_are_no_place_for_locks() {
+    let server = fit();
+    let replica = RedisServer::builder().replica_of(&server).start();
+    let (said, code) = told(&server, &replica.admin_url());
+    assert_eq!(
+        (said.len(), &said[0]["verdict"]),
+        (1, &"fail".into()),
+        "{said:?}"
+    );
+    assert!(
+        said[0]["reason"].as_str().unwrap().contains("replica"),
+        "{said:?}"
+    );
+    assert!(matches!(code, Some(3 | 4)), "{code:?}");
+    let (said, code) = told(&server, "redis://127.0.0.1:1");
+    assert_eq!((&said[0]["check"], code), (&"reachable".into(), Some(3)));
+}
+
+#[test]
+fn nodes_of_a_quorum_are_each_looked_at() {
+    let quorum = RedisQuorum::start();
+    quorum.nodes[1].config_set("maxmemory", "1gb");
+    quorum.nodes[1].config_set("maxmemory-policy", "allkeys-lru");
+    let (said, code) = told(&quorum.nodes[0], &quorum.url());
+    let evict: Vec<_> = said
+        .iter()
+        .filter(|finding| finding["check"] == "eviction")
+        .collect();
+    let verdicts: Vec<_> = evict
+        .iter()
+        .map(|finding| finding["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(verdicts, ["ok", "fail", "ok"], "{said:?}");
+    let port = quorum.nodes[1].port().to_string();
+    assert!(
+        evict[1]["server"].as_str().unwrap().contains(&port),
+        "{evict:?}"
+    );
+    assert_eq!(code, Some(1));
+}
+
+/// The words of a line that `acl` prints, without the user and the password.
+#[track_caller]
+fn rights_of(role: &str, url: &str) -> Vec<String> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let output = command.args(["acl", role, "--url", url]).output().unwrap();
+    let line = text(&output.stdout);
+    let rest = line.strip_prefix(&format!("ACL SETUSER {role} reset on >PASSWORD "));
+    let mut rights: Vec<String> = rest
+        .expect(&line)
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    rights.sort_unstable();
+    rights
+}
+
+#[test]
+fn printed_rights_are_those_that_the_tests_try() {
+    let sorted = |rights: &[&[&str]]| {
+        let mut rights: Vec<String> = rights
+            .concat()
+            .iter()
+            .map(|right| (*right).to_owned())
+            .collect();
+        rights.sort_unstable();
+        rights
+    };
+    let server = "redis://127.0.0.1";
+    assert_eq!(rights_of("service", server), sorted(&[RIGHTS]));
+    assert_eq!(rights_of("viewer", server), sorted(&[VIEWER_RIGHTS]));
+    assert_eq!(
+        rights_of("operator", server),
+        sorted(&[VIEWER_RIGHTS, OPERATOR_RIGHTS])
+    );
+    let cluster = sorted(&[RIGHTS, CLUSTER_RIGHTS]);
+    assert_eq!(rights_of("service", "rediss-cluster://127.0.0.1"), cluster);
+    let quorum = sorted(&[RIGHTS, QUORUM_RIGHTS]);
+    assert_eq!(rights_of("service", "redlock://a,b,c"), quorum);
+}

@@ -1,0 +1,105 @@
+//! Many locks.
+
+use std::fs;
+
+use harness::{RedisServer, ask};
+use redis::Connection;
+
+use crate::{Running, done, lockctl, text};
+
+const LOCKS: usize = 100_000;
+
+/// What a list of so many locks may take at most (kB).
+const MEMORY: u64 = 60 * 1024;
+
+/// Locks of a service, and other keys beside them.
+fn fill(connection: &mut Connection) {
+    for batch in 0..LOCKS / 1_000 {
+        let mut pipe = redis::pipe();
+        for number in batch * 1_000..(batch + 1) * 1_000 {
+            let owner = format!("{number:022}");
+            let record = format!(
+                "{owner} {:016}api-7 (pid 4121) ship",
+                1_700_000_000_000_000 + number
+            );
+            let name = format!("lock:order:{number}");
+            pipe.cmd("SET")
+                .arg(&name)
+                .arg(record)
+                .arg("PX")
+                .arg(600_000)
+                .ignore();
+            pipe.cmd("SET")
+                .arg(format!("{{{name}}}:f"))
+                .arg(16)
+                .ignore();
+        }
+        let _: () = pipe.query(connection).expect("the server takes them");
+    }
+}
+
+/// The most memory that a process has had (kB).
+fn most_memory(process: u32) -> u64 {
+    let status =
+        fs::read_to_string(format!("/proc/{process}/status")).expect("it has not been waited for");
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.expect("the kernel tells it").trim();
+    most.split(' ')
+        .next()
+        .expect("a number")
+        .parse()
+        .expect("a number")
+}
+
+/// How often the server was asked to look at a part of its keys.
+fn scans(connection: &mut Connection) -> usize {
+    let stats: String = ask(connection, &["INFO", "commandstats"]);
+    let calls = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("cmdstat_scan:calls="));
+    calls.map_or(0, |calls| {
+        calls
+            .split(',')
+            .next()
+            .expect("a number")
+            .parse()
+            .expect("a number")
+    })
+}
+
+#[test]
+fn list_is_printed_as_it_is_found_in_small_steps() {
+    let server = RedisServer::start();
+    let connection = &mut server.connection();
+    fill(connection);
+
+    let output = done(&server, &["list", "--limit", "1"]);
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+    let first = scans(connection);
+    assert!(first <= 20, "{first} looks before the first line");
+
+    let mut running = Running::start(lockctl(&server, &["list"]));
+    let mut lines = running.lines();
+    // The pipe holds the rest back: what was read is in the program's memory, or was printed.
+    let seen = lines.by_ref().take(LOCKS).count();
+    assert_eq!(seen, LOCKS);
+    assert!(lines.next().is_none());
+    let looks = scans(connection) - first;
+    // In small steps, so that other clients need not wait.
+    assert!(looks >= 2 * LOCKS / 500, "{looks} looks");
+    assert!(running.ended().success());
+}
+
+#[test]
+fn memory_of_a_list_does_not_grow_with_it() {
+    let server = RedisServer::start();
+    fill(&mut server.connection());
+    let mut running = Running::start(lockctl(&server, &["list"]));
+    let mut lines = running.lines();
+    // All but the last lines, so that the program is still there.
+    assert_eq!(lines.by_ref().take(LOCKS * 9 / 10).count(), LOCKS * 9 / 10);
+    let memory = most_memory(running.0.id());
+    println!("{memory} kB to list");
+    assert!(memory <= MEMORY, "{memory} kB");
+    assert_eq!(lines.count(), LOCKS / 10);
+}

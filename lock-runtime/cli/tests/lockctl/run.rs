@@ -1,0 +1,148 @@
+//! `lockctl run`.
+
+use std::fs;
+use std::process::Command;
+
+use harness::{LONG, RawLock, RedisServer, ask, wait_until};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::{Running, done, lockctl, text};
+
+/// `lockctl run` of a shell's line.
+fn sh(server: &RedisServer, options: &[&str], line: &str) -> Command {
+    let arguments = [&["run", "import"], options, &["--", "sh", "-c", line]].concat();
+    lockctl(server, &arguments)
+}
+
+#[test]
+fn command_runs_while_the_lock_is_held_and_has_the_token() {
+    let server = RedisServer::start();
+    let line = "echo $LOCK_KEY $LOCK_TOKEN; cat";
+    let mut running = Running::start({
+        let mut command = sh(&server, &[], line);
+        command.stdin(std::process::Stdio::piped());
+        command
+    });
+    let said = running.lines().next().expect("it runs");
+    let mut lock = RawLock::new(&server, "import");
+    let record = lock.value().expect("it holds the lock");
+    let (key, token) = said.split_once(' ').expect("a key and a token");
+    assert_eq!((key, token), ("import", &record[23..39]));
+    drop(running.0.stdin.take());
+    assert!(running.ended().success());
+    assert_eq!(lock.value(), None, "it is released");
+}
+
+#[test]
+fn exit_code_is_that_of_the_command() {
+    let server = RedisServer::start();
+    for (line, code) in [
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("kill -9 $$", 137),
+        ("kill -15 $$", 143),
+    ] {
+        let output = sh(&server, &[], line).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line}: {said}");
+    }
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("data");
+    fs::write(&file, "").unwrap();
+    let file = file.to_str().unwrap();
+    for (program, code) in [("/no/such/program", 127), (file, 126)] {
+        let output = done(&server, &["run", "import", "--", program]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(program), "{said}");
+    }
+    assert_eq!(RawLock::new(&server, "import").value(), None);
+}
+
+#[test]
+fn busy_lock_is_told_apart_and_may_be_skipped() {
+    let server = RedisServer::start();
+    let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
+    assert_eq!(holder.lines().next().as_deref(), Some("in"));
+    let output = sh(&server, &["--wait", "0s"], "echo ran").output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(75), "{said}");
+    assert!(said.contains("is busy: held by"), "{said}");
+    assert!(said.contains(" run sh"), "it names the command: {said}");
+    let skipped = sh(&server, &["--wait", "0s", "--skip"], "echo ran");
+    let output = { skipped }.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        (text(&output.stdout), text(&output.stderr)),
+        Default::default()
+    );
+    holder.send(Signal::TERM);
+    assert_eq!(holder.ended().code(), Some(143));
+    assert_eq!(RawLock::new(&server, "import").value(), None);
+}
+
+#[test]
+fn signals_go_to_the_command() {
+    let server = RedisServer::start();
+    for (signal, name) in [
+        (Signal::HUP, "HUP"),
+        (Signal::INT, "INT"),
+        (Signal::QUIT, "QUIT"),
+        (Signal::TERM, "TERM"),
+        (Signal::USR1, "USR1"),
+        (Signal::USR2, "USR2"),
+    ] {
+        let line = format!("trap 'echo got; exit 3' {name}; echo in; while :; do sleep 0.05; done");
+        let mut running = Running::start(sh(&server, &[], &line));
+        let mut lines = running.lines();
+        assert_eq!(lines.next().as_deref(), Some("in"), "{name}");
+        running.send(signal);
+        assert_eq!(lines.next().as_deref(), Some("got"), "{name}");
+        assert_eq!(running.ended().code(), Some(3), "{name}");
+    }
+}
+
+#[test]
+fn command_is_ended_when_the_lock_is_lost() {
+    let server = RedisServer::start();
+    let line = "trap 'echo ended; exit 0' TERM; echo in; while :; do sleep 0.05; done";
+    let mut running = Running::start(sh(&server, &["--ttl", "1s"], line));
+    let mut lines = running.lines();
+    assert_eq!(lines.next().as_deref(), Some("in"));
+    ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
+    assert_eq!(lines.next().as_deref(), Some("ended"));
+    assert_eq!(running.ended().code(), Some(76));
+}
+
+#[test]
+fn command_that_ignores_its_end_is_killed() {
+    let server = RedisServer::start();
+    let line = "trap '' TERM; echo in $$; while :; do sleep 0.05; done";
+    let mut running = Running::start(sh(&server, &["--ttl", "1s"], line));
+    let said = running.lines().next().expect("it runs");
+    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
+    assert_eq!(running.ended().code(), Some(76));
+    let process = format!("/proc/{pid}");
+    wait_until("end of the command", LONG, || {
+        !std::path::Path::new(&process).exists()
+    });
+}
+
+#[test]
+fn signal_while_waiting_leaves_the_queue() {
+    let server = RedisServer::start();
+    let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
+    assert_eq!(holder.lines().next().as_deref(), Some("in"));
+    let mut lock = RawLock::new(&server, "import");
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let mut waiter = Running::start(sh(&server, &["--wait", "10m"], "echo ran"));
+        wait_until("waiter in the queue", LONG, || !lock.queue().is_empty());
+        // It says nothing to a process that waits.
+        waiter.send(Signal::USR1);
+        waiter.send(signal);
+        assert_eq!(waiter.ended().code(), Some(code));
+        assert_eq!(lock.queue(), "", "it left the queue");
+    }
+}

@@ -1,0 +1,223 @@
+//! `lockctl list`, `inspect`, `revoke` and `audit`.
+
+use harness::{LONG, RedisServer, ask, client};
+use lock_runtime::{LockClient, LockGuard};
+
+use crate::{done, lockctl, text};
+
+/// A service that holds a lock.
+async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
+    let builder = LockClient::builder().url(server.url()).label("api-7");
+    let client = builder.build().unwrap();
+    let guard = client.lock(key).acquire().await.unwrap();
+    (client, guard)
+}
+
+/// The lines that it prints.
+#[track_caller]
+fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
+    let output = done(server, arguments);
+    let complaint = text(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{arguments:?}: {complaint}"
+    );
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
+    let server = RedisServer::start();
+    let (_client, order) = holder(&server, "order:42").await;
+    let (other, _stock) = holder(&server, "stock:1").await;
+    let _held = client(server.url())
+        .lock("order:\u{1b}[2J")
+        .acquire()
+        .await
+        .unwrap();
+    let waiting = tokio::spawn({
+        let lock = client(server.url()).lock("order:42").wait(LONG);
+        async move { lock.acquire().await }
+    });
+    harness::eventually("waiter", LONG, async || {
+        other.inspect("order:42").await.unwrap().waiting() == 1
+    })
+    .await;
+
+    assert_eq!(said(&server, &["list"], 0).len(), 3);
+    let lines = said(&server, &["list", "order:*", "--holder", "api-7"], 0);
+    let [line] = &lines[..] else {
+        panic!("{lines:?}")
+    };
+    let token = order.fencing_token().to_string();
+    assert!(
+        line.starts_with("order:42 ") && line.contains(&token),
+        "{line}"
+    );
+    assert!(line.contains("  api-7 (pid "), "{line}");
+    // Nothing that a terminal would obey.
+    let all = said(&server, &["list"], 0).concat();
+    assert!(
+        all.contains("order:\\u{1b}[2J") && !all.contains('\u{1b}'),
+        "{all}"
+    );
+
+    let json = said(&server, &["list", "--waiting", "--json"], 0);
+    let [line] = &json[..] else {
+        panic!("{json:?}")
+    };
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["key"], "order:42");
+    assert_eq!(line["token"], order.fencing_token().get());
+    assert_eq!(
+        (&line["waiters"], &line["kind"]),
+        (&1.into(), &"lock".into())
+    );
+    assert!(line["remaining_ms"].as_u64().unwrap() > 0);
+
+    assert_eq!(said(&server, &["list", "--limit", "2"], 0).len(), 2);
+    assert_eq!(said(&server, &["list", "--older", "1h"], 0).len(), 0);
+    assert_eq!(said(&server, &["list", "--older", "0ms"], 0).len(), 3);
+    assert_eq!(said(&server, &["list", "none:*"], 0).len(), 0);
+    waiting.abort();
+}
+
+#[tokio::test]
+async fn inspect_says_what_a_record_means() {
+    let server = RedisServer::start();
+    let (_client, guard) = holder(&server, "order:42").await;
+    let lines = said(&server, &["inspect", "order:42"], 0);
+    assert_eq!(lines[0], "lock `order:42` is held");
+    assert!(lines[1].starts_with("  by api-7 (pid "), "{lines:?}");
+    assert!(
+        lines[1].ends_with(&format!("token {}", guard.fencing_token())),
+        "{lines:?}"
+    );
+
+    let connection = &mut server.connection();
+    for (command, words) in [
+        (
+            &["SET", "lock:x", "mine", "PX", "60000"][..],
+            "another program",
+        ),
+        (&["SET", "lock:x", "mine"], "never expires"),
+        (&["RPUSH", "lock:x", "mine"], "a type that no lock has"),
+    ] {
+        ask::<()>(connection, &["DEL", "lock:x"]);
+        ask::<redis::Value>(connection, command);
+        let lines = said(&server, &["inspect", "x"], 0).concat();
+        assert!(lines.contains(words), "{lines}");
+    }
+    assert_eq!(
+        said(&server, &["inspect", "free"], 1)[0],
+        "lock `free` is free"
+    );
+    let json = said(&server, &["inspect", "order:42", "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    assert_eq!(json["holders"][0]["token"], guard.fencing_token().get());
+}
+
+#[tokio::test]
+async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_it() {
+    let server = RedisServer::start();
+    let (_client, guard) = holder(&server, "import").await;
+    let token = guard.fencing_token().to_string();
+    let revoke = ["revoke", "import", "--reason", "stuck", "--token"];
+
+    // Without a terminal, nothing is asked.
+    said(&server, &[&revoke[..], &[&token]].concat(), 2);
+    // Another holder than the one that was seen.
+    said(
+        &server,
+        &[&revoke[..], &["1600000000000000", "--yes"]].concat(),
+        5,
+    );
+    assert!(guard.is_valid());
+
+    let lines = said(&server, &[&revoke[..], &[&token, "--yes"]].concat(), 0);
+    assert!(
+        lines[0].starts_with("took lock `import` from api-7"),
+        "{lines:?}"
+    );
+    assert!(lines[0].ends_with("it is free"), "{lines:?}");
+    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    tokio::time::timeout(LONG, guard.lost()).await.unwrap();
+    let lost = guard.release().await.unwrap_err().to_string();
+    assert!(
+        lost.contains("revoked by ") && lost.contains(operation),
+        "{lost}"
+    );
+
+    said(&server, &[&revoke[..], &[&token, "--yes"]].concat(), 1);
+    let lines = said(&server, &["audit", "import"], 0);
+    let of_operation: Vec<_> = lines
+        .iter()
+        .filter(|line| line.contains(operation))
+        .collect();
+    assert_eq!(of_operation.len(), 2, "{lines:?}");
+    assert!(of_operation[0].contains(": intended by "), "{lines:?}");
+    assert!(of_operation[1].contains(": freed by "), "{lines:?}");
+    assert_eq!(said(&server, &["audit", "other"], 0).len(), 0);
+    let json = said(&server, &["audit", "--since", "1h", "--json"], 0);
+    let line: serde_json::Value = serde_json::from_str(json.last().unwrap()).unwrap();
+    assert_eq!(
+        (&line["action"], &line["key"]),
+        (&"revoke".into(), &"import".into())
+    );
+}
+
+#[tokio::test]
+async fn record_of_another_program_is_revoked_by_its_hash() {
+    let server = RedisServer::start();
+    let connection = &mut server.connection();
+    ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);
+    let json = said(&server, &["inspect", "import", "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    let record = json["holders"][0]["record"]
+        .as_str()
+        .expect("it has no token");
+    let revoke = ["revoke", "import", "--reason", "gone", "--yes", "--record"];
+    said(&server, &[&revoke[..], &["0123456789abcdef"]].concat(), 5);
+    said(&server, &[&revoke[..], &[record]].concat(), 0);
+    assert!(!harness::exists(connection, "lock:import"));
+}
+
+#[test]
+fn figures_are_beside_a_round_trip() {
+    let server = RedisServer::start();
+    let lines = said(&server, &["bench", "--time", "300ms", "--json"], 0);
+    let figures: Vec<serde_json::Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<_> = figures
+        .iter()
+        .map(|figure| figure["figure"].clone())
+        .collect();
+    assert_eq!(
+        names,
+        ["round trip", "acquire and release", "release to next grant"]
+    );
+    for figure in &figures {
+        assert!(figure["count"].as_u64().unwrap() >= 1, "{figure}");
+        assert!(
+            figure["p50_us"].as_u64() <= figure["p99_us"].as_u64(),
+            "{figure}"
+        );
+    }
+}
+
+#[test]
+fn reader_that_has_seen_enough_ends_the_list() {
+    let server = RedisServer::start();
+    let connection = &mut server.connection();
+    for number in 0..2_000 {
+        let key = format!("lock:order:{number}");
+        ask::<()>(connection, &["SET", &key, &"x".repeat(60), "PX", "600000"]);
+    }
+    let mut running = crate::Running::start(lockctl(&server, &["list"]));
+    // The pipe is closed after a line.
+    assert!(running.lines().next().is_some());
+    assert_eq!(running.ended().code(), Some(141));
+}

@@ -1,0 +1,50 @@
+//! Arguments, exit codes and what is never shown.
+
+use harness::RedisServer;
+
+use crate::{done, lockctl, text};
+
+#[test]
+fn wrong_arguments_are_a_mistake_and_help_is_none() {
+    let server = RedisServer::start();
+    for (arguments, code) in [
+        (&["--help"][..], 0),
+        (&["--version"], 0),
+        (&[], 2),
+        (&["rum"], 2),
+        (&["run", "import"], 2),
+        (&["run", "import", "--wait", "soon", "--", "true"], 2),
+        (&["run", "", "--", "true"], 2),
+        (&["hold", "import", "--for", "1s"], 2),
+    ] {
+        let output = done(&server, arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    }
+    let output = done(&server, &["rum"]);
+    assert!(text(&output.stderr).contains("run"), "it suggests");
+}
+
+#[test]
+fn server_that_is_away_is_unreachable_and_its_password_is_not_shown() {
+    let server = RedisServer::start();
+    let mut command = lockctl(&server, &["run", "import", "--wait", "0s", "--", "true"]);
+    command.env("LOCK_URL", "redis://ops:s3cret@127.0.0.1:1");
+    let output = command.output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.starts_with("lockctl: "), "{said}");
+    assert!(said.contains("127.0.0.1:1"), "{said}");
+    assert!(!said.contains("s3cret"), "{said}");
+}
+
+#[test]
+fn wrong_password_is_refused() {
+    let server = RedisServer::start();
+    let mut command = lockctl(&server, &["run", "import", "--", "true"]);
+    let url = format!("redis://nobody:s3cret@127.0.0.1:{}", server.port());
+    let output = command.env("LOCK_URL", url).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(!said.contains("s3cret"), "{said}");
+}

@@ -1,0 +1,149 @@
+//! `lockctl watch`, in a real terminal and without one.
+
+use std::process::Command;
+
+use harness::{LONG, RedisServer, client, wait_until};
+use tempfile::TempDir;
+
+use crate::{Running, lockctl};
+
+/// A terminal of tmux, with a server of its own, which ends with this.
+struct Terminal {
+    folder: TempDir,
+}
+
+impl Terminal {
+    /// Starts lockctl in a terminal of this size.
+    fn start(server: &RedisServer, arguments: &[&str]) -> Terminal {
+        let folder = TempDir::new().unwrap();
+        let terminal = Terminal { folder };
+        let url = format!("LOCK_URL={}", server.url());
+        let program = env!("CARGO_BIN_EXE_lockctl");
+        let new = [
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "20",
+            "-e",
+            &url,
+            "--",
+            program,
+        ];
+        terminal.tmux(&[&new[..], arguments].concat());
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let socket = self.folder.path().join("socket");
+        let mut command = Command::new("tmux");
+        command
+            .arg("-f")
+            .arg("/dev/null")
+            .arg("-S")
+            .arg(socket)
+            .args(arguments);
+        let output = command
+            .output()
+            .expect("tmux is installed: tests/need tmux");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    #[track_caller]
+    fn shows(&self, text: &str) {
+        let mut screen = String::new();
+        let shown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_until(text, LONG, || {
+                screen = self.screen();
+                screen.contains(text)
+            });
+        }));
+        assert!(shown.is_ok(), "no `{text}` in\n{screen}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[tokio::test]
+async fn live_view_sorts_filters_inspects_and_revokes() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let guard = service.lock("order:42").acquire().await.unwrap();
+    let stock = service.lock("stock:1").acquire().await.unwrap();
+    let terminal = Terminal::start(&server, &["watch", "--interval", "100ms"]);
+    terminal.shows("*: 2 locks, by key");
+    terminal.shows("stock:1");
+    stock.release().await.unwrap();
+    terminal.shows("*: 1 locks");
+
+    terminal.press(&["s"]);
+    terminal.shows("by age, oldest first");
+    terminal.press(&["/", "n", "o", "n", "e"]);
+    terminal.shows("*: 1 locks, 0 shown");
+    terminal.press(&["Escape"]);
+    terminal.shows("order:42");
+    terminal.press(&["Enter"]);
+    terminal.shows("lock `order:42` is held");
+    terminal.shows(&format!("token {}", guard.fencing_token()));
+    terminal.press(&["x"]);
+
+    terminal.press(&["r"]);
+    terminal.shows("revoke `order:42`, reason:");
+    terminal.press(&["-l", "stuck"]);
+    terminal.press(&["Enter"]);
+    terminal.shows("type `order:42` to revoke:");
+    terminal.press(&["-l", "order:42"]);
+    terminal.press(&["Enter"]);
+    terminal.shows("took `order:42` from ");
+    tokio::time::timeout(LONG, guard.lost()).await.unwrap();
+    terminal.shows("*: 0 locks");
+    terminal.press(&["q"]);
+    // The session ends with its program.
+    wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
+}
+
+#[tokio::test]
+async fn server_that_is_away_is_told_and_looked_for() {
+    let mut server = RedisServer::start();
+    let service = client(server.url());
+    let _guard = service.lock("order:42").acquire().await.unwrap();
+    let arguments = ["watch", "--interval", "100ms", "--timeout", "300ms"];
+    let terminal = Terminal::start(&server, &arguments);
+    terminal.shows("*: 1 locks");
+    server.kill9();
+    terminal.shows("cannot connect to ");
+    // What was seen last stays.
+    terminal.shows("order:42");
+    server.restart();
+    terminal.shows("*: 0 locks");
+    terminal.press(&["C-c"]);
+    wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
+}
+
+#[tokio::test]
+async fn elsewhere_each_change_is_a_line() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let arguments = ["watch", "order:*", "--interval", "100ms"];
+    let mut running = Running::start(lockctl(&server, &arguments));
+    let mut lines = running.lines();
+    let guard = service.lock("order:42").acquire().await.unwrap();
+    let taken = lines.next().unwrap();
+    assert!(taken.starts_with("taken  order:42 by "), "{taken}");
+    guard.release().await.unwrap();
+    let freed = lines.next().unwrap();
+    assert!(freed.starts_with("freed  order:42 (was "), "{freed}");
+}
