@@ -1,23 +1,25 @@
 //! A network between clients and a server: messages arrive later, and in order.
 //!
-//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile. Two
-//! consecutive messages therefore arrive a delay apart. Over a real distance they travel together. One
-//! thread reads and stamps them; another writes each when its time has come.
+//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile. Two consecutive
+//! messages therefore arrive a delay apart. Over a real distance they travel together. One thread carries those of all
+//! connections, so that on a machine of few cores its own work is a small part of what is measured.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroU64;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::set_current_timer_slack;
+
+/// The kernel may wake this thread so much later than it asked for (ns); by default 50 µs.
+const SLACK: NonZeroU64 = NonZeroU64::MIN;
 
 /// A loopback port at this distance from the server. It exists until the process ends.
 #[derive(Debug)]
 pub(crate) struct Distance(SocketAddr);
-
-struct Chunk {
-    sent: Instant,
-    bytes: Vec<u8>,
-}
 
 impl Distance {
     /// `way` is the time from client to server, and equally the way back.
@@ -27,12 +29,7 @@ impl Distance {
         let address = listener
             .local_addr()
             .expect("a bound socket has an address");
-        thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
-                let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
-                join(&client, &server.expect("the server is there"), way);
-            }
-        });
+        thread::spawn(move || carry(&listener, port, way));
         Distance(address)
     }
 
@@ -41,46 +38,81 @@ impl Distance {
     }
 }
 
-fn join(client: &TcpStream, server: &TcpStream, way: Duration) {
-    for (from, to) in [(client, server), (server, client)] {
+/// One direction of a connection.
+struct Lane {
+    from: TcpStream,
+    to: TcpStream,
+    /// What is on its way, and when it arrives. Nothing is the end of the connection.
+    chunks: VecDeque<(Instant, Vec<u8>)>,
+    is_read: bool,
+}
+
+impl Lane {
+    fn new(from: &TcpStream, to: &TcpStream) -> Lane {
         to.set_nodelay(true).expect("a socket takes this option");
         let [from, to] =
             [from, to].map(|socket| socket.try_clone().expect("a socket can be cloned"));
-        let (sender, receiver) = channel();
-        thread::spawn(move || read(from, &sender));
-        thread::spawn(move || write(to, &receiver, way));
-    }
-}
-
-fn read(mut from: TcpStream, sender: &Sender<Chunk>) {
-    let mut buffer = vec![0; 64 * 1024];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        let chunk = Chunk {
-            sent: Instant::now(),
-            bytes: buffer[..length].to_vec(),
-        };
-        if sender.send(chunk).is_err() {
-            return;
+        Lane {
+            from,
+            to,
+            chunks: VecDeque::new(),
+            is_read: true,
         }
     }
-}
 
-fn write(mut to: TcpStream, chunks: &Receiver<Chunk>, way: Duration) {
-    for chunk in chunks {
+    /// Reads what has come. It does not block, since something has.
+    fn read(&mut self, buffer: &mut [u8], way: Duration) {
+        let length = self.from.read(buffer).unwrap_or(0);
+        self.is_read = length > 0;
+        let chunk = (Instant::now() + way, buffer[..length].to_vec());
+        self.chunks.push_back(chunk);
+    }
+
+    /// Writes what arrives by now. Returns when the next chunk does.
+    fn write(&mut self) -> Option<Instant> {
         loop {
-            let rest = way.saturating_sub(chunk.sent.elapsed());
-            if rest.is_zero() {
-                break;
+            let (due, chunk) = self.chunks.front()?;
+            if *due > Instant::now() {
+                return Some(*due);
             }
-            // The wait may return early.
-            thread::park_timeout(rest);
-        }
-        if to.write_all(&chunk.bytes).is_err() {
-            break;
+            // The other side may be gone.
+            let _ = match chunk.is_empty() {
+                false => self.to.write_all(chunk),
+                true => self.to.shutdown(Shutdown::Write),
+            };
+            self.chunks.pop_front();
         }
     }
-    // The end is passed on after the last byte; the socket may be closed already.
-    let _ = to.shutdown(std::net::Shutdown::Write);
+}
+
+fn carry(listener: &TcpListener, port: u16, way: Duration) {
+    set_current_timer_slack(Some(SLACK)).expect("a thread may set its own");
+    let mut lanes: Vec<Lane> = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let next = lanes.iter_mut().filter_map(Lane::write).min();
+        lanes.retain(|lane| lane.is_read || !lane.chunks.is_empty());
+        let rest = next.map(|next| next.saturating_duration_since(Instant::now()));
+        let rest = rest.map(|rest| Timespec::try_from(rest).expect("it is short"));
+        let mut sockets = vec![PollFd::new(listener, PollFlags::IN)];
+        let open = lanes.iter().filter(|lane| lane.is_read);
+        sockets.extend(open.map(|lane| PollFd::new(&lane.from, PollFlags::IN)));
+        // An interruption is as good as an arrival.
+        let _ = poll(&mut sockets, rest.as_ref());
+        let ready: Vec<bool> = sockets.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let open = lanes.iter_mut().filter(|lane| lane.is_read);
+        for (lane, _) in open.zip(&ready[1..]).filter(|(_, ready)| **ready) {
+            lane.read(&mut buffer, way);
+        }
+        if ready[0]
+            && let Ok((client, _)) = listener.accept()
+        {
+            let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+            let server = server.expect("the server is there");
+            lanes.push(Lane::new(&client, &server));
+            lanes.push(Lane::new(&server, &client));
+        }
+    }
 }
 
 #[cfg(test)]

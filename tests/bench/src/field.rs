@@ -25,10 +25,9 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    pub(crate) fn new(kind: Kind, server: &RedisServer, processes: u32) -> Field {
-        let url = server.url();
+    pub(crate) fn new(kind: Kind, url: &str, processes: u32) -> Field {
         let racers: Vec<_> = (0..processes)
-            .map(|_| spawn(&[RACER, kind.name(), &url]))
+            .map(|_| spawn(&[RACER, kind.name(), url]))
             .collect();
         for racer in &racers {
             assert_eq!(racer.line(PATIENCE).as_deref(), Some("ready"));

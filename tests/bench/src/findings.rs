@@ -69,6 +69,12 @@ impl Findings {
         self.figures(row, &[value], floor);
     }
 
+    /// The ratio of two counts.
+    pub(crate) fn ratio(&mut self, row: &str, goal: Goal, ours: f64, floor: f64) {
+        let value = Value::new(goal, ours / floor).of(Number(ours));
+        self.figure(row, value, Number(floor));
+    }
+
     /// Figures that belong together, such as those of two settings.
     pub(crate) fn figures(&mut self, row: &str, values: &[Value], floor: impl fmt::Display) {
         let each = |text: fn(&Value) -> String| values.iter().map(text).collect::<Vec<_>>();

@@ -62,6 +62,24 @@ impl Log {
         rate(transfers(self.measured()), self.time())
     }
 
+    /// The same for a part of the race.
+    pub(crate) fn rate_between(&self, from: u64, to: u64) -> f64 {
+        let time = Duration::from_nanos(to - from);
+        rate(transfers(self.entered_between(from, to)), time)
+    }
+
+    /// The longest time between two bodies that began in a part of the race, or between one of them and its end.
+    pub(crate) fn longest_gap(&self, from: u64, to: u64) -> Duration {
+        let visits = self.entered_between(from, to).iter();
+        let moments: Vec<u64> = [from]
+            .into_iter()
+            .chain(visits.map(|visit| visit.entered))
+            .chain([to])
+            .collect();
+        let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
+        Duration::from_nanos(gaps.max().unwrap_or(0))
+    }
+
     /// The fairness between tasks, in groups of this many.
     pub(crate) fn fairness(&self, group: u32) -> f64 {
         let mut shares = vec![0; self.tasks.div_ceil(group) as usize];
@@ -99,8 +117,12 @@ impl Log {
     }
 
     fn measured(&self) -> &[Visit] {
+        self.entered_between(self.window.start, self.window.end)
+    }
+
+    fn entered_between(&self, from: u64, to: u64) -> &[Visit] {
         let before = |moment| self.visits.partition_point(|visit| visit.entered < moment);
-        &self.visits[before(self.window.start)..before(self.window.end)]
+        &self.visits[before(from)..before(to)]
     }
 
     fn time(&self) -> Duration {
@@ -210,6 +232,19 @@ mod tests {
         let log = log(2, &visits);
         assert_eq!(log.transfers(), 5);
         assert!(close(log.rate(), 1.0), "{}", log.rate());
+    }
+
+    #[test]
+    fn parts_of_a_race_have_their_own_rates_and_gaps() {
+        let second = 1_000_000_000;
+        let log = log(2, &[(0, 100), (1, 400), (0, 500), (1, 900 + second)]);
+        assert!(close(log.rate_between(0, second), 2.0));
+        assert!(close(log.rate_between(second, 2 * second), 0.0));
+        assert_eq!(log.longest_gap(0, 600), Duration::from_nanos(300));
+        assert_eq!(
+            log.longest_gap(500, second),
+            Duration::from_nanos(second - 500)
+        );
     }
 
     #[test]

@@ -18,11 +18,13 @@
 mod any;
 mod ours;
 pub(crate) mod raw;
+mod raw_quorum;
 mod rslock;
 
 pub(crate) use any::{Any, Kind};
 pub(crate) use ours::Ours;
 pub(crate) use raw::Raw;
+pub(crate) use raw_quorum::RawQuorum;
 
 use std::time::Duration;
 

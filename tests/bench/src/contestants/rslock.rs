@@ -1,4 +1,4 @@
-//! The crate `rslock`, on one server.
+//! The crate `rslock`, on one server, or on several as Redlock.
 
 use std::time::Duration;
 
@@ -12,15 +12,26 @@ pub(crate) struct Rslock(LockManager);
 impl Rslock {
     /// With its defaults: three tries, with up to 200 ms between two of them, again and again.
     pub(crate) fn new(url: &str) -> Rslock {
-        Rslock(LockManager::new(vec![url]))
+        Rslock(LockManager::new(urls(url)))
     }
 
     /// With the shortest retries: it waits a whole number of milliseconds below this. Ten are better
     /// with more than a hundred waiters, and worse with a few.
     pub(crate) fn tuned(url: &str) -> Rslock {
-        let mut manager = LockManager::new(vec![url]);
+        let mut manager = LockManager::new(urls(url));
         manager.set_retry(u32::MAX, Duration::from_millis(2));
         Rslock(manager)
+    }
+}
+
+/// Those of each node of a quorum.
+fn urls(url: &str) -> Vec<String> {
+    match url.strip_prefix("redlock://") {
+        Some(hosts) => hosts
+            .split(',')
+            .map(|host| format!("redis://{host}"))
+            .collect(),
+        None => vec![url.to_owned()],
     }
 }
 

@@ -98,11 +98,8 @@ fn commands(findings: &mut Findings, cluster: &RedisCluster) {
         Value::new(Goal::AtMost(2.0), each),
         2,
     );
-    findings.figure(
-        "cluster: uncontended cycle, bytes to the lock's node, to one server",
-        Value::new(Goal::AtMost(1.01), bytes / floor).of(Number(bytes)),
-        Number(floor),
-    );
+    let row = "cluster: uncontended cycle, bytes to the lock's node, to one server";
+    findings.ratio(row, Goal::AtMost(1.01), bytes, floor);
     findings.demand(
         each <= 2.0,
         &format!("a cycle on a cluster is two commands, not {each}"),

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 use super::Setting;
 use crate::contestants::{Ours, Raw};
 use crate::findings::{Findings, Goal, Value};
-use crate::number::Number;
 use crate::pair::{Cycle, Work};
 use crate::runtimes::Flavour;
 use crate::stats::float;
@@ -40,8 +39,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
         let more = instructions(&server, who, 3 * times) - instructions(&server, who, times);
         more / float(2 * times)
     });
-    let value = Value::new(goal, ours / floor).of(Number(ours));
-    findings.figure(row, value, Number(floor));
+    findings.ratio(row, goal, ours, floor);
 }
 
 /// The main function of the counted process.

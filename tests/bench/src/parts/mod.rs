@@ -16,6 +16,7 @@ mod instructions;
 mod modes;
 mod network;
 mod processes;
+mod quorum;
 mod retained;
 mod server;
 mod spread;
@@ -35,6 +36,7 @@ pub(crate) enum Part {
     Server,
     Modes,
     Cluster,
+    Quorum,
     Instructions,
     Attribute,
     Retained,
@@ -65,6 +67,7 @@ impl Part {
         Part::Server,
         Part::Modes,
         Part::Cluster,
+        Part::Quorum,
         Part::Instructions,
         Part::Attribute,
         Part::Retained,
@@ -87,6 +90,7 @@ impl Part {
             Part::Server => "server",
             Part::Modes => "modes",
             Part::Cluster => "cluster",
+            Part::Quorum => "quorum",
             Part::Instructions => "instructions",
             Part::Attribute => "attribute",
             Part::Retained => "retained",
@@ -124,7 +128,7 @@ impl Part {
 
     /// Whether it needs the program that counts allocations.
     pub(crate) fn counts(self) -> bool {
-        matches!(self, Part::Attribute | Part::Held)
+        matches!(self, Part::Attribute | Part::Held | Part::Quorum)
     }
 
     pub(crate) fn measure(self, findings: &mut Findings, setting: Setting) {
@@ -135,6 +139,7 @@ impl Part {
             Part::Server => server::measure,
             Part::Modes => modes::measure,
             Part::Cluster => cluster::measure,
+            Part::Quorum => quorum::measure,
             Part::Instructions => instructions::measure,
             Part::Attribute => attribute::measure,
             Part::Retained => retained::measure,

@@ -52,7 +52,7 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
 
 fn contest(kind: Kind, setting: Setting) -> Contest {
     let server = RedisServer::start();
-    let mut field = Field::new(kind, &server, PROCESSES);
+    let mut field = Field::new(kind, &server.url(), PROCESSES);
     Contest::hold(kind, setting, TASKS, &server, |key, time| {
         field.race(key, TASKS, Window::soon(time))
     })
