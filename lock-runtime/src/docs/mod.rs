@@ -2,13 +2,19 @@
 //!
 //! | page | read it if |
 //! |---|---|
+//! | [`how_it_works`] | you want to see a call, a hand-off and a loss in a picture |
+//! | [`choosing`] | you wonder which ttl, wait and other options your work needs |
 //! | [`cookbook`] | you have a job, a handler, a transaction or a queue and want a recipe |
 //! | [`where_locks_are`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
 //! | [`quorum`] | your locks must outlive the loss of a server |
 //! | [`testing`] | you test functions that take locks, without a server |
+//! | [`production`] | your locks are about to carry load |
+//! | [`troubleshooting`] | you have a message and want to know what it means |
 //! | [`observability`] | you watch locks in logs, traces and dashboards |
 //! | [`faults`] | you want to know what a fault does to a lock, and which test shows it |
 //! | [`security`] | you decide what a client is allowed, and what may be logged |
+//! | [`limits`] | you want to know how much of everything there may be |
+//! | [`compatibility`] | you upgrade, or share a server with other versions and programs |
 //! | [`coming_from`] | you know another lock and want to know what differs |
 //!
 //! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
@@ -40,6 +46,40 @@ pub mod faults {
 
 pub mod security {
     #![doc = include_str!("security.md")]
+}
+
+pub mod how_it_works {
+    #![doc = include_str!("how_it_works/call.md")]
+    #![doc = ""]
+    #![doc = include_str!("pictures/call.svg")]
+    #![doc = ""]
+    #![doc = include_str!("how_it_works/hand_off.md")]
+    #![doc = ""]
+    #![doc = include_str!("pictures/hand_off.svg")]
+    #![doc = ""]
+    #![doc = include_str!("how_it_works/loss.md")]
+    #![doc = ""]
+    #![doc = include_str!("pictures/loss.svg")]
+}
+
+pub mod choosing {
+    #![doc = include_str!("choosing.md")]
+}
+
+pub mod production {
+    #![doc = include_str!("production.md")]
+}
+
+pub mod troubleshooting {
+    #![doc = include_str!("troubleshooting.md")]
+}
+
+pub mod limits {
+    #![doc = include_str!("limits.md")]
+}
+
+pub mod compatibility {
+    #![doc = include_str!("compatibility.md")]
 }
 
 pub mod coming_from {
