@@ -71,6 +71,8 @@ pub(crate) struct Ballot {
     had_a_node: bool,
     /// Since when another owner seems to have a majority.
     lost_since: Option<Moment>,
+    /// When a node was last kept that this owner would have given away: no better waiter queued there.
+    kept_at: Option<Moment>,
     /// An attempt is under way, which sees to messages itself.
     pub(crate) is_driven: bool,
 }
@@ -89,6 +91,7 @@ impl Ballot {
             most_looks: LOOKS,
             had_a_node: false,
             lost_since: None,
+            kept_at: None,
             is_driven: false,
         }
     }
@@ -143,7 +146,7 @@ impl Ballot {
         self.patience = patience;
         self.most_looks = if only_tries { u32::MAX } else { LOOKS };
         (self.looks, self.next_look) = (0, None);
-        (self.had_a_node, self.lost_since) = (false, None);
+        (self.had_a_node, self.lost_since, self.kept_at) = (false, None, None);
         if matches!(self.phase, Phase::Holds(_)) {
             self.phase = Phase::Acquires;
         }
@@ -242,6 +245,7 @@ impl Ballot {
             return;
         };
         place.error = None;
+        self.patience.note(now.since(at));
         let is_cede = matches!(sent.command, Command::Cede { .. });
         // A `cede` that is kept raises no expiry, and gives no new token to an early vote.
         let (at, was_early) = match place.standing {
@@ -283,6 +287,7 @@ impl Ballot {
             }
         };
         if is_cede {
+            self.kept_at = Some(now);
             // The next decision to give way needs a new look at the nodes of others.
             for place in &mut self.places {
                 if let Standing::Waiting { is_fresh, .. } = &mut place.standing {

@@ -2,17 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::backend::wire::ballot::patience::Patience;
+use crate::backend::wire::ballot::patience::{LEAST_LOOK, Patience};
 use crate::background::moment::Moment;
 
 /// How far the clock of a node may be from the median of all before its votes do not count.
 const FARTHEST: Duration = Duration::from_millis(500);
-
-/// The least time for which a node without an answer is waited for.
-const LEAST_SILENCE: Duration = Duration::from_millis(20);
-
-/// The least time after which the nodes of others are looked at again, beside two round trips.
-const LEAST_LOOK: Duration = Duration::from_micros(500);
 
 /// An answer that took longer than this many times the usual says little about the clock: which of the two ways was slow is
 /// not known.
@@ -121,11 +115,7 @@ impl Clocks {
 
     /// How long to wait for nodes.
     pub(super) fn patience(&self) -> Patience {
-        let round_trip = self.round_trip();
-        Patience {
-            with_silence: LEAST_SILENCE.max(round_trip * 4),
-            before_look: LEAST_LOOK + round_trip * 2,
-        }
+        Patience::of(self.round_trip())
     }
 
     /// The median of how long the nodes' answers take.
@@ -232,7 +222,7 @@ mod tests {
     #[test]
     fn patience_grows_with_the_round_trip() {
         let mut clocks = Clocks::new(3);
-        assert_eq!(clocks.patience().with_silence, LEAST_SILENCE);
+        assert_eq!(clocks.patience(), Patience::of(Duration::ZERO));
         for node in 0..3 {
             clocks.note(node, at(0), at(80_000), UNIX);
         }

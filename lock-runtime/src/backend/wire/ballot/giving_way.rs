@@ -1,6 +1,7 @@
 //! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
 
 use crate::backend::wire::ballot::Ballot;
+use crate::backend::wire::ballot::command::HolderId;
 use crate::backend::wire::ballot::patience::LOOKS;
 use crate::backend::wire::ballot::place::{Place, Standing};
 use crate::background::moment::Moment;
@@ -25,7 +26,12 @@ impl Ballot {
     }
 
     /// Each node that is not silent has answered after this owner had its first, and no owner has a majority.
+    ///
+    /// After a node was kept, those that are silent are waited for once more: else the owner would offer it again and again
+    /// for as long as they are.
     pub(super) fn must_give_way(&self, now: Moment) -> bool {
+        let silence = self.patience.with_silence;
+        let may_be_silent = self.kept_at.is_none_or(|kept| now > kept + silence);
         let is_known = |place: &Place| {
             let is_stale = matches!(
                 place.standing,
@@ -34,7 +40,7 @@ impl Ballot {
                     ..
                 }
             );
-            place.is_silent(now, self.patience.with_silence) || place.sent.is_none() && !is_stale
+            may_be_silent && place.is_silent(now, silence) || place.sent.is_none() && !is_stale
         };
         let held = self
             .places
@@ -51,18 +57,15 @@ impl Ballot {
         let silence = self.patience.with_silence;
         let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
         let known = self.places.iter().filter(is_known);
-        let holders = known.filter_map(Place::holder);
-        let of = |holder| holders.clone().filter(|other| *other == holder).count();
-        holders.clone().map(of).max().unwrap_or(0)
+        most(known.filter_map(Place::holder))
     }
 
-    /// Notes since when another owner seems to have a majority.
+    /// Notes since when another owner seems to have a majority. A node that is being asked again says nothing new yet.
     pub(super) fn note_majority_of_another(&mut self, now: Moment) {
-        let seems_lost = self.most_of_another(now) >= self.majority();
+        let seemed_lost = || most(self.places.iter().filter_map(Place::holder)) >= self.majority();
         self.lost_since = match self.lost_since {
-            _ if !seems_lost => None,
-            None => Some(now),
-            since => since,
+            Some(since) if seemed_lost() => Some(since),
+            _ => (self.most_of_another(now) >= self.majority()).then_some(now),
         };
     }
 
@@ -91,4 +94,10 @@ impl Ballot {
         self.next_look = Some(now + pause * 2);
         true
     }
+}
+
+/// How many nodes the holder has that has most.
+fn most(holders: impl Iterator<Item = HolderId> + Clone) -> usize {
+    let of = |holder| holders.clone().filter(|other| *other == holder).count();
+    holders.clone().map(of).max().unwrap_or(0)
 }

@@ -69,6 +69,10 @@ pub(super) struct Sent {
 
 impl Place {
     pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
+        if self.is_notified && self.holder().is_some() {
+            // The node has another holder by now, most likely this owner.
+            self.standing = Standing::Unknown;
+        }
         self.is_notified = false;
         self.asks_again = false;
         self.sent = Some(Sent {

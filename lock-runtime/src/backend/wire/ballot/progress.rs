@@ -113,10 +113,12 @@ impl Ballot {
         let silent = places.clone().filter_map(|place| place.silent_at(silence));
         let early = places.filter_map(|place| place.held()?.2);
         let look = self.next_look.filter(|_| self.looks < self.most_looks);
+        let kept = self.kept_at.map(|kept| kept + silence);
         let doubt = self.lost_since.and_then(|_| self.doubts_until(now));
         silent
             .chain(early)
             .chain(look)
+            .chain(kept)
             .chain(doubt)
             .filter(|&time| time > now)
             .min()

@@ -544,3 +544,77 @@ fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     }
     assert!(!is_open(&ballot, 1), "it never had a node");
 }
+
+/// Its nodes answer more slowly than they did, so that it looks again before it has doubted for long.
+#[test]
+fn caller_that_tries_believes_a_majority_although_it_is_looking() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
+    ballot.begin_attempt(asked(3).patience, true);
+    ballot.had_a_node = true;
+    assert!(ballot.due(true, at(1)).is_empty());
+    for sent in [5, 20] {
+        for (node, look) in ballot.due(true, at(sent)) {
+            send(&mut ballot, node, look, sent);
+        }
+        ballot.due(true, at(sent + 1));
+        for node in [1, 2] {
+            ballot.answered(node, at(sent), of_another(1), at(sent + 12));
+        }
+    }
+    assert!(matches!(ballot.progress(at(32), false), Progress::Waits(_)));
+}
+
+#[test]
+fn node_that_has_notified_an_owner_is_not_counted_for_its_last_holder() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
+    ballot.begin_attempt(asked(3).patience, true);
+    ballot.had_a_node = true;
+    ballot.due(true, at(1));
+    ballot.notified(1);
+    let again = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.due(true, at(2)), [(1, again)]);
+    send(&mut ballot, 1, again, 2);
+    ballot.due(true, at(40));
+    let progress = ballot.progress(at(40), false);
+    assert!(matches!(progress, Progress::Open), "{progress:?}");
+}
+
+#[test]
+fn node_that_is_kept_is_not_offered_again_at_once() {
+    let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
+    for (node, command) in [ballot.due(true, at(1)), ballot.due(true, at(3))].concat() {
+        send(&mut ballot, node, command, 3);
+        ballot.answered(node, at(3), of_another(1), at(4));
+    }
+    let token = FencingToken::new(TOKEN);
+    let cede = Command::Cede { token };
+    let offered = |ballot: &mut Ballot, now| {
+        let due = ballot.due(true, at(now));
+        due.iter().any(|&(_, command)| command == cede)
+    };
+    assert!(offered(&mut ballot, 21), "the last node is silent");
+    send(&mut ballot, 0, cede, 21);
+    ballot.answered(0, at(21), vote(TOKEN), at(22));
+    // The other node is looked at in between.
+    for now in [23, 24, 30] {
+        for (node, command) in ballot.due(true, at(now)) {
+            assert_ne!(command, cede, "at {now}");
+            send(&mut ballot, node, command, now);
+            ballot.answered(node, at(now), of_another(1), at(now));
+        }
+    }
+    assert!(ballot.next_time(at(41)) <= Some(at(42)));
+    assert!(offered(&mut ballot, 43), "it is silent still");
+}
+
+#[test]
+fn answer_of_a_silent_node_makes_an_attempt_wait_longer() {
+    let mut ballot = asked(3);
+    let patience = ballot.patience;
+    ballot.answered(0, at(0), vote(TOKEN), at(20));
+    assert_eq!(ballot.patience, patience, "it was not silent yet");
+    ballot.answered(1, at(0), of_another(1), at(31));
+    assert_eq!(ballot.patience, Patience::of(ms(31)));
+    ballot.answered(2, at(0), of_another(1), at(5_000));
+    assert_eq!(ballot.patience.with_silence, ms(200));
+}
