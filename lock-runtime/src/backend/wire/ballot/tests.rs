@@ -596,7 +596,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
     send(&mut ballot, 0, cede, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
     // The other node is looked at in between.
-    for now in [23, 24, 30] {
+    for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
             assert_ne!(command, cede, "at {now}");
             send(&mut ballot, node, command, now);
