@@ -222,7 +222,7 @@ pub(crate) struct Hold {
 /// what the user may do: then it takes the lock `doctor` for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// How many locks to look at
+    /// How many locks to look at; at a hundred times as many keys of each server for fences and queues
     #[arg(long, value_name = "N", default_value = "1000")]
     pub(crate) sample: usize,
 }

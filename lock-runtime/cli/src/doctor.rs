@@ -3,6 +3,7 @@
 pub(crate) mod clock;
 pub(crate) mod finding;
 pub(crate) mod info;
+pub(crate) mod records;
 pub(crate) mod rights;
 pub(crate) mod sample;
 pub(crate) mod settings;

@@ -53,16 +53,17 @@ impl AnyBackend {
         )
     }
 
-    /// Sends commands to each server. A memory client has none.
+    /// Sends commands to each server, or to the one of this name. A memory client has none.
     pub(crate) async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<ServerAnswers>, LockError> {
         self.check_process()?;
         each!(self,
             Memory(_) => Ok(Vec::new()),
             Remote(remote) => {
-                let asked = remote.wire.ask_servers(commands).await.map_err(WireError::into_error)?;
+                let asked = remote.wire.ask_servers(server, commands).await.map_err(WireError::into_error)?;
                 let servers = asked.into_iter().map(|(server, answers)| ServerAnswers {
                     server,
                     answers: answers.map_err(WireError::into_error),

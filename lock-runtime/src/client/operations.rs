@@ -157,7 +157,7 @@ impl LockClient {
         revoked.map_err(|error| error.with_key(&key))
     }
 
-    /// Sends commands to each server: of a cluster, to all primaries. For `lockctl doctor`, and without a promise that it
+    /// Sends commands to each server: of a cluster, to all primaries; or to the one of this name. For `lockctl doctor`, and without a promise that it
     /// stays as it is.
     ///
     /// # Errors
@@ -167,9 +167,10 @@ impl LockClient {
     #[doc(hidden)]
     pub async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<ServerAnswers>, LockError> {
-        self.core.backend.ask_servers(commands).await
+        self.core.backend.ask_servers(server, commands).await
     }
 
     /// What operators did to locks of this prefix.

@@ -9,12 +9,16 @@ use super::list::PAGE;
 use crate::args::{Connection, Doctor};
 use crate::doctor::finding::{Finding, Verdict};
 use crate::doctor::info::Info;
+use crate::doctor::records::Records;
 use crate::doctor::sample::Sample;
-use crate::doctor::{clock, rights, settings};
+use crate::doctor::{clock, records, rights, settings};
 use crate::exit::{Exit, Failure};
 use crate::operator;
 use crate::output::{Form, print};
 use crate::rights::Kind;
+
+/// How many keys are looked at for fences and queues, for each lock of the sample.
+const KEYS_PER_LOCK: usize = 100;
 
 /// How often a round trip is measured.
 const PINGS: usize = 50;
@@ -56,6 +60,9 @@ pub(crate) async fn doctor(
         report.add(&found)?;
     }
     for found in sample(&client, &doctor).await? {
+        report.add(&found)?;
+    }
+    for found in records(&client, connection, &doctor).await? {
         report.add(&found)?;
     }
     client.shutdown().await;
@@ -102,7 +109,6 @@ fn transport(url: &str) -> Finding {
 }
 
 async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Finding>, Failure> {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let questions: [Vec<String>; 4] = [
         words(&["TIME"]),
         rights::who(),
@@ -110,7 +116,7 @@ async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Fin
         words(&["CLUSTER", "INFO"]),
     ];
     let asked = Instant::now();
-    let answers = client.ask_servers(&questions).await?;
+    let answers = client.ask_servers(None, &questions).await?;
     let here = now() - micros(asked.elapsed()) / 2;
     let mut findings = Vec::new();
     for ServerAnswers { server, answers } in answers {
@@ -167,14 +173,12 @@ async fn permissions(
     connection: &Connection,
 ) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    for ServerAnswers { server, answers } in client.ask_servers(&[rights::who()]).await? {
+    for ServerAnswers { server, answers } in client.ask_servers(None, &[rights::who()]).await? {
         let Ok([Answer::Text(user)]) = answers.as_deref() else {
             continue;
         };
         let questions = rights::dry_runs(user, &connection.prefix);
-        let each = client.ask_servers(&questions).await?;
-        let of_server = each.into_iter().find(|asked| asked.server == server);
-        let answers = of_server.and_then(|asked| asked.answers.ok());
+        let answers = ask(client, &server, &questions).await?;
         let found = answers.and_then(|answers| rights::finding(user, &answers));
         findings.extend(found.map(|found| found.on(&server)));
     }
@@ -210,7 +214,7 @@ async fn sample(client: &LockClient, doctor: &Doctor) -> Result<Vec<Finding>, Lo
         page.iter().for_each(|lock| sample.add(lock));
     }
     let mut findings = sample.findings();
-    let time = client.ask_servers(&[vec!["TIME".to_owned()]]).await?;
+    let time = client.ask_servers(None, &[vec!["TIME".to_owned()]]).await?;
     let times = time.iter().filter_map(|server| {
         let answers = server.answers.as_ref().ok()?;
         micros_of(answers.first()?)
@@ -222,6 +226,88 @@ async fn sample(client: &LockClient, doctor: &Doctor) -> Result<Vec<Finding>, Lo
             .and_then(|time| clock::beside_tokens(time, sample.newest)),
     );
     Ok(findings)
+}
+
+/// The fences and queues of each server.
+async fn records(
+    client: &LockClient,
+    connection: &Connection,
+    doctor: &Doctor,
+) -> Result<Vec<Finding>, LockError> {
+    let (mut findings, mut queued) = (Vec::new(), Vec::new());
+    let memory = words(&["INFO", "memory"]);
+    for ServerAnswers { server, answers } in client.ask_servers(None, &[memory]).await? {
+        let limit = match answers.as_deref() {
+            Ok([Answer::Text(text)]) => Info::parse(text).number("maxmemory"),
+            _ => None,
+        };
+        let Some(records) = records_of(client, &server, &connection.prefix, doctor).await? else {
+            continue;
+        };
+        let usage = |name: &String| words(&["MEMORY", "USAGE", name]);
+        let questions: Vec<_> = records.examples.iter().map(usage).collect();
+        let usage = match questions.is_empty() {
+            true => Vec::new(),
+            false => ask(client, &server, &questions).await?.unwrap_or_default(),
+        };
+        let limit = limit.filter(|limit| *limit > 0);
+        findings.push(records.of_fences(&usage, limit).on(&server));
+        queued.extend(records.queues);
+    }
+    // A lock of a quorum has a queue on each node.
+    queued.sort_unstable();
+    queued.dedup();
+    let mut locks = Vec::with_capacity(queued.len());
+    for key in queued.iter().take(Records::EXAMPLES) {
+        // A name that only looks like that of a queue is not asked about.
+        locks.extend(client.inspect(key.as_str()).await.ok());
+    }
+    findings.extend(records::of_queues(&locks));
+    Ok(findings)
+}
+
+/// The fences and queues of one server, looked for in small steps; `None` if it does not answer or may not be asked.
+async fn records_of(
+    client: &LockClient,
+    server: &str,
+    prefix: &str,
+    doctor: &Doctor,
+) -> Result<Option<Records>, LockError> {
+    let (mut records, mut cursor, pattern) =
+        (Records::default(), "0".to_owned(), records::pattern(prefix));
+    let page = PAGE.to_string();
+    for _ in 0..doctor.sample.saturating_mul(KEYS_PER_LOCK) / PAGE as usize + 1 {
+        let scan = words(&["SCAN", &cursor, "MATCH", &pattern, "COUNT", &page]);
+        let answer = ask(client, server, &[scan])
+            .await?
+            .and_then(|mut answers| answers.pop());
+        let Some((next, names)) = answer.and_then(records::scanned) else {
+            return Ok(None);
+        };
+        names.into_iter().for_each(|name| records.add(name, prefix));
+        if next == "0" {
+            return Ok(Some(records));
+        }
+        cursor = next;
+    }
+    records.is_part = true;
+    Ok(Some(records))
+}
+
+/// The answers of one server; `None` if there are none.
+async fn ask(
+    client: &LockClient,
+    server: &str,
+    commands: &[Vec<String>],
+) -> Result<Option<Vec<Answer>>, LockError> {
+    let mut asked = client
+        .ask_servers(Some(server).filter(|server| !server.is_empty()), commands)
+        .await?;
+    Ok(asked.pop().and_then(|asked| asked.answers.ok()))
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// The answer to TIME (µs since 1970).

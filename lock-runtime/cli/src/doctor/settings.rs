@@ -18,6 +18,7 @@ pub(crate) fn of(info: &Info) -> Vec<Finding> {
         persistence(info),
         writes(info),
         replicas(info),
+        cut_off(info),
         clients(info),
         scripts(info),
     ];
@@ -125,6 +126,31 @@ fn replicas(info: &Info) -> Option<Finding> {
     })
 }
 
+/// What a primary does that its replicas do not hear any more.
+fn cut_off(info: &Info) -> Option<Finding> {
+    let replicas = info
+        .number("connected_slaves")
+        .filter(|_| info.text("role") == Some("master"))?;
+    // It is there if the server asks for replicas at all.
+    let heard = info.number("min_slaves_good_slaves");
+    match (replicas, heard) {
+        (_, Some(0)) => Some(Finding::fail("cut-off", "too few replicas answer").since(
+            "the server refuses locks, renewals and releases (NOREPLICAS)",
+            "bring replicas back, or CONFIG SET min-replicas-to-write 0",
+        )),
+        (0, None) => None,
+        (_, Some(heard)) => Some(Finding::ok("cut-off", format!("{heard} replicas answer"))),
+        (1, None) => Some(Finding::ok("cut-off", "min-replicas-to-write 0").since(
+            "a primary that is cut off goes on granting locks while its replica is promoted",
+            "a second replica, and min-replicas-to-write 1 with min-replicas-max-lag 1",
+        )),
+        (_, None) => Some(Finding::warn("cut-off", "min-replicas-to-write 0").since(
+            "a primary that is cut off goes on granting locks while a replica is promoted",
+            "CONFIG SET min-replicas-to-write 1, and min-replicas-max-lag 1",
+        )),
+    }
+}
+
 fn clients(info: &Info) -> Option<Finding> {
     let (now, most) = (
         info.number("connected_clients")?,
@@ -182,6 +208,8 @@ mod tests {
             ("aof_last_write_status:err", "disk", Verdict::Fail),
             ("rdb_last_bgsave_status:err", "disk", Verdict::Fail),
             ("role:slave", "role", Verdict::Fail),
+            ("connected_slaves:2", "cut-off", Verdict::Warn),
+            ("min_slaves_good_slaves:0", "cut-off", Verdict::Fail),
             ("connected_clients:9000", "clients", Verdict::Warn),
             (
                 "cmdstat_evalsha:calls=1,usec=1,usec_per_call=2000.00",

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, RIGHTS, RedisQuorum, RedisServer,
-    VIEWER_RIGHTS, ask, client,
+    CLUSTER_RIGHTS, LONG, OPERATOR_RIGHTS, QUORUM_RIGHTS, RIGHTS, RawLock, RedisQuorum,
+    RedisServer, VIEWER_RIGHTS, ask, client, wait_until,
 };
 use serde_json::Value;
 
@@ -69,6 +69,7 @@ fn fit_server_has_no_complaint() {
         "clients",
         "rights",
         "locks",
+        "fences",
     ];
     assert!(
         expected.iter().all(|check| checks.contains(check)),
@@ -149,6 +150,69 @@ async fn strange_records_are_told() {
     held.release().await.unwrap();
     ask::<i64>(connection, &["RPUSH", "lock:x", "mine"]);
     complains_of(&server, "type", "fail");
+}
+
+#[test]
+fn primary_that_grants_locks_when_it_is_cut_off_is_told() {
+    let server = fit();
+    let replicas = [(); 2].map(|()| RedisServer::builder().replica_of(&server).start());
+    let online = |count: usize| {
+        wait_until("replicas", LONG, || {
+            let info: String = ask(&mut server.connection(), &["INFO", "replication"]);
+            info.matches("state=online").count() == count
+        });
+    };
+    online(2);
+    complains_of(&server, "cut-off", "warn");
+    server.config_set("min-replicas-to-write", "1");
+    let (said, _) = told(&server, &server.admin_url());
+    assert!(
+        said.iter().all(|finding| finding["verdict"] == "ok"),
+        "{said:?}"
+    );
+    drop(replicas);
+    online(0);
+    complains_of(&server, "cut-off", "fail");
+}
+
+#[test]
+fn fences_that_take_much_of_the_memory_are_told() {
+    let server = fit();
+    let connection = &mut server.connection();
+    // Each as large as those of many keys.
+    for number in 0..300 {
+        let name = format!("{{lock:order:{number}}}:f");
+        ask::<()>(connection, &["SET", &name, &"1".repeat(100_000)]);
+    }
+    server.config_set("maxmemory", "100mb");
+    complains_of(&server, "fences", "warn");
+    server.config_set("maxmemory", "0");
+    let (said, code) = told(&server, &server.admin_url());
+    let fences = said
+        .iter()
+        .find(|finding| finding["check"] == "fences")
+        .unwrap();
+    let value = fences["value"].as_str().unwrap();
+    assert!(
+        value.starts_with("300, 1") && value.ends_with(" bytes each"),
+        "{value}"
+    );
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn waiter_that_is_gone_is_told() {
+    let server = fit();
+    let mut scripts = RawLock::new(&server, "order:42");
+    scripts.acquire('a', 600_000).unwrap();
+    scripts.acquire('b', 600_000).unwrap();
+    let queues = |said: &[Value]| {
+        let finding = said.iter().find(|finding| finding["check"] == "queues");
+        finding.unwrap_or_else(|| panic!("nothing of queues: {said:?}"))["verdict"].clone()
+    };
+    assert_eq!(queues(&told(&server, &server.admin_url()).0), "ok");
+    scripts.stop_heart('b');
+    complains_of(&server, "queues", "warn");
 }
 
 #[test]

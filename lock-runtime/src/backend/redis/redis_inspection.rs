@@ -85,9 +85,10 @@ impl Inspection for RedisWire {
 
     async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
-        self.topology.ask_servers(commands).await
+        self.topology.ask_servers(server, commands).await
     }
 
     fn user(&self) -> &str {

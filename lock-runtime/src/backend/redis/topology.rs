@@ -126,9 +126,10 @@ impl Topology {
         }
     }
 
-    /// Sends commands to each server that has locks.
+    /// Sends commands to each server that has locks, or to the one of this name.
     pub(super) async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
         match self {
@@ -136,7 +137,7 @@ impl Topology {
                 let asked = node.ask_words(commands, node.until()).await;
                 Ok(vec![(String::new(), asked)])
             }
-            Topology::Cluster(cluster) => cluster.ask_servers(commands).await,
+            Topology::Cluster(cluster) => cluster.ask_servers(server, commands).await,
         }
     }
 

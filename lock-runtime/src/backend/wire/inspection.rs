@@ -111,9 +111,10 @@ pub(crate) trait Inspection: Wire {
         order: &RevokeOrder,
     ) -> impl Future<Output = Result<RevokeReply, WireError>> + Send;
 
-    /// Sends commands to each server. Each has its address, unless it is the only one.
+    /// Sends commands to each server, or to the one of this name. Each has its address, unless it is the only one.
     fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> impl Future<Output = Result<Vec<(String, ServerReply)>, WireError>> + Send;
 

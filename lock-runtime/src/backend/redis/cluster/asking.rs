@@ -40,14 +40,16 @@ impl Cluster {
         }
     }
 
-    /// Sends commands to each primary.
+    /// Sends commands to each primary, or to the one of this name.
     pub(in crate::backend::redis) async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
         let until = self.router.until();
         self.router.refresh(until).await?;
-        let primaries = self.router.nodes.primaries()?;
+        let mut primaries = self.router.nodes.primaries()?;
+        primaries.retain(|node| server.is_none_or(|server| node.name.to_string() == server));
         let asking = primaries.iter().map(|node| node.ask_words(commands, until));
         let asked = side_by_side(asking).await;
         let names = primaries.iter().map(|node| node.name.to_string());

@@ -282,13 +282,19 @@ impl Inspection for QuorumWire {
 
     async fn ask_servers(
         &self,
+        server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
         let nodes = &self.nodes;
         let until = nodes.until();
-        let asked = side_by_side(nodes.each().map(|node| node.ask_words(commands, until))).await;
-        let names = (0..nodes.len()).map(|node| nodes.health(node).name.clone());
-        Ok(names.zip(asked).collect())
+        let name = |node: usize| nodes.health(node).name.clone();
+        let is_meant = |&node: &usize| server.is_none_or(|server| name(node) == server);
+        let meant: Vec<usize> = (0..nodes.len()).filter(is_meant).collect();
+        let asking = meant
+            .iter()
+            .map(|&node| nodes.node(node).ask_words(commands, until));
+        let asked = side_by_side(asking).await;
+        Ok(meant.iter().map(|&node| name(node)).zip(asked).collect())
     }
 
     fn user(&self) -> &str {

@@ -255,6 +255,7 @@ impl Inspection for RedissonWire {
 
     async fn ask_servers(
         &self,
+        _server: Option<&str>,
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
         let node = &self.channels.node;

@@ -1,0 +1,195 @@
+//! The records beside locks: fences and queues, by their names.
+
+use std::time::Duration;
+
+use lock_runtime::inspect::{Answer, LockState};
+
+use super::finding::Finding;
+
+/// From when on a waiter counts as gone.
+const GONE: Duration = Duration::from_secs(6);
+
+/// The part of a server's memory (%) that fences may take without a warning.
+const MUCH: u64 = 25;
+
+/// What was found on one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Records {
+    /// The number of fences.
+    pub(crate) fences: u64,
+    /// Names of some of them.
+    pub(crate) examples: Vec<String>,
+    /// Keys of locks with a queue.
+    pub(crate) queues: Vec<String>,
+    /// The server has more keys, which were not looked at.
+    pub(crate) is_part: bool,
+}
+
+/// The pattern of the names of all fences and queues.
+pub(crate) fn pattern(prefix: &str) -> String {
+    let mut pattern = "*".to_owned();
+    for character in prefix.chars() {
+        if "*?[]\\^-".contains(character) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern + "*:[fw]"
+}
+
+/// The cursor and the names in the answer to SCAN; `None` if it was refused.
+pub(crate) fn scanned(answer: Answer) -> Option<(String, Vec<String>)> {
+    let Answer::List(parts) = answer else {
+        return None;
+    };
+    let parts: [Answer; 2] = parts.try_into().ok()?;
+    let [Answer::Text(cursor), Answer::List(names)] = parts else {
+        return None;
+    };
+    let text = |name| match name {
+        Answer::Text(name) => Some(name),
+        _ => None,
+    };
+    Some((cursor, names.into_iter().filter_map(text).collect()))
+}
+
+impl Records {
+    /// How many names are kept as examples of each kind.
+    pub(crate) const EXAMPLES: usize = 20;
+
+    pub(crate) fn add(&mut self, name: String, prefix: &str) {
+        let Some((lock, kind)) = name.rsplit_once(':') else {
+            return;
+        };
+        // A name without a hash tag of its own has become one.
+        let whole = lock
+            .strip_prefix('{')
+            .and_then(|lock| lock.strip_suffix('}'));
+        let tagged = Some(lock).filter(|lock| lock.contains('{'));
+        let Some(key) = whole.or(tagged).and_then(|lock| lock.strip_prefix(prefix)) else {
+            // A lock whose key ends like that, or a key of someone else.
+            return;
+        };
+        match kind {
+            "f" => {
+                self.fences += 1;
+                if self.examples.len() < Records::EXAMPLES {
+                    self.examples.push(name);
+                }
+            }
+            "w" if self.queues.len() < Records::EXAMPLES => self.queues.push(key.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// The finding about fences, by the answers to MEMORY USAGE of the examples and the server's limit of memory.
+    pub(crate) fn of_fences(&self, usage: &[Answer], limit: Option<u64>) -> Finding {
+        let sizes = usage.iter().filter_map(|size| match size {
+            Answer::Integer(size) => u64::try_from(*size).ok(),
+            _ => None,
+        });
+        let sizes: Vec<u64> = sizes.collect();
+        let each = sizes.iter().sum::<u64>().checked_div(sizes.len() as u64);
+        let least = if self.is_part { "at least " } else { "" };
+        let mut shown = format!("{least}{}", self.fences);
+        if let Some(each) = each {
+            shown += &format!(", {each} bytes each");
+        }
+        let taken = each.unwrap_or(0) * self.fences;
+        match limit.filter(|limit| taken * 100 >= limit * MUCH) {
+            None => Finding::ok("fences", shown),
+            Some(limit) => Finding::warn("fences", format!("{shown}, of {} MB", limit >> 20)).since(
+                "each key that was locked within a day has one, and a server that is full refuses locks",
+                "raise maxmemory, or have fewer different keys, or lower fence_memory",
+            ),
+        }
+    }
+}
+
+/// The finding about queues, by locks that have one; none if nobody waits.
+pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
+    let first = |lock: &LockState| lock.waiters.first().map(|waiter| waiter.last_seen);
+    let mut queued = locks.iter().filter(|lock| first(lock).is_some()).peekable();
+    queued.peek()?;
+    let mut gone = queued.filter(|lock| first(lock).is_some_and(|seen| seen >= GONE));
+    let Some(lock) = gone.next() else {
+        return Some(Finding::ok("queues", "the first in line are alive"));
+    };
+    let seen = first(lock).unwrap_or_default().as_secs();
+    let shown = match gone.count() {
+        0 => format!(
+            "{}, whose first in line was last seen {seen} s ago",
+            lock.key.as_str()
+        ),
+        others => format!(
+            "{} and {others} others, whose first in line are gone",
+            lock.key.as_str()
+        ),
+    };
+    Some(Finding::warn("queues", shown).since(
+        "a process that waited has died or stands still: it is passed over, and what it waited for was not done",
+        "`lockctl inspect` names it: look at its logs",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Verdict;
+    use super::*;
+
+    #[test]
+    fn fences_and_queues_are_known_by_their_names() {
+        let mut records = Records::default();
+        for name in [
+            "{lock:order:1}:f",
+            "lock:user:{7}:x:f",
+            "{lock:order:1}:w",
+            "{other:lock:1}:f",
+            "lock:user:f",
+            "{lock:order:1}:r",
+        ] {
+            records.add(name.to_owned(), "lock:");
+        }
+        // `lock:user:f` is the lock of a user called `f`.
+        assert_eq!(records.fences, 2, "{records:?}");
+        assert_eq!(records.queues, ["order:1"]);
+        assert_eq!(pattern("a*b:"), "*a\\*b:*:[fw]");
+    }
+
+    #[test]
+    fn fences_are_much_beside_the_limit_of_memory_alone() {
+        let records = Records {
+            fences: 1_000,
+            ..Records::default()
+        };
+        let usage = [Answer::Integer(100), Answer::Integer(200), Answer::Nil];
+        let found = records.of_fences(&usage, None);
+        assert_eq!(
+            (found.verdict, &*found.value),
+            (Verdict::Ok, "1000, 150 bytes each")
+        );
+        assert_eq!(
+            records.of_fences(&usage, Some(600_001)).verdict,
+            Verdict::Ok
+        );
+        assert_eq!(
+            records.of_fences(&usage, Some(600_000)).verdict,
+            Verdict::Warn
+        );
+        let refused = [Answer::Error("NOPERM".to_owned())];
+        let part = Records {
+            is_part: true,
+            ..records
+        };
+        assert_eq!(part.of_fences(&refused, Some(1)).value, "at least 1000");
+    }
+
+    #[test]
+    fn answer_to_a_scan_has_a_cursor_and_names() {
+        let text = |text: &str| Answer::Text(text.to_owned());
+        let answer = Answer::List(vec![text("17"), Answer::List(vec![text("a"), text("b")])]);
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(scanned(answer), Some(("17".to_owned(), names)));
+        assert_eq!(scanned(Answer::Error("NOPERM".to_owned())), None);
+    }
+}
