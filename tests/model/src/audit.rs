@@ -3,7 +3,7 @@
 
 mod shares;
 
-use crate::server::{Answer, Command, Lock, Mode, OwnerId, Records, Token, Value};
+use crate::server::{Answer, Command, Fence, Lock, Mode, OwnerId, Records, Token, Value};
 
 /// A rule that a step broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,14 @@ pub(crate) enum Breach {
     FreedEarly,
     /// A renewal failed although its owner shares the lock.
     WronglyLost,
+    /// A revocation took another grant than the one that its operator saw.
+    WronglyRevoked,
+    /// A revocation left a fence below the token that it took.
+    TokenForgotten,
 }
 
 impl Breach {
-    pub(crate) const ALL: [Breach; 19] = [
+    pub(crate) const ALL: [Breach; 21] = [
         Breach::Taken,
         Breach::MadeAnew,
         Breach::Shortened,
@@ -69,6 +73,8 @@ impl Breach {
         Breach::Unserved,
         Breach::FreedEarly,
         Breach::WronglyLost,
+        Breach::WronglyRevoked,
+        Breach::TokenForgotten,
     ];
 }
 
@@ -105,6 +111,7 @@ impl AuditedRun<'_> {
         self.audit_lock(breaches);
         self.audit_queue(breaches);
         self.audit_shares(breaches);
+        self.audit_revocation(breaches);
         let failed = matches!(self.answer, Answer::Refused(_) | Answer::Unavailable);
         if failed && self.before != self.after {
             breaches.add(Breach::HalfDone);
@@ -119,7 +126,13 @@ impl AuditedRun<'_> {
         let was_shared = was == Some(Some(OwnerId::PHASE));
         let becomes_share = self.downgrades() && is == Some(Some(OwnerId::PHASE));
         let is_ended = ended.is_some() && ended == self.before.holder();
-        if was.is_some() && was != is && !is_ended && !was_shared && !becomes_share {
+        if was.is_some()
+            && was != is
+            && !is_ended
+            && !was_shared
+            && !becomes_share
+            && !self.revokes()
+        {
             breaches.add(Breach::Taken);
         }
         // The end of a waiting share serves the next one, also if the lock is free.
@@ -181,6 +194,30 @@ impl AuditedRun<'_> {
             && !self.after.queue.entries().is_empty()
         {
             breaches.add(Breach::Unflagged);
+        }
+    }
+
+    /// Whether a lock is taken from its holder by an operator.
+    fn revokes(&self) -> bool {
+        let is_done = matches!(self.answer, Answer::Code(1..));
+        is_done && matches!(self.command, Command::Revoke { .. })
+    }
+
+    fn audit_revocation(&self, breaches: &mut Breaches) {
+        let Command::Revoke { seen } = self.command else {
+            return;
+        };
+        let is_of = |token: Token| (token..token + self.turns).contains(&seen);
+        let is_seen = token(self.before.lock).is_some_and(is_of);
+        if self.revokes() && !is_seen || self.before != self.after && !self.revokes() {
+            breaches.add(Breach::WronglyRevoked);
+        }
+        let fence = match self.after.fence {
+            Some(Fence::Token { token, .. }) => Some(token),
+            _ => None,
+        };
+        if self.revokes() && fence < token(self.before.lock) {
+            breaches.add(Breach::TokenForgotten);
         }
     }
 

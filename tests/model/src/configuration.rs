@@ -231,6 +231,10 @@ impl Breach {
             Breach::Unserved => "a share that goes in or leaves lets in the first waiter that fits",
             Breach::FreedEarly => "no end frees a lock before its minimum is over",
             Breach::WronglyLost => "a renewal fails only if its owner does not have the lock",
+            Breach::WronglyRevoked => {
+                "a revocation takes the grant that its operator saw, or changes nothing"
+            }
+            Breach::TokenForgotten => "a revocation leaves no fence below the token that it took",
         }
     }
 }

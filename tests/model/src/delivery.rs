@@ -90,6 +90,23 @@ impl World {
         };
         let of_share = |share| of_share(request.kind, owner, share);
         let command = request.share.map_or_else(plain, of_share);
+        let (before, answer) = self.run_command(server, command, mode, configuration);
+        self.note_taken_anew(&before, command, answer);
+        self.note_rest(&before, command, answer);
+        if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
+            self.breaches.add(Breach::WronglyLost);
+        }
+        answer
+    }
+
+    /// Runs a script, and announces what it says. Returns the records before it, and its answer.
+    pub(crate) fn run_command(
+        &mut self,
+        server: Server,
+        command: Command,
+        mode: Mode,
+        configuration: &Configuration,
+    ) -> (Records, Answer) {
         let rules = configuration.rules();
         let now = if self.is_behind(server, configuration.skew) {
             0
@@ -121,11 +138,6 @@ impl World {
             turns: rules.turns,
         };
         step.audit(&mut self.breaches);
-        self.note_taken_anew(&before, command, run.answer);
-        self.note_rest(&before, command, run.answer);
-        if request.awaited && run.answer == Answer::Nil && self.records.share(owner).is_some() {
-            self.breaches.add(Breach::WronglyLost);
-        }
         if let Some(Lock {
             value: Value::Ours { token, .. },
             ..
@@ -146,7 +158,7 @@ impl World {
                 client.connection.down.push(push);
             }
         }
-        run.answer
+        (before, run.answer)
     }
 
     /// Notes for how long a lock has to stay taken, and if an end frees it before.

@@ -4,8 +4,8 @@ use crate::client::{Body, Phase};
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
-use crate::network::{Incoming, Kind};
-use crate::server::{Fence, Lock, Mode, Queue, Records, Ticks, Value};
+use crate::network::{Incoming, Kind, Server};
+use crate::server::{Command, Fence, Lock, Mode, Queue, Records, Ticks, Token, Value};
 use crate::world::{Action, World};
 
 /// The impairments of the server.
@@ -90,6 +90,7 @@ impl World {
             Fault::Flush => self.scripts != 0,
             Fault::ForeignTake | Fault::ForeignTakeForever => free,
             Fault::Delete => !free,
+            Fault::Revoke => self.token().is_some(),
             Fault::LoseFence => self.records.fence.is_some(),
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
             Fault::LoseShares => self.records.shares.is_some(),
@@ -108,6 +109,7 @@ impl World {
             Fault::ForeignTake,
             Fault::ForeignTakeForever,
             Fault::Delete,
+            Fault::Revoke,
             Fault::LoseFence,
             Fault::LoseQueue,
             Fault::LoseShares,
@@ -262,6 +264,7 @@ impl World {
             Fault::ForeignTake => self.records.lock = foreign(Some(configuration.ttl)),
             Fault::ForeignTakeForever => self.records.lock = foreign(None),
             Fault::Delete => self.records.lock = None,
+            Fault::Revoke => self.revoke(configuration),
             Fault::LoseFence => self.records.fence = None,
             Fault::LoseQueue => self.records.queue = Queue::default(),
             Fault::LoseShares => self.records.shares = None,
@@ -275,6 +278,23 @@ impl World {
             fault => unreachable!("{fault:?} does not concern the server"),
         }
         Ok(())
+    }
+
+    /// The operator has seen the grant before this one, and then this one.
+    fn revoke(&mut self, configuration: &Configuration) {
+        let token = self.token().expect("a lock without a token is not revoked");
+        for seen in [token - configuration.turns, token] {
+            let command = Command::Revoke { seen };
+            self.run_command(Server::Target, command, self.mode, configuration);
+        }
+    }
+
+    /// The token of the lock.
+    fn token(&self) -> Option<Token> {
+        match self.records.lock?.value {
+            Value::Ours { token, .. } => Some(token),
+            Value::Foreign | Value::WrongType => None,
+        }
     }
 
     /// Every connection breaks, and the new process knows no script.

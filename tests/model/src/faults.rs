@@ -31,6 +31,8 @@ pub enum Fault {
     ForeignTakeForever,
     /// Another program deletes the lock.
     Delete,
+    /// An operator takes the lock from its holder, which does not hear of that before it asks.
+    Revoke,
     /// The fence is evicted, or expires.
     LoseFence,
     /// The queue is evicted.

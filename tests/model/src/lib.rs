@@ -66,6 +66,7 @@
 //! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
 //! | claim lapse, then late confirmation; poll and hand-off in either order | three clients, short leases |
 //! | a foreign client takes at expiry, deletes, holds without a ttl | foreign holder, deleted, eternal foreign holder |
+//! | an operator revokes the lock: twice, of another grant than it saw, with a lost fence, between two turns, from readers, at rest | every `revoked`; shares, revoked; rest, revoked |
 //! | failover drops any suffix of history; a resurrected entry | failover |
 //! | the clock ahead, back, behind the last token; back after long idleness | clock, clock behind, evicted |
 //! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |

@@ -104,11 +104,15 @@ pub enum Seeded {
     RestEndedAgain,
     /// A lock whose minimum is not over goes to the next caller of its process.
     RestHandedOver,
+    /// A revocation takes the lock whatever its operator saw.
+    RevokeUnseen,
+    /// A revocation does not raise a fence that was lost to the token that it takes.
+    RevokeForgets,
 }
 
 impl Seeded {
     /// Every mistake.
-    pub const ALL: [Seeded; 49] = [
+    pub const ALL: [Seeded; 51] = [
         Seeded::NoOwnerCompare,
         Seeded::RenewSetsAnew,
         Seeded::RemoteCount,
@@ -158,5 +162,7 @@ impl Seeded {
         Seeded::RestKeepsOwner,
         Seeded::RestEndedAgain,
         Seeded::RestHandedOver,
+        Seeded::RevokeUnseen,
+        Seeded::RevokeForgets,
     ];
 }

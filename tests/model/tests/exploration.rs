@@ -25,6 +25,11 @@ macro_rules! explorations {
 }
 
 explorations! {
+    revoked: "revoked",
+    revoked_evicted: "revoked, evicted",
+    revoked_turns: "revoked, turns",
+    shares_revoked: "shares, revoked",
+    rest_revoked: "rest, revoked",
     deletes_three_clients: "deletes, three clients",
     deletes_lost: "deletes, lost",
     deletes_doubled: "deletes, doubled",

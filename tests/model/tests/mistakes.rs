@@ -20,6 +20,8 @@ const OWN_END: &str = "a share ends only by its owner's end or by its lapse";
 const NOT_ENDED: &str = "an ended owner neither holds nor queues";
 const WRONGLY_LOST: &str = "a renewal fails only if its owner does not have the lock";
 const FREED_EARLY: &str = "no end frees a lock before its minimum is over";
+const AS_SEEN: &str = "a revocation takes the grant that its operator saw, or changes nothing";
+const NOT_FORGOTTEN: &str = "a revocation leaves no fence below the token that it took";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, the configuration that shows it, and the rule that it breaks there.
@@ -121,6 +123,8 @@ const SHOWS: &[(Seeded, &str, &str)] = &[
     (Seeded::RestEndedAgain, "rest, lost", FREED_EARLY),
     (Seeded::RestEndedAgain, "rest, torn", FREED_EARLY),
     (Seeded::RestHandedOver, "rest, local queue", FREED_EARLY),
+    (Seeded::RevokeUnseen, "revoked", AS_SEEN),
+    (Seeded::RevokeForgets, "revoked, evicted", NOT_FORGOTTEN),
 ];
 
 #[test]

@@ -48,7 +48,7 @@ impl AuditedRun<'_> {
                 if is_released && now.is_some() {
                     breaches.add(Breach::NotEnded);
                 }
-            } else if !stays {
+            } else if !stays && !self.revokes() {
                 breaches.add(Breach::ShareTaken);
             }
         }

@@ -2,7 +2,9 @@
 
 use super::configuration;
 use crate::configuration::{Class, Configuration};
-use crate::faults::Fault::{Delete, ForeignTake, ForeignTakeForever, GiveUp, Impair};
+use crate::faults::Fault::{
+    Delete, ForeignTake, ForeignTakeForever, GiveUp, Impair, LoseFence, LoseQueue, Renew, Revoke,
+};
 use crate::server::Mode;
 
 pub(super) fn all() -> Vec<Configuration> {
@@ -23,6 +25,20 @@ pub(super) fn all() -> Vec<Configuration> {
             about: "a foreign client deletes the lock",
             class: Class::Fenced,
             ..configuration("deleted", &[1, 1], &[(Delete, 2)])
+        },
+        Configuration {
+            about: "an operator takes the lock away, twice",
+            class: Class::Fenced,
+            ..configuration("revoked", &[1, 1], &[(Revoke, 2), (Renew, 1)])
+        },
+        Configuration {
+            about: "an operator takes the lock away, and the fence was lost",
+            class: Class::Fenced,
+            ..configuration(
+                "revoked, evicted",
+                &[1, 1],
+                &[(Revoke, 1), (LoseFence, 1), (LoseQueue, 1)],
+            )
         },
         Configuration {
             about: "a key of another type in the lock's place",

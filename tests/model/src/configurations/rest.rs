@@ -3,7 +3,8 @@
 use super::configuration;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{
-    self, Crash, Delete, Double, Flush, GiveUp, Impair, Lose, Renew, Shutdown, Tear, Timeout,
+    self, Crash, Delete, Double, Flush, GiveUp, Impair, Lose, Renew, Revoke, Shutdown, Tear,
+    Timeout,
 };
 use crate::server::{Mode, Share};
 
@@ -71,6 +72,11 @@ pub(super) fn all() -> Vec<Configuration> {
             about: "the lock deleted in a body",
             class: Class::Fenced,
             ..rest("rest, deleted", &[1, 1], &[(Delete, 1)])
+        },
+        Configuration {
+            about: "an operator ends the rest of a lock, or takes it from a body",
+            class: Class::Fenced,
+            ..rest("rest, revoked", &[1, 1], &[(Revoke, 1)])
         },
         Configuration {
             about: "out of memory; a slot that is being migrated",

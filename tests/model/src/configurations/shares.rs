@@ -4,7 +4,7 @@ use super::configuration;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{
     self, ClockAhead, ClockBack, Crash, Delete, Double, Downgrade, FailOver, Flush, ForeignTake,
-    GiveUp, Impair, Lose, LoseQueue, LoseShares, Renew, Replicate, Shutdown, Tear, Timeout,
+    GiveUp, Impair, Lose, LoseQueue, LoseShares, Renew, Replicate, Revoke, Shutdown, Tear, Timeout,
     Unsubscribe,
 };
 use crate::server::{Mode, Share};
@@ -196,6 +196,16 @@ pub(super) fn all() -> Vec<Configuration> {
                 &[0, 0],
                 &[&[permit(1, 1)], &[permit(1, 1)]],
                 &[(Delete, 1)],
+            )
+        },
+        Configuration {
+            about: "an operator takes the lock from all that share it",
+            class: Class::Fenced,
+            ..shares(
+                "shares, revoked",
+                &[1, 0, 0],
+                &[&[], &[READ], &[READ]],
+                &[(Revoke, 1)],
             )
         },
         Configuration {

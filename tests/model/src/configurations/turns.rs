@@ -2,7 +2,7 @@
 
 use super::configuration;
 use crate::configuration::{Class, Configuration};
-use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Tear};
+use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Revoke, Tear};
 use crate::server::Ticks;
 
 /// How long after a grant a lease is handed over while waiters queue in Redis.
@@ -55,6 +55,11 @@ pub(super) fn all() -> Vec<Configuration> {
             about: "the lock is deleted between two turns",
             class: Class::Fenced,
             ..turns("turns, deleted", &[2, 1], &[(Delete, 1)])
+        },
+        Configuration {
+            about: "an operator takes the lock away between two turns",
+            class: Class::Fenced,
+            ..turns("revoked, turns", &[2, 1], &[(Revoke, 1)])
         },
     ]
 }

@@ -3,6 +3,7 @@
 use super::phase::Room;
 use super::script::Script;
 use super::{Answer, Branch, Fence, OwnerId, Queue, Refusal, Shares, Token, Value};
+use crate::seeded::Seeded;
 
 impl Script<'_> {
     pub(super) fn revoke(&mut self, seen: Token) -> Answer {
@@ -18,7 +19,8 @@ impl Script<'_> {
             Some(Value::Ours { token, owner, .. }) => (token, owner),
             Some(_) => return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1)),
         };
-        if seen < token || seen >= token + self.rules.turns {
+        let is_seen = (token..token + self.rules.turns).contains(&seen);
+        if !is_seen && !self.is_seeded(Seeded::RevokeUnseen) {
             return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1));
         }
         let refusal = match self.records.fence {
@@ -35,7 +37,7 @@ impl Script<'_> {
         let told = self.holders(holder);
         let ended = (!is_phase).then_some(holder);
         let walked = self.walk(Room::Free, None, ended, self.rules.shares.window);
-        if token > self.token() {
+        if token > self.token() && !self.is_seeded(Seeded::RevokeForgets) {
             self.taken.insert(Branch::RevokeRaisesTheFence);
             self.set_fence(token);
         }
