@@ -89,7 +89,9 @@ impl Script<'_> {
     pub(super) fn set_fence(&mut self, token: Token) {
         let ahead = (token / 1_000 - self.site.now / 1_000) as Ticks;
         let rest = self.rules.fence.map(|rest| rest + ahead);
-        self.records.fence = Some(Fence::Token { token, rest });
+        // The token of a lock that is revoked may be older than fences are remembered.
+        let is_over = rest.is_some_and(|rest| rest <= 0);
+        self.records.fence = (!is_over).then_some(Fence::Token { token, rest });
     }
 
     pub(super) fn fence_by_release(&mut self) {
