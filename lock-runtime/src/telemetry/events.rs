@@ -1,9 +1,9 @@
-//! Events of leases and of connections.
+//! Events of leases and of a quorum's nodes.
 
 use std::fmt;
 use std::time::Duration;
 
-use super::emit::{number, safely};
+use super::emit::{millis, number, safely};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::error::LockError;
@@ -90,72 +90,31 @@ pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     });
 }
 
-/// A connection was given up; `failures` counts since one worked for a while. A server that accepts
-/// connections and then fails is reported a few times, as an outage is.
-pub(crate) fn connection_dropped(reason: &str, failures: u32) {
-    if failures.is_power_of_two() {
-        safely(|| {
-            tracing::warn!(target: "lock_runtime", reason, failures, "connection_dropped");
-        });
-    }
-}
-
-/// An attempt to connect failed.
-pub(crate) fn connection_failed(fault: &dyn fmt::Display) {
-    safely(|| {
-        tracing::debug!(target: "lock_runtime", %fault, "connection_failed");
-    });
-}
-
-/// Commands to a server on another machine are not encrypted.
-pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
-    safely(|| {
-        tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
-    });
-}
-
-/// A server may evict locks when its memory is full.
-pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
-    safely(|| {
-        let advice = "set maxmemory-policy to noeviction";
-        tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
-    });
-}
-
 /// A node of a quorum does not answer any more.
-pub(crate) fn node_away(node: &str, fault: &str) {
+pub(crate) fn node_away(server: &str, fault: &str) {
     safely(|| {
-        tracing::warn!(target: "lock_runtime", node, fault, "node_away");
+        tracing::warn!(target: "lock_runtime", server, fault, "node_away");
     });
 }
 
 /// A node of a quorum answers again.
-pub(crate) fn node_back(node: &str) {
+pub(crate) fn node_back(server: &str) {
     safely(|| {
-        tracing::info!(target: "lock_runtime", node, "node_back");
+        tracing::info!(target: "lock_runtime", server, "node_back");
     });
 }
 
 /// A node of a quorum was restarted, and may have lost locks.
-pub(crate) fn node_restarted(node: &dyn fmt::Display) {
+pub(crate) fn node_restarted(server: &dyn fmt::Display) {
     safely(|| {
-        tracing::warn!(target: "lock_runtime", %node, "node_restarted");
+        tracing::warn!(target: "lock_runtime", %server, "node_restarted");
     });
 }
 
 /// The clock of a quorum's node is so far off that its votes do not count.
-pub(crate) fn node_clock(node: &str, off: Duration) {
-    let off_ms = u64::try_from(off.as_millis()).unwrap_or(u64::MAX);
+pub(crate) fn node_clock(server: &str, off: Duration) {
     safely(|| {
         let advice = "synchronise the clocks of the nodes";
-        tracing::warn!(target: "lock_runtime", node, off_ms, advice, "node_clock");
-    });
-}
-
-/// The files of certificates could not be used for a new connection; the last usable contents are.
-#[cfg(feature = "tls")]
-pub(crate) fn certificates_not_renewed(reason: &str) {
-    safely(|| {
-        tracing::warn!(target: "lock_runtime", reason, "certificates_not_renewed");
+        tracing::warn!(target: "lock_runtime", server, off_ms = millis(off), advice, "node_clock");
     });
 }

@@ -5,6 +5,7 @@
 //! public: `docs/observability.md` has them all.
 
 mod acquiring;
+mod connections;
 mod emit;
 mod events;
 mod lease_span;
@@ -13,10 +14,13 @@ mod metrics;
 
 pub(crate) use acquiring::Acquiring;
 #[cfg(feature = "tls")]
-pub(crate) use events::certificates_not_renewed;
+pub(crate) use connections::certificates_not_renewed;
+pub(crate) use connections::{
+    connected, connection_failed, connection_in_the_clear, connection_lost, connections,
+    locks_may_be_evicted, server_unfit,
+};
 pub(crate) use events::{
-    connection_dropped, connection_failed, connection_in_the_clear, finished_without_lock,
-    hold_outlives_body, locks_may_be_evicted, lost, node_away, node_back, node_clock,
+    finished_without_lock, hold_outlives_body, lost, node_away, node_back, node_clock,
     node_restarted, release_unconfirmed, renewal_failed, renewal_overdue, renewed,
 };
 pub(crate) use lease_span::LeaseSpan;

@@ -34,6 +34,10 @@ impl Line {
         value.unwrap_or_else(|| panic!("no `{name}` in {self:?}"))
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.texts.contains_key(name)
+    }
+
     /// Every number must be recorded as `i64`: the OpenTelemetry layer turns other integers, and values
     /// recorded by `Display`, into text.
     #[track_caller]
@@ -71,12 +75,12 @@ fn lines() -> MutexGuard<'static, Vec<Line>> {
 
 /// The records named `name` about `template`, oldest first.
 pub(crate) fn told(name: &str, template: &str) -> Vec<Line> {
-    let of = |line: &&Line| {
-        line.fields
-            .texts
-            .get("template")
-            .is_some_and(|t| t == template)
-    };
+    told_of(name, "template", template)
+}
+
+/// The records named `name` with this field, oldest first.
+pub(crate) fn told_of(name: &str, field: &str, value: &str) -> Vec<Line> {
+    let of = |line: &&Line| line.fields.texts.get(field).is_some_and(|it| it == value);
     let told: Vec<Line> = {
         let lines = lines();
         let named = lines.iter().filter(|line| line.name == name);

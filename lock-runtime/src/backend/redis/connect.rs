@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::{RedisConnectionInfo, Value};
@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
+use super::attempt_progress::AttemptProgress;
 use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
@@ -103,11 +104,11 @@ impl Setup {
 
 impl Setup {
     /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
-    /// `reached` is set once the server has accepted the connection. The caller bounds the time.
+    /// `progress` says how far that came. The caller bounds the time.
     pub(super) async fn connect(
         &self,
         began: Instant,
-        reached: &AtomicBool,
+        progress: &AttemptProgress,
         client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
         on_event: impl Fn(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
@@ -115,11 +116,11 @@ impl Setup {
             Locator::Fixed(address) => {
                 let limit = self.settings.command_timeout;
                 let connecting =
-                    self.connect_to(address, began, limit, reached, client_ids, on_event);
+                    self.connect_to(address, began, limit, progress, client_ids, on_event);
                 connecting.await
             }
             Locator::Sentinels(sentinels) => {
-                let connecting = self.connect_by(sentinels, began, reached, client_ids, on_event);
+                let connecting = self.connect_by(sentinels, began, progress, client_ids, on_event);
                 // Boxed, since only a client of sentinels needs it.
                 Box::pin(connecting).await
             }
@@ -132,7 +133,7 @@ impl Setup {
         &self,
         sentinels: &Arc<Sentinels>,
         began: Instant,
-        reached: &AtomicBool,
+        progress: &AttemptProgress,
         client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
         on_event: impl Fn(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
@@ -149,7 +150,7 @@ impl Setup {
                 let (primary, by) = finder.find().await?;
                 let address = sentinels.address_of(&primary)?;
                 let connecting =
-                    self.connect_to(&address, began, share, reached, &client_ids, &on_event);
+                    self.connect_to(&address, began, share, progress, &client_ids, &on_event);
                 match timeout(share, connecting).await {
                     Ok(connected) => Ok(connected?.named_by_sentinel(primary, by)),
                     Err(_) => Err(SetupError::Failed(WireError::unavailable(format!(
@@ -176,7 +177,7 @@ impl Setup {
         address: &Address,
         began: Instant,
         limit: Duration,
-        reached: &AtomicBool,
+        progress: &AttemptProgress,
         client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
         on_event: impl Fn(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
@@ -191,7 +192,9 @@ impl Setup {
             ..
         } = &self.settings;
         let started = Instant::now();
-        let (socket, session) = open_socket::open(address, *command_timeout, reached).await?;
+        let server = progress.begin(address);
+        let (socket, session) =
+            open_socket::open(address, *command_timeout, &progress.is_reached).await?;
         // Once the server is reached: while it is away, the application would be asked for nothing at each attempt. Of the
         // time, a part is left for a sentence that says who was late.
         let limit = (limit * 9 / 10).saturating_sub(started.elapsed());
@@ -240,6 +243,7 @@ impl Setup {
         let greeting = greeting.extract_error().map_err(refused)?;
         let deletion =
             hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
+        let version = hello::version(&greeting);
         let answers = match answers {
             Some(answers) => unless_forked(answers.await).map_err(broken)?,
             None => Vec::new(),
@@ -259,8 +263,8 @@ impl Setup {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
-        let connection = Connection::new(id, transport, deletion, client_ids, began);
-        Ok(connection.of_boot(boot))
+        let connection = Connection::new(id, transport, server, deletion, client_ids, began);
+        Ok(connection.of_version(version).of_boot(boot))
     }
 
     /// Calls `on_elsewhere` once the sentinels, if there are any, name another primary than the one that a connection
@@ -328,6 +332,13 @@ impl SetupError {
     fn is_final(&self) -> bool {
         let (SetupError::UnfitServer(error) | SetupError::Failed(error)) = self;
         matches!(error, WireError::Refused(_))
+    }
+}
+
+impl From<SetupError> for WireError {
+    fn from(error: SetupError) -> WireError {
+        let (SetupError::UnfitServer(error) | SetupError::Failed(error)) = error;
+        error
     }
 }
 

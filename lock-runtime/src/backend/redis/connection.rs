@@ -22,6 +22,10 @@ const MAX_UNANSWERED: u32 = 2;
 pub(super) struct Connection {
     pub(super) id: ConnectionId,
     pub(super) transport: Transport,
+    /// The address of the server, in reports.
+    pub(super) server: Arc<str>,
+    /// What the server says that it is.
+    pub(super) version: Option<String>,
     /// The server's command to compare and delete, if it has one.
     deletion: Option<Deletion>,
     /// Whether the server has refused that command.
@@ -58,6 +62,7 @@ impl Connection {
     pub(super) fn new(
         id: ConnectionId,
         transport: Transport,
+        server: Arc<str>,
         deletion: Option<Deletion>,
         subscribed: Vec<ClientId>,
         began: Instant,
@@ -65,6 +70,8 @@ impl Connection {
         Connection {
             id,
             transport,
+            server,
+            version: None,
             deletion,
             subscribed,
             refuses_deletion: AtomicBool::new(false),
@@ -81,6 +88,12 @@ impl Connection {
     /// The connection was made where that sentinel said.
     pub(super) fn named_by_sentinel(mut self, primary: Primary, number: usize) -> Connection {
         self.named = Some((primary, number));
+        self
+    }
+
+    /// The server says that it is this.
+    pub(super) fn of_version(mut self, version: Option<String>) -> Connection {
+        self.version = version;
         self
     }
 

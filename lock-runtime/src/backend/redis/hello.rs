@@ -46,15 +46,7 @@ pub(super) fn check(
     expected: ServerMode,
     answer: &Value,
 ) -> Result<Option<Deletion>, WireError> {
-    let Value::Map(fields) = answer else {
-        return Ok(None);
-    };
-    let field = |name: &str| {
-        fields.iter().find_map(|(key, value)| {
-            let is_named = text(key)? == name;
-            is_named.then(|| text(value))?
-        })
-    };
+    let field = |name| field(answer, name);
     match (expected, field("mode"), field("role")) {
         (ServerMode::Sentinel, Some("sentinel"), _) => {}
         (ServerMode::Sentinel, Some("cluster"), _) => {
@@ -124,6 +116,25 @@ pub(super) fn check(
         )));
     }
     Ok(Deletion::of_server(name, version))
+}
+
+/// What the server says that it is, such as `redis 7.0.15`, for reports: at most 64 plain characters.
+pub(super) fn version(answer: &Value) -> Option<String> {
+    let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);
+    let plain = version
+        .chars()
+        .filter(|c| c.is_ascii_graphic() || *c == ' ');
+    Some(plain.take(64).collect())
+}
+
+fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
+    let Value::Map(fields) = answer else {
+        return None;
+    };
+    fields.iter().find_map(|(key, value)| {
+        let is_named = text(key)? == name;
+        is_named.then(|| text(value))?
+    })
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -211,6 +222,20 @@ mod tests {
             let fields = [("server", name), ("version", version)];
             assert_eq!(check_fields(&fields).unwrap(), expected, "{name} {version}");
         }
+    }
+
+    #[test]
+    fn version_is_plain_and_short() {
+        let text = |text: &str| Value::SimpleString(text.to_owned());
+        let of = |version: &str| {
+            let fields = [("server", "valkey"), ("version", version)];
+            let fields = fields.map(|(name, value)| (text(name), text(value)));
+            super::version(&Value::Map(fields.to_vec()))
+        };
+        assert_eq!(of("8.1.1").as_deref(), Some("valkey 8.1.1"));
+        assert_eq!(of("8\r\n\u{1b}[31m").as_deref(), Some("valkey 8[31m"));
+        assert_eq!(of(&"9".repeat(1000)).map(|all| all.len()), Some(64));
+        assert_eq!(super::version(&Value::Nil), None);
     }
 
     #[test]

@@ -33,6 +33,14 @@ impl From<Arc<Sentinels>> for Locator {
 }
 
 impl Locator {
+    /// The server, in reports; the name of the primary until the sentinels have said where it is.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Locator::Fixed(address) => address.to_string(),
+            Locator::Sentinels(sentinels) => sentinels.name.clone(),
+        }
+    }
+
     /// The likely mistake in the URL if the server did not answer during the setup.
     pub(super) fn hint_if_silent(&self) -> &'static str {
         match self {

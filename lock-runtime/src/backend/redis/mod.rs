@@ -8,6 +8,7 @@
 mod address;
 mod addresses;
 mod answer;
+mod attempt_progress;
 mod audit;
 mod clock;
 mod cluster;
@@ -28,6 +29,7 @@ mod node;
 mod node_error;
 mod once_per_server;
 mod open_socket;
+mod outage;
 mod pipe;
 mod push;
 mod quorum;

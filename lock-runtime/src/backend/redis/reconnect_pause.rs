@@ -18,8 +18,8 @@ const STEADY: Duration = Duration::from_secs(1);
 pub(super) struct ReconnectPause {
     /// Useless connections less useful ones, at least zero.
     useless: u32,
-    /// Connections that this client dropped.
-    dropped: u32,
+    /// Connections that were lost, or not used because of what the server is.
+    lost: u32,
 }
 
 impl ReconnectPause {
@@ -47,10 +47,10 @@ impl ReconnectPause {
         Some(began + doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter))
     }
 
-    /// Counts a dropped connection. Returns how many were dropped since the history was last cleared.
-    pub(super) fn note_dropped(&mut self) -> u32 {
-        self.dropped = self.dropped.saturating_add(1);
-        self.dropped
+    /// Counts a connection that was lost or not used. Returns how many were since the history was last cleared.
+    pub(super) fn note_lost(&mut self) -> u32 {
+        self.lost = self.lost.saturating_add(1);
+        self.lost
     }
 }
 
@@ -112,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn dropped_connections_are_counted_until_a_steady_one() {
+    fn lost_connections_are_counted_until_a_steady_one() {
         let mut history = ReconnectPause::default();
-        assert_eq!([history.note_dropped(), history.note_dropped()], [1, 2]);
+        assert_eq!([history.note_lost(), history.note_lost()], [1, 2]);
         pause(&mut history, true, 10, 0.0);
-        assert_eq!(history.note_dropped(), 3);
+        assert_eq!(history.note_lost(), 3);
         pause(&mut history, true, 1_000, 0.0);
-        assert_eq!(history.note_dropped(), 1);
+        assert_eq!(history.note_lost(), 1);
     }
 }

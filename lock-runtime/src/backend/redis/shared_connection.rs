@@ -5,6 +5,7 @@
 //! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
 
 mod attempt;
+mod reports;
 
 use std::mem;
 use std::slice;
@@ -19,6 +20,8 @@ use tokio::sync::watch;
 use super::answer::{Answer, ConnectionLost, unless_forked};
 use super::connect::Setup;
 use super::connection::{Connection, SendError};
+use super::error_reply::describe_broken;
+use super::outage::Outage;
 use super::push::{OnPush, PushEvent};
 use super::reconnect_pause::ReconnectPause;
 use crate::backend::wire::error::WireError;
@@ -27,7 +30,6 @@ use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::background::timers::{Elapsed, Timers};
-use crate::telemetry;
 
 /// The connection to one node, for all commands of a client.
 pub(super) struct SharedConnection {
@@ -43,6 +45,7 @@ struct Shared {
     /// A connection that is being made is closed at once: its owner is gone.
     is_closed: AtomicBool,
     pause: Mutex<ReconnectPause>,
+    outage: Mutex<Outage>,
 }
 
 enum ConnectionState {
@@ -72,6 +75,7 @@ impl SharedConnection {
             state: Mutex::new(ConnectionState::NEVER_UP),
             is_closed: AtomicBool::new(false),
             pause: Mutex::default(),
+            outage: Mutex::default(),
         };
         SharedConnection {
             shared: Arc::new(shared),
@@ -167,7 +171,7 @@ impl SharedConnection {
                 Ok(answer)
             }
             Ok(Err(ConnectionLost { unsent, error })) => {
-                self.drop_connection(connection, "it failed");
+                self.drop_connection(connection, &describe_broken(&error));
                 Err(match unsent {
                     true => SendError::Unsent,
                     false => SendError::Broken(error),
@@ -230,6 +234,7 @@ impl SharedConnection {
         if let ConnectionState::Up(connection) = last {
             connection.transport.close(reason);
             self.shared.push(PushEvent::Disconnected(connection.id));
+            self.shared.report_closed(&connection);
         }
     }
 
@@ -274,12 +279,11 @@ impl Shared {
         (self.on_push)(self.node, event);
     }
 
-    fn drop_connection(&self, connection: &Connection, reason: &str) {
-        if self.forget(connection.id) {
+    fn drop_connection(self: &Arc<Shared>, connection: &Connection, reason: &str) {
+        if self.forget(connection.id).is_some() {
             connection.transport.close(reason);
             self.push(PushEvent::Disconnected(connection.id));
-            // Last, since a subscriber may block.
-            self.report_dropped(reason);
+            self.report_lost(connection, reason.to_owned());
         }
     }
 
@@ -294,11 +298,6 @@ impl Shared {
         });
     }
 
-    fn report_dropped(&self, reason: &str) {
-        let failures = self.pause.lock().note_dropped();
-        telemetry::connection_dropped(reason, failures);
-    }
-
     fn reset_if_connecting(&self) {
         let mut state = self.state.lock();
         if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.has_changed().is_err())
@@ -307,20 +306,18 @@ impl Shared {
         }
     }
 
-    /// Removes the connection. `false` if it was not the current one.
-    fn forget(&self, id: ConnectionId) -> bool {
+    /// Removes the connection and returns it, unless it is not the current one.
+    fn forget(&self, id: ConnectionId) -> Option<Arc<Connection>> {
         let mut state = self.state.lock();
-        let ConnectionState::Up(connection) = &*state else {
-            return false;
+        let connection = match &*state {
+            ConnectionState::Up(connection) if connection.id == id => connection.clone(),
+            _ => return None,
         };
-        if connection.id != id {
-            return false;
-        }
         *state = ConnectionState::Down {
             not_before: self.next_attempt(connection.is_useful(), connection.began),
             last: None,
         };
-        true
+        Some(connection)
     }
 
     /// When the next attempt may begin, after a connection that has ended.

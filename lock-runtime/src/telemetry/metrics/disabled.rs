@@ -1,5 +1,6 @@
 //! Without the feature `metrics`: nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) const ENABLED: bool = false;
@@ -17,3 +18,9 @@ pub(crate) fn renewal(_template: &'static str, _outcome: &'static str) {}
 pub(crate) fn loss(_template: &'static str, _reason: &'static str) {}
 
 pub(crate) fn unconfirmed_release(_template: &'static str) {}
+
+pub(crate) fn held(_template: &'static str, _more: f64) {}
+
+pub(crate) fn connected(_server: &Arc<str>, _more: f64) {}
+
+pub(crate) fn connection(_server: &Arc<str>, _outcome: &'static str) {}

@@ -1,5 +1,6 @@
 //! With the feature `metrics`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::{
@@ -11,10 +12,13 @@ pub(crate) const ENABLED: bool = true;
 const ACQUISITIONS: &str = "distributed_lock_acquisitions_total";
 const WAIT: &str = "distributed_lock_wait_seconds";
 const WAITERS: &str = "distributed_lock_waiters";
+const HELD: &str = "distributed_lock_held";
 const HOLD: &str = "distributed_lock_hold_seconds";
 const RENEWALS: &str = "distributed_lock_renewals_total";
 const LOSSES: &str = "distributed_lock_losses_total";
 const UNCONFIRMED: &str = "distributed_lock_unconfirmed_releases_total";
+const CONNECTED: &str = "distributed_lock_connected";
+const CONNECTIONS: &str = "distributed_lock_connections_total";
 
 /// Tells the recorder what the names mean.
 pub(crate) fn describe() {
@@ -24,10 +28,16 @@ pub(crate) fn describe() {
     );
     describe_histogram!(WAIT, Unit::Seconds, "How long calls waited for a lock.");
     describe_gauge!(WAITERS, "Calls that want a lock and have it not yet.");
+    describe_gauge!(HELD, "Locks that are held.");
     describe_histogram!(HOLD, Unit::Seconds, "How long locks were held.");
     describe_counter!(RENEWALS, "Renewals of leases, by what became of them.");
     describe_counter!(LOSSES, "Locks lost while they were held, by reason.");
     describe_counter!(UNCONFIRMED, "Releases that were not answered in time.");
+    describe_gauge!(CONNECTED, "Connections to a server that are open.");
+    describe_counter!(
+        CONNECTIONS,
+        "Connections and attempts to connect, by what became of them."
+    );
 }
 
 pub(crate) fn waiters(template: &'static str, more: f64) {
@@ -53,4 +63,16 @@ pub(crate) fn loss(template: &'static str, reason: &'static str) {
 
 pub(crate) fn unconfirmed_release(template: &'static str) {
     counter!(UNCONFIRMED, "template" => template).increment(1);
+}
+
+pub(crate) fn held(template: &'static str, more: f64) {
+    gauge!(HELD, "template" => template).increment(more);
+}
+
+pub(crate) fn connected(server: &Arc<str>, more: f64) {
+    gauge!(CONNECTED, "server" => server.clone()).increment(more);
+}
+
+pub(crate) fn connection(server: &Arc<str>, outcome: &'static str) {
+    counter!(CONNECTIONS, "server" => server.clone(), "outcome" => outcome).increment(1);
 }

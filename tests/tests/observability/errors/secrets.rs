@@ -205,7 +205,8 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
         "lock_lost",
         "renewal_failed",
         "connection_failed",
-        "connection_dropped",
+        "connected",
+        "connection_lost",
         "release_unconfirmed",
     ] {
         assert!(logged.contains(event), "{event} was not recorded");

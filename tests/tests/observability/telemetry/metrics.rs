@@ -16,8 +16,9 @@ async fn calls_waits_and_holds_are_counted_by_template_and_outcome() {
     record();
     let locks = LockClient::memory();
     let waiters = || sum("distributed_lock_waiters{template=counted:<id>}");
+    let held = || sum("distributed_lock_held{template=counted:<id>}");
     counted(&locks, "discreet", 0).await.unwrap();
-    assert_eq!(waiters(), 0.0);
+    assert_eq!((waiters(), held()), (0.0, 0.0));
 
     let holder = locks.lock("counted:discreet").acquire().await.unwrap();
     counted(&locks, "discreet", 0).await.unwrap_err();
@@ -99,7 +100,9 @@ async fn renewals_losses_and_unconfirmed_releases_are_counted() {
         let series = "distributed_lock_renewals_total{template=kept,outcome=";
         sum(&format!("{series}{outcome}}}"))
     };
+    let held = || sum("distributed_lock_held{template=kept}");
     let body = async || {
+        assert_eq!(held(), 1.0);
         eventually("renewal", LONG, async || renewals("confirmed") > 0.0).await;
         proxy.refuse(true);
         proxy.kill_connections();
@@ -107,6 +110,7 @@ async fn renewals_losses_and_unconfirmed_releases_are_counted() {
     };
     assert!(kept(&locks, body).await.unwrap_err().is_lost());
     assert!(renewals("failed") > 0.0);
+    assert_eq!(held(), 0.0, "a lock that was lost is not held");
     let losses = |reason| {
         let series = "distributed_lock_losses_total{template=kept,reason=";
         sum(&format!("{series}{reason}}}"))

@@ -3,8 +3,8 @@
 //! Each test locks under a template of its own. The recorders are the process's, since the background
 //! thread reports much of it.
 
+mod connections;
 mod events;
-
 mod meter;
 mod metrics;
 mod modes;

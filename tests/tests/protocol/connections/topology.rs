@@ -70,7 +70,7 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
     let client = client(server.url());
     let connections = asked_in_vain(&client, &server).await;
     assert!(FEW.contains(&connections), "{connections} connections");
-    let told = warnings("connection_dropped", &address(&server));
+    let told = warnings("connection_failed", &address(&server));
     assert!((2..=6).contains(&told.len()), "{told:#?}");
     let counts = |count: &str| {
         told.iter()

@@ -1,23 +1,24 @@
 //! An attempt to connect, on the background.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
 use super::{ConnectResult, ConnectionState, Shared};
+use crate::backend::redis::attempt_progress::AttemptProgress;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connect::{SetupError, channel_of};
 use crate::backend::redis::connection::Connection;
+use crate::backend::redis::error_reply::describe_broken;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::reconnect_pause::SHORTEST_PAUSE;
 use crate::backend::redis::transport::{OnTransportEvent, TransportEvent};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
-use crate::telemetry;
 
 impl Shared {
     /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
@@ -29,19 +30,22 @@ impl Shared {
         if let Some(time) = not_before {
             sleep_until(time.into()).await;
         }
-        let (began, reached) = (Instant::now(), AtomicBool::new(false));
-        let mut attempt = self.attempt(began, &reached).await;
-        if self.is_closed.load(Ordering::Relaxed) {
-            attempt = Err(WireError::unavailable(
+        let (began, progress) = (Instant::now(), AttemptProgress::default());
+        let attempt = self.attempt(began, &progress).await;
+        let attempt: ConnectResult = match self.is_closed.load(Ordering::Relaxed) {
+            true => Err(WireError::unavailable(
                 "the connection is not needed any more",
-            ));
-        }
+            )),
+            false => attempt.map(Arc::new).map_err(|error| {
+                self.report_failed(&progress, &error);
+                error.into()
+            }),
+        };
         let state = match &attempt {
             Ok(connection) => ConnectionState::Up(connection.clone()),
             Err(error) => {
-                telemetry::connection_failed(error);
                 // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
-                let not_before = match reached.into_inner() {
+                let not_before = match progress.is_reached.into_inner() {
                     true => self.next_attempt(false, began),
                     false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
                 };
@@ -71,6 +75,8 @@ impl Shared {
         if let Some(connection) = connected {
             self.push(PushEvent::Connected(connection.id));
             self.subscribe_to_missing(&connection);
+            // Last, since a subscriber may block.
+            self.report_connected(&connection);
         }
     }
 
@@ -92,7 +98,11 @@ impl Shared {
         }
     }
 
-    async fn attempt(self: &Arc<Shared>, began: Instant, reached: &AtomicBool) -> ConnectResult {
+    async fn attempt(
+        self: &Arc<Shared>,
+        began: Instant,
+        progress: &AttemptProgress,
+    ) -> Result<Connection, SetupError> {
         let connecting = async {
             // Called once the socket is open, so that the ids of owners that come meanwhile are included.
             let client_ids = || {
@@ -101,18 +111,11 @@ impl Shared {
             };
             let on_event = |id| self.on_event(id);
             self.setup
-                .connect(began, reached, client_ids, on_event)
+                .connect(began, progress, client_ids, on_event)
                 .await
         };
-        match timeout(self.setup.settings.command_timeout, connecting).await {
-            Ok(Ok(connection)) => Ok(Arc::new(connection)),
-            Ok(Err(SetupError::Failed(error))) => Err(error),
-            Ok(Err(SetupError::UnfitServer(error))) => {
-                self.report_dropped(&error.to_string());
-                Err(error)
-            }
-            Err(_) => Err(self.setup.describe_timeout()),
-        }
+        let connected = timeout(self.setup.settings.command_timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(self.setup.describe_timeout().into()))
     }
 
     fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
@@ -124,11 +127,12 @@ impl Shared {
             TransportEvent::Message { channel, payload } => {
                 on_push(node, PushEvent::Message { channel, payload });
             }
-            TransportEvent::Broken => {
+            TransportEvent::Broken(error) => {
                 if let Some(shared) = shared.upgrade()
-                    && shared.forget(id)
+                    && let Some(connection) = shared.forget(id)
                 {
                     shared.push(PushEvent::Disconnected(id));
+                    shared.report_lost(&connection, describe_broken(error));
                 }
             }
         })

@@ -268,8 +268,8 @@ impl Io {
             notifications.failed.push((command.answer, lost));
         }
         self.thread_readers.close();
+        notifications.broken = Some(error.clone());
         self.closed = Some(error);
-        notifications.is_broken = true;
         notifications.background = true;
         notifications
             .wakers

@@ -1,5 +1,7 @@
 //! Notifications that a change of the state causes, delivered once its mutex is free.
 
+use std::io;
+use std::sync::Arc;
 use std::task::Waker;
 
 use redis::Value;
@@ -15,8 +17,8 @@ use crate::background::panics::{catch_panics, wake_all};
 /// connection.
 #[derive(Default)]
 pub(super) struct Notifications {
-    /// The connection broke.
-    pub(super) is_broken: bool,
+    /// Why the connection broke, if it did.
+    pub(super) broken: Option<Arc<io::Error>>,
     /// Whether the duties of the background have changed.
     pub(super) background: bool,
     /// Mostly one, which needs no allocation.
@@ -31,8 +33,8 @@ impl Notifications {
         if self.background {
             background.notify_one();
         }
-        if self.is_broken {
-            catch_panics(|| on_event(TransportEvent::Broken));
+        if let Some(error) = self.broken {
+            catch_panics(|| on_event(TransportEvent::Broken(&error)));
         }
         for (command, value) in self.answered {
             catch_panics(|| command.answer.send(value));

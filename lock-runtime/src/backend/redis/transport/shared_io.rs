@@ -187,7 +187,7 @@ impl SharedIo {
         let mut io = self.lock();
         io.close(io::Error::other(reason), &mut notifications);
         drop(io);
-        notifications.is_broken = false;
+        notifications.broken = None;
         self.deliver(notifications);
     }
 

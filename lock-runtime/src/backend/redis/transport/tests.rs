@@ -214,7 +214,7 @@ fn connection_with_an_answer_to_no_command_ends() {
     for garbage in ["+OK\r\n", "HTTP/1.1 400 Bad Request\r\n"] {
         let (sender, broken) = mpsc::channel();
         let on_event = move |event: TransportEvent<'_>| {
-            if let TransportEvent::Broken = event {
+            if let TransportEvent::Broken(_) = event {
                 sender.send(()).unwrap();
             }
         };

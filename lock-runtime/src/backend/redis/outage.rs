@@ -1,0 +1,99 @@
+//! The time from the end of one connection to the next one, and which of the two is reported.
+
+use std::time::{Duration, Instant};
+
+/// A connection after this long is reported, however many were before. So there is at most one report in that time.
+const LONG: Duration = Duration::from_secs(1);
+
+/// The time without a connection to a server.
+#[derive(Debug, Default)]
+pub(super) struct Outage {
+    /// When the last connection ended; `None` if there was none.
+    since: Option<Instant>,
+    /// Attempts to connect that failed.
+    failures: u32,
+    /// Whether the end of the last connection was not reported.
+    is_silent: bool,
+}
+
+/// A connection, as it is reported.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Connected {
+    /// The attempts that it took.
+    pub(super) attempts: u32,
+    /// The time since the last connection ended; `None` if there was none.
+    pub(super) away: Option<Duration>,
+    /// Whether it is reported, and not counted alone.
+    pub(super) is_reported: bool,
+}
+
+impl Outage {
+    /// Begins with the end of a connection, which is reported or not.
+    pub(super) fn begin(&mut self, now: Instant, is_reported: bool) {
+        *self = Outage {
+            since: Some(now),
+            failures: 0,
+            is_silent: !is_reported,
+        };
+    }
+
+    /// Counts an attempt that failed. Returns how many did.
+    pub(super) fn note_failure(&mut self) -> u32 {
+        self.failures = self.failures.saturating_add(1);
+        self.failures
+    }
+
+    /// Ends with a connection. It is reported if the end of the last one was, or if the outage was long.
+    pub(super) fn end(&mut self, now: Instant) -> Connected {
+        let away = self.since.map(|since| now.saturating_duration_since(since));
+        let is_long = away.is_none_or(|away| away >= LONG);
+        let connected = Connected {
+            attempts: self.failures.saturating_add(1),
+            away,
+            is_reported: !self.is_silent || is_long,
+        };
+        self.failures = 0;
+        connected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_connection_was_never_away() {
+        let mut outage = Outage::default();
+        assert_eq!([outage.note_failure(), outage.note_failure()], [1, 2]);
+        let expected = Connected {
+            attempts: 3,
+            away: None,
+            is_reported: true,
+        };
+        assert_eq!(outage.end(Instant::now()), expected);
+    }
+
+    #[test]
+    fn connection_is_reported_as_the_end_of_the_last_one_was() {
+        let (mut outage, now) = (Outage::default(), Instant::now());
+        for is_reported in [true, false, true] {
+            outage.begin(now, is_reported);
+            let expected = Connected {
+                attempts: 1,
+                away: Some(Duration::from_millis(5)),
+                is_reported,
+            };
+            assert_eq!(outage.end(now + Duration::from_millis(5)), expected);
+        }
+    }
+
+    #[test]
+    fn end_of_a_long_outage_is_reported() {
+        let (mut outage, now) = (Outage::default(), Instant::now());
+        outage.begin(now, false);
+        outage.note_failure();
+        let connected = outage.end(now + LONG);
+        assert!(connected.is_reported);
+        assert_eq!((connected.attempts, connected.away), (2, Some(LONG)));
+    }
+}

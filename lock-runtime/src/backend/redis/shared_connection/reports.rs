@@ -1,0 +1,64 @@
+//! Reports of a connection, which the background makes.
+//!
+//! A subscriber may block, and the callers that see a connection end wait for the next one. The background makes the
+//! reports in the order in which connections begin and end.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Shared;
+use crate::backend::redis::attempt_progress::AttemptProgress;
+use crate::backend::redis::connect::SetupError;
+use crate::backend::redis::connection::Connection;
+use crate::telemetry;
+
+impl Shared {
+    /// A connection was made. Runs on the background.
+    pub(super) fn report_connected(&self, connection: &Connection) {
+        let connected = self.outage.lock().end(Instant::now());
+        telemetry::connections(&connection.server, 1.0);
+        telemetry::connected(
+            &connection.server,
+            connection.version.as_deref(),
+            connected.attempts,
+            connected.away,
+            connected.is_reported,
+        );
+    }
+
+    /// An attempt to connect failed. Runs on the background.
+    pub(super) fn report_failed(&self, progress: &AttemptProgress, error: &SetupError) {
+        let server = progress
+            .server()
+            .unwrap_or_else(|| self.setup.locator.name().into());
+        let failures = self.outage.lock().note_failure();
+        match error {
+            SetupError::Failed(error) => {
+                telemetry::connection_failed(&server, error, failures);
+            }
+            SetupError::UnfitServer(error) => {
+                let failures = self.pause.lock().note_lost();
+                telemetry::server_unfit(&server, error, failures);
+            }
+        }
+    }
+
+    /// A connection has ended that was not closed on purpose.
+    pub(super) fn report_lost(self: &Arc<Shared>, connection: &Connection, reason: String) {
+        let (shared, server, now) = (self.clone(), connection.server.clone(), Instant::now());
+        self.setup.settings.background.spawn(async move {
+            let failures = shared.pause.lock().note_lost();
+            let is_reported = failures.is_power_of_two();
+            shared.outage.lock().begin(now, is_reported);
+            telemetry::connections(&server, -1.0);
+            telemetry::connection_lost(&server, &reason, failures);
+        });
+    }
+
+    /// A connection was closed that is not needed any more.
+    pub(super) fn report_closed(&self, connection: &Connection) {
+        let server = connection.server.clone();
+        let report = async move { telemetry::connections(&server, -1.0) };
+        self.setup.settings.background.spawn(report);
+    }
+}

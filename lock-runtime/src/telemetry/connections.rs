@@ -1,0 +1,94 @@
+//! Events and metrics of connections, each with its server and never with a user or a password.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::emit::{millis, safely};
+use super::metrics;
+
+/// This many connections more than before are open.
+pub(crate) fn connections(server: &Arc<str>, more: f64) {
+    safely(|| metrics::connected(server, more));
+}
+
+/// A connection was made. `away` is the time since the last one ended, if there was one. A connection that breaks at
+/// once, each time, is reported a few times and counted always.
+pub(crate) fn connected(
+    server: &Arc<str>,
+    version: Option<&str>,
+    attempts: u32,
+    away: Option<Duration>,
+    is_reported: bool,
+) {
+    safely(|| metrics::connection(server, "connected"));
+    if is_reported {
+        safely(|| {
+            tracing::info!(
+                target: "lock_runtime",
+                %server,
+                version,
+                attempts = i64::from(attempts),
+                away_ms = away.map(millis),
+                "connected"
+            );
+        });
+    }
+}
+
+/// A connection has ended. `failures` counts those since one worked for a while: a server that accepts connections and
+/// then ends them is reported a few times.
+pub(crate) fn connection_lost(server: &Arc<str>, reason: &str, failures: u32) {
+    safely(|| metrics::connection(server, "lost"));
+    if failures.is_power_of_two() {
+        let failures = i64::from(failures);
+        safely(|| {
+            tracing::warn!(target: "lock_runtime", %server, reason, failures, "connection_lost");
+        });
+    }
+}
+
+/// An attempt to connect failed, the last of `failures`. The callers that wait for it get the same text.
+pub(crate) fn connection_failed(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
+    safely(|| metrics::connection(server, "failed"));
+    let failures = i64::from(failures);
+    safely(|| {
+        tracing::debug!(target: "lock_runtime", %server, %fault, failures, "connection_failed");
+    });
+}
+
+/// A connection is not used because of what the server is, such as a replica. `failures` counts as for a connection
+/// that was lost.
+pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
+    if !failures.is_power_of_two() {
+        return connection_failed(server, fault, failures);
+    }
+    safely(|| metrics::connection(server, "failed"));
+    let failures = i64::from(failures);
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", %server, %fault, failures, "connection_failed");
+    });
+}
+
+/// Commands to a server on another machine are not encrypted.
+pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
+    });
+}
+
+/// A server may evict locks when its memory is full.
+pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
+    safely(|| {
+        let advice = "set maxmemory-policy to noeviction";
+        tracing::warn!(target: "lock_runtime", %server, policy, advice, "locks_may_be_evicted");
+    });
+}
+
+/// The files of certificates could not be used for a new connection; the last usable contents are.
+#[cfg(feature = "tls")]
+pub(crate) fn certificates_not_renewed(reason: &str) {
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", reason, "certificates_not_renewed");
+    });
+}

@@ -1,0 +1,185 @@
+//! Connections that begin and end, by server, also while the client is idle.
+
+use harness::{
+    KEY, LOCK, Proxy, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle, host_of,
+};
+
+use super::meter::{record, sum};
+use super::{LONG, LockClient, ask, client, eventually, ms};
+use crate::journal::{Line, told_of};
+
+fn told(event: &str, server: &str) -> Vec<Line> {
+    told_of(event, "server", server)
+}
+
+fn counted(server: &str, outcome: &str) -> f64 {
+    let labels = format!("{{server={server},outcome={outcome}}}");
+    sum(&format!("distributed_lock_connections_total{labels}"))
+}
+
+fn open(server: &str) -> f64 {
+    sum(&format!("distributed_lock_connected{{server={server}}}"))
+}
+
+/// Waits until a connection to `server` was reported for the `times`th time.
+async fn connected(server: &str, times: usize) -> Line {
+    eventually("connection", LONG, async || {
+        told("connected", server).len() == times
+    })
+    .await;
+    told("connected", server).remove(times - 1)
+}
+
+/// Waits until the only connection to `server` was reported as lost.
+async fn lost(server: &str) -> Line {
+    eventually("loss", LONG, async || {
+        !told("connection_lost", server).is_empty()
+    })
+    .await;
+    let [lost] = &told("connection_lost", server)[..] else {
+        panic!("more than one connection to {server} was lost");
+    };
+    lost.clone()
+}
+
+fn address(server: &RedisServer) -> String {
+    host_of(&server.url())
+}
+
+/// A server is killed and started again while the client sends nothing.
+async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisServer) {
+    let name = address(server);
+    cycle(locks).await;
+    let first = connected(&name, 1).await;
+    assert!(first.field("version").contains(' '), "{first:?}");
+    assert_eq!(first.number("attempts"), 1);
+    assert!(!first.has("away_ms"), "it was not away: {first:?}");
+    assert_eq!(open(&name), 1.0);
+
+    server.kill9();
+    let lost = lost(&name).await;
+    assert_eq!(lost.number("failures"), 1);
+    assert!(lost.field("reason").contains("connection"), "{lost:?}");
+    assert_eq!((open(&name), counted(&name, "lost")), (0.0, 1.0));
+
+    server.restart();
+    cycle(locks).await;
+    let again = connected(&name, 2).await;
+    assert!(again.time("away_ms") > ms(0), "{again:?}");
+    assert_eq!((open(&name), counted(&name, "connected")), (1.0, 2.0));
+}
+
+#[tokio::test]
+async fn server_that_restarts_under_an_idle_client_is_seen() {
+    crate::record();
+    record();
+    let mut server = RedisServer::start();
+    let locks = client(server.url());
+    restarts_under_an_idle_client(&locks, &mut server).await;
+
+    let name = address(&server);
+    drop(locks);
+    eventually("end of the client", LONG, async || open(&name) == 0.0).await;
+    assert_eq!(
+        counted(&name, "lost"),
+        1.0,
+        "a client that ends loses nothing"
+    );
+}
+
+#[tokio::test]
+async fn attempts_that_fail_are_counted_until_one_succeeds() {
+    crate::record();
+    record();
+    let mut server = RedisServer::start();
+    let (locks, name) = (client(server.url()), address(&server));
+    cycle(&locks).await;
+    server.kill9();
+    lost(&name).await;
+    let error = locks.lock(KEY).wait(ms(200)).acquire().await.unwrap_err();
+    let words = format!("cannot connect to {name}: ");
+    assert!(error.to_string().contains(&words), "{error}");
+    let failed = told("connection_failed", &name);
+    assert!(failed.len() > 1, "it was tried again: {failed:?}");
+    assert!(failed[0].field("fault").starts_with(&words), "{failed:?}");
+    let failures: Vec<i64> = failed.iter().map(|line| line.number("failures")).collect();
+    assert!(
+        failures.iter().zip(1..).all(|(told, count)| *told == count),
+        "{failures:?}"
+    );
+
+    server.restart();
+    cycle(&locks).await;
+    let again = connected(&name, 2).await;
+    let failed = told("connection_failed", &name).len();
+    assert_eq!(again.number("attempts"), i64::try_from(failed).unwrap() + 1);
+    assert_eq!(counted(&name, "failed"), failed as f64);
+}
+
+#[tokio::test]
+async fn connection_that_the_server_closes_is_seen() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    cycle(&locks).await;
+    let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
+    let killed: i64 = ask(&mut server.connection(), &kill);
+    assert_eq!(killed, 1, "it is subscribed to its channel");
+    lost(&address(&server)).await;
+}
+
+#[tokio::test]
+async fn server_of_a_url_with_a_password_is_named_without_it() {
+    crate::record();
+    let server = RedisServer::start();
+    server.config_set("requirepass", "s3cret");
+    let proxy = Proxy::start(server.port());
+    let locks = client(proxy.url().replace("://", "://:s3cret@"));
+    cycle(&locks).await;
+    let name = host_of(&proxy.url());
+    connected(&name, 1).await;
+    proxy.kill_connections();
+    lost(&name).await;
+}
+
+#[tokio::test]
+async fn primary_after_a_failover_is_named() {
+    crate::record();
+    record();
+    let sentinels = RedisSentinels::start();
+    let locks = client(sentinels.url());
+    cycle(&locks).await;
+    let before = address(&sentinels.servers[sentinels.named_by(0)]);
+    connected(&before, 1).await;
+    let after = sentinels.fail_over(0);
+    let reason = lost(&before).await.field("reason").to_owned();
+    assert!(!reason.is_empty());
+    cycle(&locks).await;
+    let after = address(&sentinels.servers[after]);
+    assert!(connected(&after, 1).await.has("away_ms"));
+    assert_eq!((open(&before), open(&after)), (0.0, 1.0));
+}
+
+#[tokio::test]
+async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
+    crate::record();
+    record();
+    let mut cluster = RedisCluster::start();
+    let locks = client(cluster.url());
+    let owner = cluster.owner(LOCK);
+    cycle(&locks).await;
+    let name = address(&cluster.nodes[owner]);
+    connected(&name, 1).await;
+    cluster.nodes[owner].kill9();
+    lost(&name).await;
+    assert_eq!(open(&name), 0.0);
+}
+
+#[tokio::test]
+async fn node_of_a_quorum_that_restarts_under_an_idle_client_is_seen() {
+    crate::record();
+    record();
+    let mut quorum = RedisQuorum::start();
+    let locks = client(quorum.url());
+    restarts_under_an_idle_client(&locks, &mut quorum.nodes[1]).await;
+}
