@@ -217,6 +217,31 @@ impl Acquire {
         self
     }
 
+    /// The name of the lock in spans, events and metrics, where it takes the place of the key's template, and in the holder's
+    /// label. Default: `-` and none. The key itself belongs nowhere in it: metrics have a series for each name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let guard = client.lock("order:42").name("ship-order").acquire().await?;
+    /// # guard.release().await }
+    /// ```
+    pub fn name(mut self, name: &'static str) -> Acquire {
+        self.template = name;
+        self
+    }
+
+    /// The function that has the attribute, or else the name of the lock, for the holder's label.
+    fn function_or_name(&self) -> &'static str {
+        match self.function {
+            "" if self.template != BY_HAND => self.template,
+            function => function,
+        }
+    }
+
     /// Names the calling function and the template of its key, for holder labels and for logs.
     pub(crate) fn described(mut self, function: &'static str, template: &'static str) -> Acquire {
         self.function = function;

@@ -4,7 +4,7 @@ use crate::call_tree::OnLost;
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
 use crate::lease::LossReason;
-use crate::telemetry;
+use crate::telemetry::{self, CallLabels};
 
 /// How a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,8 @@ pub(crate) async fn release_after(
     end: BodyEnd,
 ) -> Result<(), LockError> {
     warn_if_shared(&guard);
-    after_release(on_lost, end, guard.release().await)
+    let labels = labels(&guard);
+    after_release(&labels, on_lost, end, guard.release().await)
 }
 
 /// As `release_after`, blocking the thread.
@@ -62,11 +63,13 @@ pub fn release_after_blocking(
     end: BodyEnd,
 ) -> Result<(), LockError> {
     warn_if_shared(&guard);
-    after_release(on_lost, end, guard.release_blocking())
+    let labels = labels(&guard);
+    after_release(&labels, on_lost, end, guard.release_blocking())
 }
 
 /// The result of the call, after a body that ended so and a release with this result.
 fn after_release(
+    labels: &CallLabels,
     on_lost: OnLost,
     end: BodyEnd,
     released: Result<(), LockError>,
@@ -78,11 +81,16 @@ fn after_release(
     };
     match released {
         Err(lost) if keeps_result => {
-            telemetry::finished_without_lock(&lost);
+            telemetry::finished_without_lock(labels, &lost);
             Ok(())
         }
         released => released,
     }
+}
+
+/// The labels of the lease, for a report after its end.
+fn labels(guard: &LockGuard) -> CallLabels {
+    guard.frame().lease().trace.labels.clone()
 }
 
 /// A body that ends while carried futures share its lease leaves the lock with them, which is seldom
@@ -102,31 +110,37 @@ mod tests {
     use super::*;
     use crate::error::LockErrorKind;
 
+    const LABELS: CallLabels = CallLabels {
+        function: "ship",
+        template: "order:<id>",
+        key: None,
+    };
+
     fn lost() -> Result<(), LockError> {
         Err(LockError::new(LockErrorKind::Lost))
     }
 
     #[test]
     fn ok_means_held_throughout() {
-        let result = after_release(OnLost::Cancel, BodyEnd::Succeeded, lost());
+        let result = after_release(&LABELS, OnLost::Cancel, BodyEnd::Succeeded, lost());
         assert!(result.unwrap_err().is_lost());
     }
 
     #[test]
     fn bodys_own_error_is_never_masked() {
-        assert!(after_release(OnLost::Cancel, BodyEnd::returned(true), lost()).is_ok());
-        assert!(after_release(OnLost::Cancel, BodyEnd::returned(false), lost()).is_err());
+        assert!(after_release(&LABELS, OnLost::Cancel, BodyEnd::returned(true), lost()).is_ok());
+        assert!(after_release(&LABELS, OnLost::Cancel, BodyEnd::returned(false), lost()).is_err());
     }
 
     #[test]
     fn finish_keeps_the_result_of_a_lost_body() {
-        assert!(after_release(OnLost::Finish, BodyEnd::Succeeded, lost()).is_ok());
+        assert!(after_release(&LABELS, OnLost::Finish, BodyEnd::Succeeded, lost()).is_ok());
     }
 
     #[test]
     fn dropped_body_has_no_result() {
         for on_lost in [OnLost::Cancel, OnLost::Finish] {
-            assert!(after_release(on_lost, BodyEnd::Dropped, lost()).is_err());
+            assert!(after_release(&LABELS, on_lost, BodyEnd::Dropped, lost()).is_err());
         }
     }
 }

@@ -260,6 +260,17 @@ impl LockClientBuilder {
         self
     }
 
+    /// Whether spans and events have the key of the lock that they are about, in the field `key`. Default: false, since a
+    /// key may contain private data; they have its template all the same. Metrics never have keys.
+    ///
+    /// Of a key, 128 bytes are shown at most, cut between characters and followed by `…`. All but plain characters are
+    /// escaped. [Several locks](LockClient::lock_all) of one call are shown as the first one and the number of others:
+    /// `order:1 +2`.
+    pub fn log_keys(mut self, log: bool) -> LockClientBuilder {
+        self.options.log_keys = log;
+        self
+    }
+
     /// Where the nodes of a cluster are reached, given the host and port that the cluster announces for one: for
     /// networks that translate addresses, and tunnels. Default: there.
     ///

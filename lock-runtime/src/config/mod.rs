@@ -78,6 +78,8 @@ pub(crate) struct Options {
     pub(crate) address_map: AddressMap,
     /// How long the last token of a lock is remembered.
     pub(crate) fence_memory: Duration,
+    /// Whether logs have keys.
+    pub(crate) log_keys: bool,
 }
 
 impl Default for Options {
@@ -102,6 +104,7 @@ impl Default for Options {
             replica_timeout: None,
             address_map: AddressMap::default(),
             fence_memory: DEFAULT_FENCE_MEMORY,
+            log_keys: false,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::lease::loss_reason::LossReason;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::request::Request;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
-use crate::telemetry::{self, LeaseTrace};
+use crate::telemetry::{self, CallLabels, LeaseTrace};
 
 /// A lease that the server or the store confirmed at least once; its guards, bodies and watchdog share it.
 ///
@@ -55,7 +55,7 @@ impl Lease {
         owner_id: OwnerId,
         token: FencingToken,
         terms: LeaseTerms,
-        (function, template): (&'static str, &'static str),
+        labels: CallLabels,
         clock: Clock,
         schedule: &RenewalSchedule,
     ) -> Lease {
@@ -76,7 +76,7 @@ impl Lease {
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(function, template, token.get()),
+            trace: LeaseTrace::new(labels, token.get()),
         }
     }
 
@@ -88,7 +88,7 @@ impl Lease {
             self.owner_id,
             self.token.next(),
             request.terms,
-            (request.function, request.template),
+            request.labels.clone(),
             self.clock,
             schedule,
         )
@@ -111,7 +111,7 @@ impl Lease {
             is_delivered: AtomicBool::new(self.is_delivered()),
             is_doubted: AtomicBool::new(self.is_doubted()),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(self.trace.function, self.trace.template, token.get()),
+            trace: LeaseTrace::new(self.trace.labels.clone(), token.get()),
         }
     }
 

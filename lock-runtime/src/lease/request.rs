@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::key::{Lock, LockSet};
 use crate::lease::mode::Mode;
 use crate::lease::schedule::LeaseTerms;
+use crate::telemetry::CallLabels;
 
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
@@ -17,8 +18,7 @@ pub(crate) struct Request {
     pub(crate) wait: Duration,
     /// The holder in words, as other clients read it.
     pub(crate) label: Arc<str>,
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
+    pub(crate) labels: CallLabels,
 }
 
 impl Request {

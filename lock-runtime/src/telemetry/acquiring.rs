@@ -6,6 +6,7 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::Empty;
 
+use super::call_labels::CallLabels;
 use super::emit::{millis, number, report_and_end, safely, span};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
@@ -17,8 +18,7 @@ use crate::error::{LockError, LockErrorKind};
 /// without another.
 #[derive(Debug)]
 pub(crate) struct Acquiring {
-    function: &'static str,
-    template: &'static str,
+    labels: CallLabels,
     clock: Clock,
     started: Moment,
     span: Span,
@@ -27,28 +27,27 @@ pub(crate) struct Acquiring {
 
 impl Acquiring {
     pub(crate) fn begin(
-        function: &'static str,
-        template: &'static str,
+        labels: CallLabels,
         mode: impl FnOnce() -> &'static str,
         clock: Clock,
     ) -> Acquiring {
-        safely(|| metrics::waiters(template, 1.0));
+        safely(|| metrics::waiters(labels.template, 1.0));
         Acquiring {
-            function,
-            template,
             clock,
             started: clock.now(),
             span: span(|| {
                 tracing::info_span!(
                     target: "lock_runtime",
                     "lock_acquire",
-                    template,
-                    function,
+                    template = labels.template,
+                    function = labels.function,
+                    key = labels.key(),
                     mode = mode(),
                     outcome = Empty,
                     waited_ms = Empty,
                 )
             }),
+            labels,
             is_reported: false,
         }
     }
@@ -65,11 +64,13 @@ impl Acquiring {
 
     /// The lock was acquired.
     pub(crate) fn granted(mut self, lease: &LeaseTrace, waited: Duration) {
-        self.report("acquired", waited, || {
+        self.report("acquired", waited, |_| {
+            let labels = &lease.labels;
             tracing::debug!(
                 target: "lock_runtime",
-                template = lease.template,
-                function = lease.function,
+                template = labels.template,
+                function = labels.function,
+                key = labels.key(),
                 token = number(lease.token),
                 waited_ms = millis(waited),
                 "lock_acquired"
@@ -79,12 +80,12 @@ impl Acquiring {
 
     /// The lock was not acquired.
     pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
-        let (template, function) = (self.template, self.function);
-        self.report(outcome(error.kind()), waited, || {
+        self.report(outcome(error.kind()), waited, |labels| {
             tracing::debug!(
                 target: "lock_runtime",
-                template,
-                function,
+                template = labels.template,
+                function = labels.function,
+                key = labels.key(),
                 kind = ?error.kind(),
                 holder = error.holder(),
                 waited_ms = millis(waited),
@@ -94,15 +95,16 @@ impl Acquiring {
     }
 
     /// Reports the outcome, and `more` inside the span, which then ends.
-    fn report(&mut self, outcome: &'static str, waited: Duration, more: impl FnOnce()) {
+    fn report(&mut self, outcome: &'static str, waited: Duration, more: impl FnOnce(&CallLabels)) {
         self.is_reported = true;
-        safely(|| metrics::waiters(self.template, -1.0));
-        safely(|| metrics::acquisition(self.template, outcome, waited));
+        let labels = &self.labels;
+        safely(|| metrics::waiters(labels.template, -1.0));
+        safely(|| metrics::acquisition(labels.template, outcome, waited));
         let span = mem::replace(&mut self.span, Span::none());
         report_and_end(span, |span| {
             span.record("outcome", outcome);
             span.record("waited_ms", millis(waited));
-            span.in_scope(|| safely(more));
+            span.in_scope(|| safely(|| more(labels)));
         });
     }
 }
@@ -110,7 +112,7 @@ impl Acquiring {
 impl Drop for Acquiring {
     fn drop(&mut self) {
         if !self.is_reported && (metrics::ENABLED || !self.span.is_disabled()) {
-            self.report("dropped", self.waited(self.now()), || {});
+            self.report("dropped", self.waited(self.now()), |_| {});
         }
     }
 }

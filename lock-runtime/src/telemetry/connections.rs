@@ -26,7 +26,7 @@ pub(crate) fn connected(
         safely(|| {
             tracing::info!(
                 target: "lock_runtime",
-                %server,
+                server = &**server,
                 version,
                 attempts = i64::from(attempts),
                 away_ms = away.map(millis),
@@ -41,9 +41,9 @@ pub(crate) fn connected(
 pub(crate) fn connection_lost(server: &Arc<str>, reason: &str, failures: u32) {
     safely(|| metrics::connection(server, "lost"));
     if failures.is_power_of_two() {
-        let failures = i64::from(failures);
+        let (server, failures) = (&**server, i64::from(failures));
         safely(|| {
-            tracing::warn!(target: "lock_runtime", %server, reason, failures, "connection_lost");
+            tracing::warn!(target: "lock_runtime", server, reason, failures, "connection_lost");
         });
     }
 }
@@ -51,9 +51,9 @@ pub(crate) fn connection_lost(server: &Arc<str>, reason: &str, failures: u32) {
 /// An attempt to connect failed, the last of `failures`. The callers that wait for it get the same text.
 pub(crate) fn connection_failed(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
     safely(|| metrics::connection(server, "failed"));
-    let failures = i64::from(failures);
+    let (server, failures) = (&**server, i64::from(failures));
     safely(|| {
-        tracing::debug!(target: "lock_runtime", %server, %fault, failures, "connection_failed");
+        tracing::debug!(target: "lock_runtime", server, %fault, failures, "connection_failed");
     });
 }
 
@@ -64,9 +64,9 @@ pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures
         return connection_failed(server, fault, failures);
     }
     safely(|| metrics::connection(server, "failed"));
-    let failures = i64::from(failures);
+    let (server, failures) = (&**server, i64::from(failures));
     safely(|| {
-        tracing::warn!(target: "lock_runtime", %server, %fault, failures, "connection_failed");
+        tracing::warn!(target: "lock_runtime", server, %fault, failures, "connection_failed");
     });
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::call_labels::CallLabels;
 use super::emit::{millis, number, safely};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
@@ -10,11 +11,12 @@ use crate::error::LockError;
 
 /// A lock was released, and the server has not confirmed that; the background repeats the release.
 pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
-    safely(|| metrics::unconfirmed_release(lease.template));
+    safely(|| metrics::unconfirmed_release(lease.labels.template));
     lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = lease.template,
+            template = lease.labels.template,
+            key = lease.labels.key(),
             token = number(lease.token),
             "release_unconfirmed"
         );
@@ -23,13 +25,13 @@ pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
 
 /// A lease was renewed.
 pub(crate) fn renewed(lease: &LeaseTrace) {
-    safely(|| metrics::renewal(lease.template, "confirmed"));
+    safely(|| metrics::renewal(lease.labels.template, "confirmed"));
 }
 
 /// A renewal failed, and is repeated until the deadline. An outage is reported a few times and not at every
 /// attempt: at the first, the second, the fourth failure and so on.
 pub(crate) fn renewal_failed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
-    safely(|| metrics::renewal(lease.template, "failed"));
+    safely(|| metrics::renewal(lease.labels.template, "failed"));
     not_renewed(lease, fault, failures);
 }
 
@@ -46,7 +48,8 @@ fn not_renewed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
     lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = lease.template,
+            template = lease.labels.template,
+            key = lease.labels.key(),
             %fault,
             failures = i64::from(failures),
             "renewal_failed"
@@ -58,12 +61,13 @@ fn not_renewed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
 ///
 /// `reason` is the label of metrics, `description` the text of the event.
 pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) {
-    safely(|| metrics::loss(lease.template, reason));
+    safely(|| metrics::loss(lease.labels.template, reason));
     lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = lease.template,
-            function = lease.function,
+            template = lease.labels.template,
+            function = lease.labels.function,
+            key = lease.labels.key(),
             token = number(lease.token),
             reason = description,
             "lock_lost"
@@ -72,9 +76,16 @@ pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) 
 }
 
 /// A body finished without its lock, as `on_lost = "finish"` lets it, or with an error of its own.
-pub(crate) fn finished_without_lock(error: &LockError) {
+pub(crate) fn finished_without_lock(labels: &CallLabels, error: &LockError) {
     safely(|| {
-        tracing::warn!(target: "lock_runtime", kind = ?error.kind(), "finished_without_lock");
+        tracing::warn!(
+            target: "lock_runtime",
+            template = labels.template,
+            function = labels.function,
+            key = labels.key(),
+            kind = ?error.kind(),
+            "finished_without_lock"
+        );
     });
 }
 
@@ -83,8 +94,9 @@ pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     lease.scope(|| {
         tracing::warn!(
             target: "lock_runtime",
-            template = lease.template,
-            function = lease.function,
+            template = lease.labels.template,
+            function = lease.labels.function,
+            key = lease.labels.key(),
             "hold_outlives_body"
         );
     });

@@ -16,13 +16,14 @@ pub(crate) struct LeaseSpan {
 
 impl LeaseSpan {
     pub(crate) fn begin(trace: &LeaseTrace, since: Moment) -> LeaseSpan {
-        safely(|| metrics::held(trace.template, 1.0));
+        safely(|| metrics::held(trace.labels.template, 1.0));
         let span = span(|| {
             tracing::info_span!(
                 target: "lock_runtime",
                 "lock_hold",
-                template = trace.template,
-                function = trace.function,
+                template = trace.labels.template,
+                function = trace.labels.function,
+                key = trace.labels.key(),
                 token = number(trace.token),
                 outcome = Empty,
                 held_ms = Empty,
@@ -37,8 +38,8 @@ impl LeaseSpan {
     /// The lease ended at `ended` with this outcome.
     pub(crate) fn end(self, trace: &LeaseTrace, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
-        safely(|| metrics::held(trace.template, -1.0));
-        safely(|| metrics::lease(trace.template, outcome, held));
+        safely(|| metrics::held(trace.labels.template, -1.0));
+        safely(|| metrics::lease(trace.labels.template, outcome, held));
         let span: Option<Box<Span>> = trace.span.lock().take();
         if let Some(span) = span {
             report_and_end(*span, |span| {

@@ -2,6 +2,7 @@
 
 use tracing::Span;
 
+use super::call_labels::CallLabels;
 use super::emit::{report_and_end, safely, span};
 use crate::background::sync::Mutex;
 
@@ -12,19 +13,16 @@ use crate::background::sync::Mutex;
 /// on while its release is unanswered, and would keep the span open.
 #[derive(Debug)]
 pub(crate) struct LeaseTrace {
-    pub(crate) function: &'static str,
-    pub(crate) template: &'static str,
+    pub(crate) labels: CallLabels,
     pub(crate) token: u64,
     /// Boxed, since most programs have no subscriber for it.
     pub(super) span: Mutex<Option<Box<Span>>>,
 }
 
 impl LeaseTrace {
-    /// The trace of a lease; `function` is empty if the lock was taken without the attribute.
-    pub(crate) fn new(function: &'static str, template: &'static str, token: u64) -> LeaseTrace {
+    pub(crate) fn new(labels: CallLabels, token: u64) -> LeaseTrace {
         LeaseTrace {
-            function,
-            template,
+            labels,
             token,
             span: Mutex::default(),
         }

@@ -1,10 +1,11 @@
 //! All reports to `tracing` and to `metrics`, in one place.
 //!
-//! Reports contain the key's *template*, never the key: logs and metrics stay few, and a key may contain
-//! private data. Owner ids and passwords are never reported. The names of spans, events and metrics are
+//! Reports contain the key's *template*, and the key only in logs of a client that asks for it: metrics stay few, and a
+//! key may contain private data. Owner ids and passwords are never reported. The names of spans, events and metrics are
 //! public: `docs/observability.md` has them all.
 
 mod acquiring;
+mod call_labels;
 mod connections;
 mod emit;
 mod events;
@@ -13,6 +14,7 @@ mod lease_trace;
 mod metrics;
 
 pub(crate) use acquiring::Acquiring;
+pub(crate) use call_labels::CallLabels;
 #[cfg(feature = "tls")]
 pub(crate) use connections::certificates_not_renewed;
 pub(crate) use connections::{

@@ -121,7 +121,7 @@ impl Memory {
             grant.owner,
             grant.token,
             request.terms,
-            (request.function, request.template),
+            request.labels.clone(),
             clock,
             &RenewalSchedule::granted(grant.at, &request.terms),
         ));

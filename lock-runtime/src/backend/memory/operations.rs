@@ -100,7 +100,7 @@ impl Memory {
             }
             held.push(HeldHere {
                 keys: lease.keys.iter().cloned().collect(),
-                function: lease.trace.function,
+                function: lease.trace.labels.function,
                 token: lease.token,
                 age: lease.now().since(since),
                 remaining: lease.remaining(),

@@ -79,7 +79,7 @@ impl Memory {
             owners[0].id,
             token,
             request.terms,
-            (request.function, request.template),
+            request.labels.clone(),
             clock,
             &schedule,
         ));

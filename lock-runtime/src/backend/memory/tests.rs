@@ -15,6 +15,7 @@ use crate::error::LockErrorKind;
 use crate::key::{LockKey, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::schedule::LeaseTerms;
+use crate::telemetry::CallLabels;
 
 const KEY: &str = "order:42";
 const LONG: Duration = Duration::from_secs(60);
@@ -143,8 +144,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
         },
         wait: Duration::ZERO,
         label: "a caller".into(),
-        function: "",
-        template: "",
+        labels: CallLabels::new("", ""),
     };
     let grant = memory
         .attempt(&request, Clock::Real.now())

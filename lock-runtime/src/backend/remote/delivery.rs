@@ -40,7 +40,7 @@ pub(crate) fn register<W: Wire>(
         acquired.owner.id(),
         acquired.grant.answer.token,
         request.terms,
-        (request.function, request.template),
+        request.labels.clone(),
         context.clock,
         &schedule,
     ));

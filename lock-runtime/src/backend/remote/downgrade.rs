@@ -54,8 +54,7 @@ pub(crate) async fn downgrade<W: Wire>(
                 },
                 wait: Duration::ZERO,
                 label: Arc::default(),
-                function: lease.trace.function,
-                template: lease.trace.template,
+                labels: lease.trace.labels.clone(),
             };
             let granted = GrantedOwner {
                 owner,

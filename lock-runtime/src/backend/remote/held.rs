@@ -26,7 +26,7 @@ impl<W: Wire> Context<W> {
                 queues.push((entry.owner.names.first().lock.clone(), entry.owner.mode));
                 held.push(HeldHere {
                     keys: lease.keys.iter().cloned().collect(),
-                    function: lease.trace.function,
+                    function: lease.trace.labels.function,
                     token: lease.token,
                     age: now.since(entry.granted_at),
                     remaining: lease.remaining(),

@@ -17,6 +17,7 @@ use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
+use crate::telemetry::CallLabels;
 
 /// A wire to a server that never answers.
 struct SilentWire;
@@ -96,8 +97,7 @@ fn request(wait: Duration) -> Request {
         },
         wait,
         label: "".into(),
-        function: "",
-        template: "key",
+        labels: CallLabels::new("", "key"),
     }
 }
 
@@ -119,7 +119,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
         owner.id(),
         token,
         request.terms,
-        ("", "key"),
+        CallLabels::new("", "key"),
         Clock::Boot,
         &schedule,
     ));

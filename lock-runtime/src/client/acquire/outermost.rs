@@ -13,7 +13,7 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, LockSet};
 use crate::lease::schedule::LeaseTerms;
 use crate::lease::{Mode, Request};
-use crate::telemetry::Acquiring;
+use crate::telemetry::{Acquiring, CallLabels};
 
 impl Acquire {
     /// Acquires locks that the call tree does not hold.
@@ -21,8 +21,9 @@ impl Acquire {
         &self,
         locks: Result<LockSet, LockError>,
     ) -> Result<OwnedLease, LockError> {
-        let acquiring = self.acquiring(self.core.backend.clock());
-        let lease = match self.request(locks) {
+        let labels = self.labels();
+        let acquiring = self.acquiring(labels.clone(), self.core.backend.clock());
+        let lease = match self.request(locks, labels) {
             Ok(request) => {
                 OwnedLease::acquire(&self.core.backend, &self.core.admission, request).await
             }
@@ -37,8 +38,9 @@ impl Acquire {
         locks: Result<LockSet, LockError>,
     ) -> Result<OwnedLease, LockError> {
         let core = &*self.core;
-        let acquiring = self.acquiring(core.backend.blocking_clock());
-        let lease = self.request(locks).and_then(|request| {
+        let labels = self.labels();
+        let acquiring = self.acquiring(labels.clone(), core.backend.blocking_clock());
+        let lease = self.request(locks, labels).and_then(|request| {
             OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
         });
         let lease = self.deliver(lease, acquiring)?;
@@ -50,10 +52,26 @@ impl Acquire {
         }
     }
 
-    fn acquiring(&self, clock: Clock) -> Acquiring {
+    fn acquiring(&self, labels: CallLabels, clock: Clock) -> Acquiring {
         // Options that contradict each other fail after this.
         let mode = || self.mode.mode().map_or("", Mode::name);
-        Acquiring::begin(self.function, self.template, mode, clock)
+        Acquiring::begin(labels, mode, clock)
+    }
+
+    /// The names of the call in reports.
+    fn labels(&self) -> CallLabels {
+        CallLabels {
+            key: self.core.options.log_keys.then(|| self.logged_key().into()),
+            ..CallLabels::new(self.function, self.template)
+        }
+    }
+
+    /// The key as logs show it; of several, the first one and how many others there are.
+    fn logged_key(&self) -> String {
+        match self.others.as_deref().map_or(0, <[LockKey]>::len) {
+            0 => self.key.to_string(),
+            others => format!("{} +{others}", self.key),
+        }
     }
 
     /// The last check before the caller has the lock: the caller may have been away for longer than the
@@ -103,7 +121,11 @@ impl Acquire {
     }
 
     /// The request with all defaults filled in, checked.
-    fn request(&self, locks: Result<LockSet, LockError>) -> Result<Request, LockError> {
+    fn request(
+        &self,
+        locks: Result<LockSet, LockError>,
+        labels: CallLabels,
+    ) -> Result<Request, LockError> {
         let terms = self.terms()?;
         let mode = self.mode()?;
         Ok(Request {
@@ -111,9 +133,8 @@ impl Acquire {
             mode,
             terms,
             wait: self.bounded_wait(),
-            label: self.core.labels.of(self.function),
-            function: self.function,
-            template: self.template,
+            label: self.core.labels.of(self.function_or_name()),
+            labels,
         })
     }
 

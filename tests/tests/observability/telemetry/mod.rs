@@ -5,6 +5,7 @@
 
 mod connections;
 mod events;
+mod keys;
 mod meter;
 mod metrics;
 mod modes;

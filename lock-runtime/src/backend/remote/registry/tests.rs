@@ -11,6 +11,7 @@ use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::ClientId;
 use crate::lease::schedule::{LeaseTerms, MIN_TTL, RenewalSchedule, margin};
+use crate::telemetry::CallLabels;
 
 const TTL: Duration = Duration::from_secs(3600);
 
@@ -46,7 +47,7 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         owner_id(number),
         token,
         terms,
-        ("", "key-<n>"),
+        CallLabels::new("", "key-<n>"),
         Clock::Boot,
         &schedule,
     );
@@ -79,8 +80,7 @@ fn request(terms: LeaseTerms) -> Request {
         terms,
         wait: TTL,
         label: "".into(),
-        function: "next",
-        template: "key-<n>",
+        labels: CallLabels::new("next", "key-<n>"),
     }
 }
 
@@ -490,7 +490,7 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
         assert_eq!(next.owner_id, first.owner_id);
         assert_eq!(next.token.get(), first.token.get() + u64::from(handoff));
         assert_eq!(next.deadline(), first.deadline());
-        assert_eq!(next.trace.function, "next");
+        assert_eq!(next.trace.labels.function, "next");
         assert!(registry.remove(&lease).is_none(), "its lease was passed on");
         lease = next;
     }
@@ -567,7 +567,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
         lease.owner_id,
         lease.token,
         terms,
-        ("", "key-<n>"),
+        CallLabels::new("", "key-<n>"),
         Clock::Boot,
         &entry.schedule,
     );

@@ -1,0 +1,29 @@
+//! The names of a call in reports.
+
+use std::sync::Arc;
+
+/// The names of a call in reports, which are also those of its lease.
+#[derive(Clone, Debug)]
+pub(crate) struct CallLabels {
+    /// Empty if the lock is taken without the attribute.
+    pub(crate) function: &'static str,
+    pub(crate) template: &'static str,
+    /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
+    pub(crate) key: Option<Arc<str>>,
+}
+
+impl CallLabels {
+    /// The labels of a call whose key is not logged.
+    pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {
+        CallLabels {
+            function,
+            template,
+            key: None,
+        }
+    }
+
+    /// The key, for a field that is absent without one.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+}
