@@ -7,7 +7,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::call_labels::CallLabels;
-use super::emit::{millis, number, report_and_end, safely, span};
+use super::emit::{mark_as_error, millis, number, report_and_end, safely, span};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::clock::Clock;
@@ -45,6 +45,7 @@ impl Acquiring {
                     mode = mode(),
                     outcome = Empty,
                     waited_ms = Empty,
+                    otel.status_code = Empty,
                 )
             }),
             labels,
@@ -104,6 +105,9 @@ impl Acquiring {
         report_and_end(span, |span| {
             span.record("outcome", outcome);
             span.record("waited_ms", millis(waited));
+            if !NO_ERRORS.contains(&outcome) {
+                mark_as_error(span);
+            }
             span.in_scope(|| safely(|| more(labels)));
         });
     }
@@ -116,6 +120,10 @@ impl Drop for Acquiring {
         }
     }
 }
+
+/// The outcomes that are no error in a trace: contention is what a lock is for, and a shutdown or a caller that went away is
+/// on purpose.
+const NO_ERRORS: [&str; 4] = ["acquired", "busy", "dropped", "shutdown"];
 
 /// The outcome of a call that failed. These words are public.
 fn outcome(kind: LockErrorKind) -> &'static str {

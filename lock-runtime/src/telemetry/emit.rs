@@ -29,6 +29,11 @@ pub(super) fn span(make: impl FnOnce() -> Span) -> Span {
     catch_panics(make).unwrap_or_else(Span::none)
 }
 
+/// Gives a span that has the field the status of an error, as OpenTelemetry's layer for tracing reads it.
+pub(super) fn mark_as_error(span: &Span) {
+    span.record("otel.status_code", "ERROR");
+}
+
 /// Reports something of a span, and then ends it.
 ///
 /// The two are shielded separately. A subscriber that panics at the report may panic again when the span

@@ -3,7 +3,7 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::emit::{millis, number, report_and_end, safely, span};
+use super::emit::{mark_as_error, millis, number, report_and_end, safely, span};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::moment::Moment;
@@ -27,6 +27,7 @@ impl LeaseSpan {
                 token = number(trace.token),
                 outcome = Empty,
                 held_ms = Empty,
+                otel.status_code = Empty,
             )
         });
         if !span.is_disabled() {
@@ -45,6 +46,9 @@ impl LeaseSpan {
             report_and_end(*span, |span| {
                 span.record("outcome", outcome);
                 span.record("held_ms", millis(held));
+                if outcome == "lost" {
+                    mark_as_error(span);
+                }
             });
         }
     }

@@ -4,6 +4,7 @@
 //! reports much of it. Each test looks for its own template or key.
 
 mod errors;
+mod exported;
 mod journal;
 mod log;
 mod telemetry;
@@ -15,7 +16,8 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::{self, format::FmtSpan};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Records spans and events from now on, on every thread: as values in the `journal`, as text in the `log`.
+/// Records spans and events from now on, on every thread: as values in the `journal`, as text in the
+/// `log`, and as `exported`.
 fn record() {
     static RECORDING: OnceLock<()> = OnceLock::new();
     RECORDING.get_or_init(|| {
@@ -27,6 +29,7 @@ fn record() {
         let subscriber = tracing_subscriber::registry()
             .with(LevelFilter::from_level(Level::TRACE))
             .with(journal::Journal)
+            .with(tracing_opentelemetry::layer().with_tracer(exported::tracer()))
             .with(text);
         tracing::subscriber::set_global_default(subscriber).expect("it is the only one");
     });

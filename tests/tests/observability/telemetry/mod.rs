@@ -9,6 +9,7 @@ mod keys;
 mod meter;
 mod metrics;
 mod modes;
+mod opentelemetry;
 mod spans;
 
 use harness::{LONG, ask, client, eventually, ms};

@@ -1,0 +1,121 @@
+//! Spans as OpenTelemetry receives them, through its layer for `tracing`.
+//!
+//! That layer makes text of unsigned numbers, and the status of a span of a field by a certain name.
+
+use harness::RedisServer;
+use lock_runtime::distributed_lock;
+use opentelemetry::trace::Status;
+use opentelemetry::{Array, Value};
+use opentelemetry_sdk::trace::SpanData;
+
+use super::{LockClient, LockError, ask, client, ms};
+use crate::exported;
+
+/// The spans named `name` of a template, in the order of their ends.
+fn spans(name: &str, template: &str) -> Vec<SpanData> {
+    let mut spans = exported::spans();
+    spans.retain(|span| {
+        span.name == name && attribute(span, "template") == Some(&Value::from(template.to_owned()))
+    });
+    spans
+}
+
+fn attribute<'a>(span: &'a SpanData, name: &str) -> Option<&'a Value> {
+    let mut attributes = span.attributes.iter();
+    let named = attributes.find(|attribute| attribute.key.as_str() == name);
+    named.map(|attribute| &attribute.value)
+}
+
+#[track_caller]
+fn number(span: &SpanData, name: &str) -> i64 {
+    match attribute(span, name) {
+        Some(Value::I64(number)) => *number,
+        other => panic!("`{name}` is {other:?}"),
+    }
+}
+
+#[distributed_lock(key = "exported:<id>", wait = "0s", client = locks)]
+async fn exported_call(
+    locks: &LockClient,
+    id: u8,
+    body: impl AsyncFnOnce(),
+) -> Result<(), LockError> {
+    body().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    exported_call(&locks, 1, async || tokio::time::sleep(ms(20)).await)
+        .await
+        .unwrap();
+    let delete = async || {
+        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:exported:1"]);
+        assert_eq!(deleted, 1);
+    };
+    let lost = exported_call(&locks, 1, delete).await;
+    assert!(lost.unwrap_err().is_lost());
+
+    let holds = spans("lock_hold", "exported:<id>");
+    let [released, lost] = &holds[..] else {
+        panic!("not two holds: {holds:?}");
+    };
+    assert_eq!(released.status, Status::Unset);
+    assert!(matches!(lost.status, Status::Error { .. }), "{lost:?}");
+    assert!(number(released, "held_ms") >= 20);
+    assert!(number(lost, "token") > number(released, "token"));
+    for acquire in spans("lock_acquire", "exported:<id>") {
+        assert!(number(&acquire, "waited_ms") >= 0);
+        assert_eq!(acquire.status, Status::Unset);
+    }
+    for span in exported::spans() {
+        let texts = span.attributes.iter().filter_map(text);
+        let mut numbers = texts.filter(|(_, text)| text.parse::<f64>().is_ok());
+        assert_eq!(numbers.next(), None, "a number that is a text: {span:?}");
+    }
+}
+
+/// An attribute that is a text, or has any; templates and keys may be numbers.
+fn text(attribute: &opentelemetry::KeyValue) -> Option<(&str, &str)> {
+    match (attribute.key.as_str(), &attribute.value) {
+        ("template" | "key", _) => None,
+        (name, Value::String(text)) => Some((name, text.as_str())),
+        (name, Value::Array(Array::String(texts))) => Some((name, texts.first()?.as_str())),
+        _ => None,
+    }
+}
+
+#[distributed_lock(key = "failing:<id>", wait = "0s", client = locks)]
+async fn failing(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn acquisition_that_fails_is_an_error_and_a_busy_one_is_not() {
+    crate::record();
+    let mut server = RedisServer::start();
+    let locks = client(server.url());
+    let other = client(server.url());
+    let holder = other.lock("failing:1").acquire().await.unwrap();
+    assert!(failing(&locks, 1).await.unwrap_err().is_busy());
+    holder.release().await.unwrap();
+    server.kill9();
+    assert!(failing(&locks, 1).await.unwrap_err().is_unavailable());
+    locks.shutdown().await;
+    failing(&locks, 1).await.unwrap_err();
+
+    let calls = spans("lock_acquire", "failing:<id>");
+    let outcomes = calls.iter().map(|call| {
+        let outcome = attribute(call, "outcome").map(ToString::to_string);
+        (
+            outcome.unwrap_or_default(),
+            matches!(call.status, Status::Error { .. }),
+        )
+    });
+    let expected = [("busy", false), ("unavailable", true), ("shutdown", false)];
+    let expected = expected.map(|(outcome, is_error)| (outcome.to_owned(), is_error));
+    assert_eq!(outcomes.collect::<Vec<_>>(), expected);
+}
