@@ -107,7 +107,7 @@ impl LockGuard {
     /// outermost guard. Several locks that were acquired together have one token. If the call tree held some of them
     /// before, it is that of the others.
     pub fn fencing_token(&self) -> FencingToken {
-        self.frame.lease().token
+        self.frame.lease().token()
     }
 
     /// How long the lock may still be relied on without another renewal; zero once it is lost.

@@ -28,7 +28,6 @@ use crate::telemetry::{self, CallLabels, LeaseTrace};
 pub(crate) struct Lease {
     pub(crate) keys: KeySet,
     pub(crate) owner_id: OwnerId,
-    pub(crate) token: FencingToken,
     pub(crate) terms: LeaseTerms,
     clock: Clock,
     deadline: AtomicU64,
@@ -62,7 +61,6 @@ impl Lease {
         Lease {
             keys: keys.into(),
             owner_id,
-            token,
             terms,
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
@@ -86,7 +84,7 @@ impl Lease {
         Lease::new(
             request.locks.keys(),
             self.owner_id,
-            self.token.next(),
+            self.token().next(),
             request.terms,
             request.labels.clone(),
             self.clock,
@@ -99,7 +97,6 @@ impl Lease {
         Lease {
             keys: self.keys.clone(),
             owner_id: self.owner_id,
-            token,
             terms: self.terms,
             clock: self.clock,
             deadline: AtomicU64::new(self.deadline().as_nanos()),
@@ -113,6 +110,11 @@ impl Lease {
             references: AtomicU32::new(0),
             trace: LeaseTrace::new(self.trace.labels.clone(), token.get()),
         }
+    }
+
+    /// The token of the grant, or of the local turn.
+    pub(crate) fn token(&self) -> FencingToken {
+        FencingToken::new(self.trace.token)
     }
 
     /// The clock that its deadline is measured by.
@@ -271,7 +273,7 @@ impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
             .field("keys", &self.keys)
-            .field("token", &self.token)
+            .field("token", &self.token())
             .field("remaining", &self.remaining())
             .field("loss", &self.loss.get())
             .finish_non_exhaustive()

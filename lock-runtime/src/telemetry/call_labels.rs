@@ -9,7 +9,8 @@ pub(crate) struct CallLabels {
     pub(crate) function: &'static str,
     pub(crate) template: &'static str,
     /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
-    pub(crate) key: Option<Arc<str>>,
+    /// A thin pointer, since every lease has it.
+    pub(crate) key: Option<Arc<String>>,
 }
 
 impl CallLabels {
@@ -24,6 +25,6 @@ impl CallLabels {
 
     /// The key, for a field that is absent without one.
     pub(super) fn key(&self) -> Option<&str> {
-        self.key.as_deref()
+        self.key.as_ref().map(|key| key.as_str())
     }
 }

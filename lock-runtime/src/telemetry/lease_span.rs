@@ -16,7 +16,7 @@ pub(crate) struct LeaseSpan {
 
 impl LeaseSpan {
     pub(crate) fn begin(trace: &LeaseTrace, since: Moment) -> LeaseSpan {
-        safely(|| metrics::held(trace.labels.template, 1.0));
+        safely(|| metrics::held(1.0));
         let span = span(|| {
             tracing::info_span!(
                 target: "lock_runtime",
@@ -39,7 +39,7 @@ impl LeaseSpan {
     /// The lease ended at `ended` with this outcome.
     pub(crate) fn end(self, trace: &LeaseTrace, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
-        safely(|| metrics::held(trace.labels.template, -1.0));
+        safely(|| metrics::held(-1.0));
         safely(|| metrics::lease(trace.labels.template, outcome, held));
         let span: Option<Box<Span>> = trace.span.lock().take();
         if let Some(span) = span {

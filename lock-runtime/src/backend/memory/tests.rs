@@ -170,7 +170,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
     let guard = terms.acquire_blocking().unwrap();
     let memory = store(&client);
     let reader = downgrade(&client, &guard);
-    assert!(reader.token > guard.fencing_token());
+    assert!(reader.token() > guard.fencing_token());
     assert!(memory.live().iter().all(|live| Arc::ptr_eq(live, &reader)));
     assert_eq!(reader.deadline(), guard.frame().lease().deadline());
     let before = reader.deadline();
@@ -181,7 +181,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
         "it is replaced, not lost"
     );
     let other = client.lock(KEY).read().acquire_blocking().unwrap();
-    assert_eq!(other.fencing_token(), reader.token);
+    assert_eq!(other.fencing_token(), reader.token());
     assert!(memory.revoke(KEY));
     assert!(reader.is_known_lost());
     assert!(!other.is_valid(), "all that share the lock lose it");

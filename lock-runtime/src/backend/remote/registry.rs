@@ -141,7 +141,7 @@ impl LeaseRegistry {
     /// The entry of a lease, unless the grant was handed over to another one.
     fn entry(&mut self, lease: &Lease) -> Option<&mut LeaseEntry> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
-        Some(&mut **entry).filter(|entry| entry.lease.token == lease.token)
+        Some(&mut **entry).filter(|entry| entry.lease.token() == lease.token())
     }
 
     /// The lock whose local queue this holder heads.
@@ -162,7 +162,7 @@ impl LeaseRegistry {
         now: Moment,
     ) -> Option<Arc<Lease>> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
-        if entry.lease.token != lease.token {
+        if entry.lease.token() != lease.token() {
             return None;
         }
         if entry.due.is_none() || !entry.may_hand_over(&request.terms, turns, now) {

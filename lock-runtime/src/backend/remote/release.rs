@@ -218,7 +218,7 @@ async fn first_end<W: Wire>(
         }
     }
     let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
-    let token = lease.token.of_grant(*turn);
+    let token = lease.token().of_grant(*turn);
     loop {
         let ended = if *contended || rests {
             Box::pin(reaper::end_or_rest(context, owner)).await

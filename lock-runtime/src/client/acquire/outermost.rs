@@ -1,5 +1,6 @@
 //! Acquires a lock that the call tree does not hold.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Acquire;
@@ -61,7 +62,11 @@ impl Acquire {
     /// The names of the call in reports.
     fn labels(&self) -> CallLabels {
         CallLabels {
-            key: self.core.options.log_keys.then(|| self.logged_key().into()),
+            key: self
+                .core
+                .options
+                .log_keys
+                .then(|| Arc::new(self.logged_key())),
             ..CallLabels::new(self.function, self.template)
         }
     }

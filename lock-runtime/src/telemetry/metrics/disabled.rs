@@ -19,7 +19,7 @@ pub(crate) fn loss(_template: &'static str, _reason: &'static str) {}
 
 pub(crate) fn unconfirmed_release(_template: &'static str) {}
 
-pub(crate) fn held(_template: &'static str, _more: f64) {}
+pub(crate) fn held(_more: f64) {}
 
 pub(crate) fn connected(_server: &Arc<str>, _more: f64) {}
 

@@ -65,8 +65,9 @@ pub(crate) fn unconfirmed_release(template: &'static str) {
     counter!(UNCONFIRMED, "template" => template).increment(1);
 }
 
-pub(crate) fn held(template: &'static str, more: f64) {
-    gauge!(HELD, "template" => template).increment(more);
+/// Without labels, which would be allocated at each begin and end of a hold.
+pub(crate) fn held(more: f64) {
+    gauge!(HELD).increment(more);
 }
 
 pub(crate) fn connected(server: &Arc<str>, more: f64) {

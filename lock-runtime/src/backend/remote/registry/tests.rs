@@ -488,7 +488,7 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
         let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
         let next = next.expect("it may be had");
         assert_eq!(next.owner_id, first.owner_id);
-        assert_eq!(next.token.get(), first.token.get() + u64::from(handoff));
+        assert_eq!(next.token().get(), first.token().get() + u64::from(handoff));
         assert_eq!(next.deadline(), first.deadline());
         assert_eq!(next.trace.labels.function, "next");
         assert!(registry.remove(&lease).is_none(), "its lease was passed on");
@@ -515,7 +515,7 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
     assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
     assert!(next.deadline() > lease.deadline());
     // The server names the holder by the token of the grant, which says nothing about the turn.
-    assert_eq!(next.token.get(), lease.token.get() + 1);
+    assert_eq!(next.token().get(), lease.token().get() + 1);
 }
 
 #[test]
@@ -565,7 +565,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     let lease = Lease::new(
         lease.keys.clone(),
         lease.owner_id,
-        lease.token,
+        lease.token(),
         terms,
         CallLabels::new("", "key-<n>"),
         Clock::Boot,
@@ -590,8 +590,8 @@ fn retained_lease_is_the_next_callers_until_its_time_is_over() {
         assert!(registry.due(start + RETAIN, MANY).renewals.is_empty());
         let next = registry.resume(&request(terms), turns, start + at)?;
         assert_eq!(
-            (next.owner_id, next.token),
-            (lease.owner_id, lease.token.next())
+            (next.owner_id, next.token()),
+            (lease.owner_id, lease.token().next())
         );
         assert!(
             registry
