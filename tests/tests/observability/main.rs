@@ -7,6 +7,7 @@ mod errors;
 mod exported;
 mod journal;
 mod log;
+mod operations;
 mod telemetry;
 
 use std::sync::OnceLock;

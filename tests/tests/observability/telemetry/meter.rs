@@ -1,7 +1,7 @@
 //! Every metric of this process. Unlike the facade's own recorders, this one can be read without a
 //! reset, so tests do not disturb each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use metrics::{
@@ -35,6 +35,13 @@ pub(crate) fn sum(series: &str) -> f64 {
 /// Every name with its labels.
 pub(crate) fn all() -> Vec<String> {
     values().keys().cloned().collect()
+}
+
+/// Every name that was described.
+pub(crate) fn described() -> BTreeSet<String> {
+    let all = all().into_iter();
+    all.filter_map(|series| Some(series.split_once(' ')?.0.to_owned()))
+        .collect()
 }
 
 struct Meter;

@@ -1,4 +1,4 @@
-//! The telemetry for operators: spans, events and metrics, all by template and none by key.
+//! The telemetry for operators: spans, events and metrics, by template, and by key only where a client asks for that.
 //!
 //! Each test locks under a template of its own. The recorders are the process's, since the background
 //! thread reports much of it.
@@ -6,7 +6,7 @@
 mod connections;
 mod events;
 mod keys;
-mod meter;
+pub(crate) mod meter;
 mod metrics;
 mod modes;
 mod opentelemetry;
