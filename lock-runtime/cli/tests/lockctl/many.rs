@@ -19,7 +19,7 @@ fn fill(connection: &mut Connection) {
         for number in batch * 1_000..(batch + 1) * 1_000 {
             let owner = format!("{number:022}");
             let record = format!(
-                "{owner} {:016}api-7 (pid 4121) ship",
+                "{owner} {:016} api-7 (pid 4121) ship",
                 1_700_000_000_000_000 + number
             );
             let name = format!("lock:order:{number}");
