@@ -14,6 +14,7 @@ pub use crate::client::{Audit, Locks};
 #[doc(hidden)]
 pub use crate::state::{Answer, ServerAnswers};
 pub use crate::state::{
-    AuditEntry, HeldHere, Holder, HolderKind, LockState, ParseSeenError, Receipt, RecordHash,
-    Revocation, Revoked, Seen, Votes, Waiter,
+    AuditEntry, HeldHere, Holder, HolderKind, ListingPosition, LockState,
+    ParseListingPositionError, ParseSeenError, Receipt, RecordHash, Revocation, Revoked, Seen,
+    Votes, Waiter,
 };

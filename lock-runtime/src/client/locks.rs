@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::wire::inspection::{Cursor, Listing};
 use crate::client::core::Core;
 use crate::error::LockError;
-use crate::state::LockState;
+use crate::state::{ListingPosition, LockState};
 
 /// How many keys a server looks at for each page, unless it is said.
 const PAGE: u32 = 250;
@@ -56,6 +56,41 @@ impl Locks {
         self
     }
 
+    /// Goes on from where a listing of the same keys was, in this process or another one.
+    ///
+    /// What was shown before is not remembered, so less is promised than of one listing: locks may be shown twice or be missing
+    /// if a server is restarted or replaced in between, if a slot of a cluster moves, or if a node of a quorum gets its record
+    /// of a lock anew.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// use lock_runtime::inspect::ListingPosition;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let _first = client.lock("order:1").acquire().await?;
+    /// let _second = client.lock("order:2").acquire().await?;
+    ///
+    /// let mut locks = client.locks().page(1);
+    /// let page = locks.next().await?.unwrap_or_default();
+    /// assert_eq!(page[0].key.as_str(), "order:1");
+    /// let link = locks.position().expect("there is more").to_string();
+    ///
+    /// // Later, with nothing but the text:
+    /// let position: ListingPosition = link.parse().expect("it was not changed");
+    /// let mut locks = client.locks().page(1).resume(position);
+    /// let page = locks.next().await?.unwrap_or_default();
+    /// assert_eq!(page[0].key.as_str(), "order:2");
+    /// assert_eq!(locks.position(), None);
+    /// # Ok(()) }
+    /// ```
+    pub fn resume(mut self, position: ListingPosition) -> Locks {
+        self.cursor = Cursor::resumed(position);
+        self
+    }
+
     /// The next locks, at least one; `None` after the last.
     ///
     /// # Errors
@@ -82,6 +117,28 @@ impl Locks {
     /// # Ok(()) }
     /// ```
     pub async fn next(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
+        while let Some(states) = self.next_page().await? {
+            if !states.is_empty() {
+                return Ok(Some(states));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Like [`next`](Locks::next), but asks for one page, which may have no locks. Bounds what is asked of servers with many
+    /// other keys.
+    ///
+    /// # Errors
+    ///
+    /// As `next`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it loses nothing: the next call gives this page.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
+        if self.cursor.is_over {
+            return Ok(None);
+        }
         let prefix = self.core.options.prefix.clone();
         let listing = Listing {
             pattern: format!("{}{}", escaped(&prefix), self.keys),
@@ -89,13 +146,16 @@ impl Locks {
             keys: self.keys.clone(),
             count: self.page,
         };
-        while !self.cursor.is_over {
-            let states = self.core.backend.page(&listing, &mut self.cursor).await?;
-            if !states.is_empty() {
-                return Ok(Some(states));
-            }
-        }
-        Ok(None)
+        self.core
+            .backend
+            .page(&listing, &mut self.cursor)
+            .await
+            .map(Some)
+    }
+
+    /// How far the listing has come; `None` once it has shown all locks.
+    pub fn position(&self) -> Option<ListingPosition> {
+        self.cursor.at()
     }
 }
 

@@ -6,6 +6,7 @@
 mod audit_entry;
 mod held_here;
 mod holder;
+mod listing_position;
 mod lock_state;
 mod revocation;
 mod revoked;
@@ -17,6 +18,7 @@ pub use audit_entry::AuditEntry;
 pub(crate) use audit_entry::INTENDED;
 pub use held_here::HeldHere;
 pub use holder::{Holder, HolderKind};
+pub use listing_position::{ListingPosition, ParseListingPositionError};
 pub use lock_state::{LockState, Votes};
 pub use revocation::Revocation;
 pub(crate) use revocation::bounded;

@@ -32,19 +32,14 @@ impl Memory {
 
     /// The next locks of a listing.
     pub(crate) fn page(&self, listing: &Listing, cursor: &mut Cursor) -> Vec<LockState> {
-        let keys = cursor.nodes.get_or_insert_with(|| {
+        if cursor.nodes.is_none() {
             let matches = |key: &&str| pattern::matches(listing.keys.as_bytes(), key.as_bytes());
-            let mut keys: Vec<String> = self
-                .store
-                .lock()
-                .keys()
-                .filter(matches)
-                .map(str::to_owned)
-                .collect();
-            // The next one is the last.
-            keys.sort_by(|one, other| other.cmp(one));
-            keys
-        });
+            let store = self.store.lock();
+            let keys = store.keys().filter(matches).map(str::to_owned).collect();
+            drop(store);
+            cursor.begin(keys);
+        }
+        let keys = cursor.nodes.get_or_insert_default();
         let count = usize::try_from(listing.count)
             .unwrap_or(usize::MAX)
             .min(keys.len());

@@ -9,7 +9,7 @@ use crate::backend::wire::Wire;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::key::{LockKey, RecordNames};
-use crate::state::{Answer, AuditEntry, LockState, Seen};
+use crate::state::{Answer, AuditEntry, ListingPosition, LockState, Seen};
 
 /// Which locks a listing is of.
 #[derive(Clone, Debug)]
@@ -41,11 +41,56 @@ pub(crate) struct Cursor {
     /// How many passes have begun.
     pub(crate) passes: u32,
     /// Nodes of a quorum that did not answer.
-    pub(crate) away: usize,
+    pub(crate) away: Vec<usize>,
     pub(crate) is_over: bool,
+    /// An earlier part of the listing had another cursor. What that has shown is not known.
+    pub(crate) is_resumed: bool,
+    /// Where a resumed listing begins, until it has begun.
+    first: Option<String>,
 }
 
 impl Cursor {
+    /// A cursor that goes on from where another one was.
+    pub(crate) fn resumed(from: ListingPosition) -> Cursor {
+        Cursor {
+            position: Position {
+                cursor: from.cursor,
+                ..Position::default()
+            },
+            away: from.away,
+            is_resumed: true,
+            first: Some(from.node).filter(|node| !node.is_empty()),
+            ..Cursor::default()
+        }
+    }
+
+    /// How far it has come; `None` at the end.
+    pub(crate) fn at(&self) -> Option<ListingPosition> {
+        let node = match &self.nodes {
+            // Before the first page, or with one server.
+            None => self.first.clone().unwrap_or_default(),
+            Some(nodes) => nodes.last()?.clone(),
+        };
+        (!self.is_over).then(|| ListingPosition {
+            cursor: self.position.cursor.clone(),
+            away: self.away.clone(),
+            node,
+        })
+    }
+
+    /// Begins to read these nodes, or goes on from where the cursor was resumed. They are read in the order of their names,
+    /// which stays the same from one cursor to the next.
+    pub(crate) fn begin(&mut self, mut nodes: Vec<String>) {
+        nodes.sort_unstable_by(|one, other| other.cmp(one));
+        if let Some(first) = self.first.take() {
+            nodes.retain(|node| *node >= first);
+            if nodes.last() != Some(&first) {
+                self.position = Position::default();
+            }
+        }
+        self.nodes = Some(nodes);
+    }
+
     /// Whether a lock was not shown before.
     pub(crate) fn is_new(&mut self, key: &str) -> bool {
         let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(key));

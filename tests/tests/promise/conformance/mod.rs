@@ -178,6 +178,7 @@ macro_rules! suite {
                 free_lock_is_shown_as_free,
                 locks_that_are_held_are_listed,
                 listing_has_more_than_a_page,
+                listing_goes_on_from_its_position,
                 locks_of_this_process_are_known_without_the_store,
                 revoked_body_is_dropped_and_told_by_whom,
                 revoked_lock_goes_to_the_next_waiter_with_a_higher_token,

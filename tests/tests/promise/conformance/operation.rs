@@ -125,6 +125,31 @@ pub(crate) async fn locks_that_are_held_are_listed(store: impl Store) {
     }
 }
 
+/// As links of pages have it: each part knows nothing but the text of the last one.
+pub(crate) async fn listing_goes_on_from_its_position(store: impl Store) {
+    let (client, operator) = (store.client(), store.operator());
+    let mut guards = Vec::new();
+    for number in 0..40 {
+        guards.push(hold_key(&client, &format!("order:{number:02}")).await);
+    }
+    let (mut link, mut keys) = (Some(String::new()), Vec::new());
+    while let Some(text) = link {
+        let mut locks = operator.locks().page(3);
+        if !text.is_empty() {
+            locks = locks.resume(text.parse().unwrap());
+        }
+        let page = locks.next_page().await.unwrap().unwrap_or_default();
+        let new: Vec<String> = page.iter().map(|lock| lock.key.as_str().into()).collect();
+        keys.extend(new);
+        link = locks.position().map(|position| position.to_string());
+        assert_ne!(link.as_ref(), Some(&text), "it goes on");
+    }
+    keys.sort();
+    let all: Vec<String> = (0..40).map(|number| format!("order:{number:02}")).collect();
+    assert_eq!(keys, all, "each is shown once");
+    drop(guards);
+}
+
 pub(crate) async fn listing_has_more_than_a_page(store: impl Store) {
     let (client, operator) = (store.client(), store.operator());
     let mut guards = Vec::new();

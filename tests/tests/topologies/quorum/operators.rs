@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisQuorum, ask, client_without_turns, ms, soon};
+use harness::{KEY, LOCK, LONG, RedisQuorum, ask, client_without_turns, eventually, ms, soon};
 use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked};
 use lock_runtime::{LockClient, LockError, LockErrorKind};
 
@@ -18,6 +18,48 @@ async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
         states.extend(page);
     }
     Ok(states)
+}
+
+/// Each part of such a listing knows nothing of the locks that another one has shown.
+#[tokio::test]
+async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
+    for away in 0..3 {
+        let mut quorum = RedisQuorum::start();
+        let (holder, operator) = (
+            client_without_turns(quorum.url()),
+            client_without_turns(quorum.url()),
+        );
+        let mut guards = Vec::new();
+        for number in 0..20 {
+            let lock = holder.lock(format!("order:{number:02}"));
+            let guard = lock.ttl(RedisQuorum::DELAY).acquire().await.unwrap();
+            guards.push(guard);
+        }
+        for node in &quorum.nodes {
+            let mut connection = node.connection();
+            let names = ["KEYS", "lock:order:*"];
+            let has_all = async || ask::<Vec<String>>(&mut connection, &names).len() == 20;
+            eventually("locks on each node", LONG, has_all).await;
+        }
+        quorum.nodes[away].kill9();
+        operator.ping().await.unwrap();
+        let (mut keys, mut link) = (Vec::new(), None::<String>);
+        loop {
+            let mut locks = operator.locks().page(3);
+            if let Some(link) = &link {
+                locks = locks.resume(link.parse().unwrap());
+            }
+            let page = locks.next_page().await.unwrap().unwrap_or_default();
+            keys.extend(page.iter().map(|state| state.key.to_string()));
+            match locks.position() {
+                Some(position) => link = Some(position.to_string()),
+                None => break,
+            }
+        }
+        keys.sort();
+        let all: Vec<String> = (0..20).map(|number| format!("order:{number:02}")).collect();
+        assert_eq!(keys, all, "node {away} is away");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 //!
 //! A key that moves during a listing may be shown twice. It would be missed if it moved from a node that is yet to be read
 //! to one that was. So all nodes are read again if there are signs that keys move; the second pass shows what is new. A
-//! lock whose slot moves twice during one listing may be missing.
+//! lock whose slot moves twice during one listing may be missing. What a resumed listing has shown before is not known, so it
+//! has no second pass.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,17 +39,16 @@ impl Cluster {
         cursor: &mut Cursor,
     ) -> Result<Vec<LockState>, WireError> {
         let until = self.router.until();
-        let nodes = match &cursor.nodes {
-            None => {
-                let names = self.begin_pass(until).await?;
-                cursor.moves = self.router.nodes.moves();
-                cursor.passes += 1;
-                cursor.nodes.insert(names)
-            }
-            Some(_) => cursor.nodes.as_mut().expect("it was matched"),
-        };
+        if cursor.nodes.is_none() {
+            let names = self.begin_pass(until).await?;
+            cursor.moves = self.router.nodes.moves();
+            cursor.passes += 1;
+            cursor.begin(names);
+        }
+        let nodes = cursor.nodes.get_or_insert_default();
         let Some(name) = nodes.last() else {
-            let may_have_missed = cursor.passes < MAX_PASSES
+            let may_have_missed = !cursor.is_resumed
+                && cursor.passes < MAX_PASSES
                 && (cursor.has_moved || self.have_keys_moved(cursor.moves, until).await?);
             cursor.is_over = !may_have_missed;
             cursor.nodes = None;

@@ -71,8 +71,10 @@ impl Nodes {
 
     /// The node that is read now; `None` after the last. The nodes are read in their order.
     fn next_to_read(&self, cursor: &mut Cursor) -> Option<usize> {
-        let all = || (0..self.len()).rev().map(|node| node.to_string()).collect();
-        let next = cursor.nodes.get_or_insert_with(all).last();
+        if cursor.nodes.is_none() {
+            cursor.begin((0..self.len()).map(|node| format!("{node:03}")).collect());
+        }
+        let next = cursor.nodes.as_ref().and_then(|nodes| nodes.last());
         cursor.is_over = next.is_none();
         next?.parse().ok()
     }
@@ -127,23 +129,23 @@ impl QuorumWire {
         &self,
         listing: &Listing,
         cursor: &mut Cursor,
-    ) -> Result<Option<(Vec<Found>, Option<Position>)>, WireError> {
+    ) -> Result<Option<(usize, Vec<Found>, Option<Position>)>, WireError> {
         let nodes = &self.nodes;
         let Some(node) = nodes.next_to_read(cursor) else {
             return Ok(None);
         };
         let until = nodes.until();
         match scan::next(nodes.node(node), listing, &cursor.position, until).await {
-            Ok(found) => Ok(Some(found)),
+            Ok((found, after)) => Ok(Some((node, found, after))),
             Err(error) => {
                 let error = error.into_wire();
                 let tolerated = nodes.len() - nodes.majority();
-                if cursor.away == tolerated {
+                if cursor.away.len() >= tolerated {
                     let is_refused = matches!(error, WireError::Refused(_));
                     let reasons = [(node, Reason::Failed(error.to_string()))];
                     return Err(nodes.too_few(&reasons, is_refused));
                 }
-                cursor.away += 1;
+                cursor.away.push(node);
                 Nodes::is_read(cursor);
                 Ok(None)
             }
@@ -200,18 +202,25 @@ impl Inspection for QuorumWire {
         cursor: &mut Cursor,
     ) -> Result<Vec<LockState>, WireError> {
         let nodes = &self.nodes;
-        let Some((found, after)) = self.found(listing, cursor).await? else {
+        let Some((node, found, after)) = self.found(listing, cursor).await? else {
             return Ok(Vec::new());
         };
         let looks = nodes.look(&found).await?;
         let mut states = Vec::new();
         for (number, Found { key, .. }) in found.into_iter().enumerate() {
             let (mut records, mut waiters) = (Vec::new(), 0);
-            for (_, looks) in &looks {
+            let mut is_known = false;
+            for (other, looks) in &looks {
                 if let Some(Look::Here(record, counts)) = looks.get(number) {
+                    let was_read = *other < node && !cursor.away.contains(other);
+                    is_known |= was_read && !record.is_absent();
                     records.push(record);
                     waiters = waiters.max(counts.waiters);
                 }
+            }
+            // An earlier part of the listing has shown it, as one of that node.
+            if cursor.is_resumed && is_known {
+                continue;
             }
             let elected = election::elect(&records);
             let votes = votes(nodes, &records, elected.as_ref());
@@ -322,9 +331,9 @@ impl Inspection for QuorumWire {
         let lines = audit::lines(nodes.node(node), stream, since, next).await;
         let (lines, next) = match lines {
             Ok(lines) => lines,
-            Err(error) if cursor.away == nodes.len() - nodes.majority() => return Err(error),
+            Err(error) if cursor.away.len() >= nodes.len() - nodes.majority() => return Err(error),
             Err(_) => {
-                cursor.away += 1;
+                cursor.away.push(node);
                 (Vec::new(), None)
             }
         };

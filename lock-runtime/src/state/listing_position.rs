@@ -1,0 +1,127 @@
+//! How far a listing has come.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How far a listing has come, as data and as a text: another request, or another process, goes on from here.
+///
+/// Made by [`Locks::position`](crate::inspect::Locks::position), which has an example. The text has the characters of the
+/// servers' names, and of keys for a memory client: escape it where it is shown, and encode it in a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ListingPosition {
+    /// The cursor of the node that is read; empty at its beginning.
+    pub(crate) cursor: String,
+    /// The nodes of a quorum that did not answer when they were to be read.
+    pub(crate) away: Vec<usize>,
+    /// The node that is read; empty at the first. Of a memory client, the key that is next.
+    pub(crate) node: String,
+}
+
+/// The cursor, the nodes that were away and the node, between dots. The node is last since its name may have dots.
+impl fmt::Display for ListingPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.", self.cursor)?;
+        for (place, node) in self.away.iter().enumerate() {
+            let between = if place == 0 { "" } else { "-" };
+            write!(f, "{between}{node}")?;
+        }
+        write!(f, ".{}", self.node)
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes. It may come from a stranger, and leads nowhere but into a listing.
+impl FromStr for ListingPosition {
+    type Err = ParseListingPositionError;
+
+    fn from_str(text: &str) -> Result<ListingPosition, ParseListingPositionError> {
+        let mut parts = text.splitn(3, '.');
+        let (Some(cursor), Some(away), Some(node)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(ParseListingPositionError);
+        };
+        let is_cursor = cursor.is_empty() || (is_plain(cursor) && cursor.parse::<u64>().is_ok());
+        let away = match away {
+            "" => Some(Vec::new()),
+            away => away
+                .split('-')
+                .map(|node| node.parse().ok().filter(|_| is_plain(node)))
+                .collect(),
+        };
+        match (away, is_cursor) {
+            (Some(away), true) => Ok(ListingPosition {
+                cursor: cursor.to_owned(),
+                away,
+                node: node.to_owned(),
+            }),
+            _ => Err(ParseListingPositionError),
+        }
+    }
+}
+
+/// Without the sign that numbers may have.
+fn is_plain(number: &str) -> bool {
+    number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The text is not the position of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParseListingPositionError;
+
+impl fmt::Display for ParseListingPositionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the text is not the position of a listing")
+    }
+}
+
+impl std::error::Error for ParseListingPositionError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(cursor: &str, away: &[usize], node: &str) -> ListingPosition {
+        ListingPosition {
+            cursor: cursor.to_owned(),
+            away: away.to_owned(),
+            node: node.to_owned(),
+        }
+    }
+
+    #[test]
+    fn position_is_read_from_its_own_text() {
+        for position in [
+            position("", &[], ""),
+            position("18446744073709551615", &[], ""),
+            position("17", &[0, 12], "001"),
+            position("3", &[], "10.0.0.7:6379"),
+            position("", &[], "order:4.2-1 \u{1b}"),
+        ] {
+            assert_eq!(position.to_string().parse(), Ok(position));
+        }
+    }
+
+    #[test]
+    fn text_that_could_be_another_command_is_refused() {
+        for wrong in [
+            "",
+            "0",
+            "0.",
+            "x..",
+            "+1..",
+            "-1..",
+            "18446744073709551616..",
+            "0.-.",
+            "0.1-.",
+            "0.x.",
+            "0.+1.",
+            "0 COUNT 9..",
+        ] {
+            assert_eq!(
+                wrong.parse::<ListingPosition>(),
+                Err(ParseListingPositionError),
+                "{wrong}"
+            );
+        }
+    }
+}
