@@ -1,0 +1,66 @@
+//! Why a request is not answered.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use lock_runtime::{LockError, LockErrorKind};
+
+/// Why a request is not answered. Its page is written by [`finish`](crate::responses::finish), for all addresses alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    pub(crate) title: &'static str,
+    /// May have text from elsewhere.
+    pub(crate) detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(
+        status: StatusCode,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Failure {
+        Failure {
+            status,
+            title,
+            detail: detail.into(),
+        }
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::BAD_REQUEST, "This cannot be asked", detail)
+    }
+
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::FORBIDDEN, "This is not allowed", detail)
+    }
+}
+
+impl From<LockError> for Failure {
+    fn from(error: LockError) -> Failure {
+        let (status, title) = match error.kind() {
+            LockErrorKind::Unavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The lock server cannot be reached",
+            ),
+            LockErrorKind::Shutdown => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This process is shutting down",
+            ),
+            LockErrorKind::InvalidKey => (StatusCode::BAD_REQUEST, "No lock can have this key"),
+            LockErrorKind::Rejected => (StatusCode::BAD_GATEWAY, "The lock server refuses"),
+            _ => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "The locks cannot be shown",
+            ),
+        };
+        Failure::new(status, title, error.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,138 @@
+//! The router and its options.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::request::Parts;
+use axum::middleware;
+use axum::routing::{get, post};
+use lock_runtime::LockClient;
+
+use crate::operator::NameOperator;
+use crate::site::Site;
+use crate::{responses, routes};
+
+/// The longest body of a request, in bytes: a reason and a key, each of whose bytes may take three.
+const LONGEST_BODY: usize = 16 * 1024;
+
+/// A router that shows the locks of a client and changes nothing: [`LockWeb`] without options.
+///
+/// # Examples
+///
+/// ```
+/// use axum::Router;
+/// use lock_runtime::LockClient;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let client = LockClient::memory();
+/// let app: Router = Router::new().nest("/locks", lock_web::router(client));
+/// # let _ = app; }
+/// ```
+pub fn router(client: LockClient) -> Router {
+    LockWeb::new(client).into_router()
+}
+
+/// A page that shows the locks of a client.
+#[must_use = "it is a router after `into_router`"]
+pub struct LockWeb {
+    client: LockClient,
+    name_operator: Option<Box<NameOperator>>,
+}
+
+impl LockWeb {
+    /// A page that shows the locks of this client, and changes nothing.
+    ///
+    /// The client's user needs the permissions of a
+    /// [viewer](lock_runtime::docs::security#viewers-and-operators).
+    pub fn new(client: LockClient) -> LockWeb {
+        LockWeb {
+            client,
+            name_operator: None,
+        }
+    }
+
+    /// Lets operators take a lock from its holder.
+    ///
+    /// For each request, `name` returns who sends it, such as `ann@example.com`, or `None` for one who may only look. The name
+    /// is told to the former holder and is in the audit, so take it from what your authentication has proved, and not from
+    /// what the request claims. Called inside the runtime: it must not block, and if it panics, so does the request.
+    ///
+    /// An operator types the key and a reason. Nothing is done if the lock has another holder than the one that was shown, if
+    /// the audit cannot be written, or if the request comes from another site's page:
+    /// [`revoke`](LockClient::revoke) says what a revocation does. The client's user needs an operator's permissions.
+    ///
+    /// Behind a proxy, `Host` must be the host that browsers see, as long as some of them send no `Sec-Fetch-Site`: all do
+    /// that with HTTPS.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use lock_runtime::LockClient;
+    /// use lock_web::LockWeb;
+    ///
+    /// /// What a layer of the service adds to a request once the session is checked.
+    /// #[derive(Clone)]
+    /// struct User {
+    ///     email: String,
+    ///     is_operator: bool,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let client = LockClient::memory();
+    /// let locks = LockWeb::new(client)
+    ///     .operator(|request| {
+    ///         let user = request.extensions.get::<User>()?;
+    ///         user.is_operator.then(|| user.email.clone())
+    ///     })
+    ///     .into_router();
+    /// let app: Router = Router::new().nest("/locks", locks);
+    /// # let _ = app; }
+    /// ```
+    pub fn operator(
+        mut self,
+        name: impl Fn(&Parts) -> Option<String> + Send + Sync + 'static,
+    ) -> LockWeb {
+        self.name_operator = Some(Box::new(name));
+        self
+    }
+
+    /// The router, which has its state inside: nest it into a router with any state after its `with_state`.
+    pub fn into_router(self) -> Router {
+        let site = Arc::new(Site {
+            client: self.client,
+            name_operator: self.name_operator,
+        });
+        Router::new()
+            .route("/", get(routes::locks::page))
+            // The same, under a name that relative links have wherever the router is nested.
+            .route("/list", get(routes::locks::page))
+            .route("/lock", get(routes::lock::page))
+            .route("/process", get(routes::process::page))
+            .route("/audit", get(routes::audit::page))
+            .route("/revoke", post(routes::revoke::page))
+            .route("/style.css", get(responses::style))
+            .route("/api/locks", get(routes::locks::json))
+            .route("/api/lock", get(routes::lock::json))
+            .route("/api/process", get(routes::process::json))
+            .route("/api/audit", get(routes::audit::json))
+            .fallback(routes::other)
+            .method_not_allowed_fallback(routes::other_method)
+            .layer(DefaultBodyLimit::max(LONGEST_BODY))
+            .layer(middleware::from_fn_with_state(
+                site.clone(),
+                responses::finish,
+            ))
+            .with_state(site)
+    }
+}
+
+impl fmt::Debug for LockWeb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockWeb")
+            .field("may_revoke", &self.name_operator.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! The page of one lock.
+
+use axum::response::Html;
+use maud::{Markup, html};
+
+use super::{badge, count, meaning, remaining};
+use crate::base::Base;
+use crate::brief::Brief;
+use crate::link::{self, Link};
+use crate::plain::Plain;
+use crate::report::{HolderReport, LockReport, VotesReport, WaiterReport};
+
+/// Why the page is shown instead of the outcome of a revocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// Another holder has the lock.
+    Changed,
+    /// The lock is free.
+    NotHeld,
+}
+
+pub(crate) fn page(
+    base: &Base,
+    lock: &LockReport,
+    operator: Option<&str>,
+    notice: Option<Notice>,
+) -> Html<String> {
+    let json = Link::new(base, "api/lock").with("key", &lock.key);
+    let audit = Link::new(base, "audit").with("key", &lock.key);
+    let content = html! {
+        h1 { "Lock " span.key { (Plain(&lock.key)) } }
+        @if let Some(notice) = notice { p.notice role="alert" { (text(notice)) } }
+        p {
+            @if lock.held { span.state.held { "held" } } @else { span.state.free { "free" } }
+            @if let Some(votes) = lock.votes { " " (vote(votes, lock.held)) }
+        }
+        @for holder in &lock.holders { (one(holder)) }
+        @if lock.more_holders > 0 { p { "and " (count(lock.more_holders, "more holder", "more holders")) } }
+        (waiters(lock))
+        @if let Some(token) = lock.last_token { p.note { "The last token that was given is " (token) "." } }
+        p.links {
+            a href=(link::to_lock(base, &lock.key)) { "Refresh" }
+            a href=(audit) { "Audit of this lock" }
+            a href=(json) { "JSON" }
+        }
+        @if let Some(operator) = operator { (revocations(base, lock, operator)) }
+    };
+    super::page(base, None, &Plain(&lock.key).to_string(), &content)
+}
+
+fn text(notice: Notice) -> &'static str {
+    match notice {
+        Notice::Changed => "The lock has another holder by now, and nothing was done.",
+        Notice::NotHeld => "The lock is free, and nothing was done.",
+    }
+}
+
+fn vote(votes: VotesReport, is_held: bool) -> Markup {
+    let VotesReport {
+        nodes,
+        answered,
+        held,
+    } = votes;
+    html! {
+        (held) " of " (nodes) " nodes have this owner; " (answered) " answered"
+        @if held > 0 && !is_held { ", and without a majority no caller has the lock" }
+        "."
+    }
+}
+
+fn one(holder: &HolderReport) -> Markup {
+    html! {
+        section.holder {
+            h2 {
+                @if holder.kind == "foreign" && holder.holder.is_empty() { "Another program" }
+                @else if holder.holder.is_empty() { "A holder without a label" } @else { (Plain(&holder.holder)) }
+                " " (badge(holder.kind, 1))
+            }
+            dl {
+                @if let Some(age) = holder.age_ms { div { dt { "Held for" } dd { (Brief(age)) } } }
+                div { dt { "Lease left" } dd { (remaining(holder.remaining_ms)) } }
+                @if holder.takes != 1 { div { dt { "Permits" } dd { (holder.takes) } } }
+                @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
+                @else if let Some(seen) = &holder.seen { div { dt { "Named" } dd { (seen) } } }
+            }
+            @if let Some(meaning) = meaning(holder.kind) { p.note { (meaning) } }
+            @if holder.remaining_ms.is_none() && holder.kind != "other-type" {
+                p.note { "Its record never expires: a holder that died keeps it until it is deleted." }
+            }
+        }
+    }
+}
+
+fn waiters(lock: &LockReport) -> Markup {
+    let waiting = lock.waiters.len() + lock.more_waiters;
+    html! {
+        @if waiting > 0 {
+            h2 { (count(waiting, "client waits", "clients wait")) }
+            table.cards {
+                thead {
+                    tr { th.number { "Place" } th { "Waiter" } th.number { "Waits for" } th.number { "Heard of" } }
+                }
+                tbody {
+                    @for (place, waiter) in (1..).zip(&lock.waiters) { (row(place, waiter)) }
+                }
+            }
+            @if lock.more_waiters > 0 { p { "and " (count(lock.more_waiters, "more", "more")) } }
+        }
+    }
+}
+
+fn row(place: usize, waiter: &WaiterReport) -> Markup {
+    html! {
+        tr {
+            td.number data-name="Place" { (place) }
+            td.label data-name="Waiter" { span { (Plain(&waiter.waiter)) } }
+            td.number data-name="Waits for" { (Brief(waiter.waiting_ms)) }
+            td.number data-name="Heard of" { (Brief(waiter.last_seen_ms)) " ago" }
+        }
+    }
+}
+
+/// A form for each holder that can be revoked. Those that share a lock have one token, and lose it together.
+fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
+    let mut seen: Vec<(&str, &HolderReport)> = Vec::new();
+    for holder in &lock.holders {
+        if let Some(name) = &holder.seen
+            && seen.iter().all(|(known, _)| known != name)
+        {
+            seen.push((name, holder));
+        }
+    }
+    html! {
+        @for (seen, holder) in seen {
+            @let action = Link::new(base, "revoke").with("key", &lock.key).with("seen", seen);
+            details.revoke {
+                summary { "Take this lock from " (whom(lock, holder)) }
+                p.warning {
+                    "The old holder may write until it notices. Only a resource that checks tokens is safe from that."
+                }
+                form method="post" action=(action) {
+                    label { "Reason, for the holder and the audit"
+                        input type="text" name="reason" required maxlength="256" autocomplete="off"; }
+                    label { span { "Type the key to confirm: " code { (Plain(&lock.key)) } }
+                        input type="text" name="confirm" required autocomplete="off" autocapitalize="none" spellcheck="false"; }
+                    button.danger { "Revoke" }
+                    " as " (Plain(operator))
+                }
+            }
+        }
+    }
+}
+
+fn whom(lock: &LockReport, holder: &HolderReport) -> Markup {
+    let sharing = lock.holders.len() + lock.more_holders;
+    html! {
+        @if sharing > 1 { "all " (sharing) " that share it" }
+        @else if holder.holder.is_empty() { "its holder" }
+        @else { (Plain(&holder.holder)) }
+    }
+}

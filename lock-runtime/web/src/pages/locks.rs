@@ -1,0 +1,117 @@
+//! The page of the locks that are held.
+
+use axum::response::Html;
+use maud::{Markup, html};
+
+use super::{Section, badge, brief, count, remaining};
+use crate::base::Base;
+use crate::link::{self, Link};
+use crate::listing::{Part, Wanted};
+use crate::plain::Plain;
+use crate::report::LockLine;
+
+pub(crate) fn page(base: &Base, wanted: &Wanted, is_first: bool, part: &Part) -> Html<String> {
+    let next = part.next.as_ref().map(|next| {
+        let from = next.to_string();
+        of(base, wanted).with("from", &from)
+    });
+    let content = html! {
+        h1 { "Locks" }
+        (search(base, wanted))
+        @if part.lines.is_empty() {
+            p.empty { (nothing(wanted, is_first, next.is_some())) }
+        } @else {
+            (table(base, &part.lines))
+        }
+        (pager(&of(base, wanted), is_first, next.as_ref(), part.lines.len()))
+    };
+    super::page(base, Some(Section::Locks), "Locks", &content)
+}
+
+/// A link to the first page of these locks.
+fn of(base: &Base, wanted: &Wanted) -> Link {
+    Link::new(base, "list")
+        .with_some("match", wanted.pattern.as_deref())
+        .with_some("holder", wanted.holder.as_deref())
+        .with_some("waiting", wanted.is_awaited.then_some("1"))
+}
+
+fn search(base: &Base, wanted: &Wanted) -> Markup {
+    html! {
+        form.search role="search" action=(Link::new(base, "list")) {
+            label { "Key" input type="text" name="match" value=[&wanted.pattern] placeholder="order:*" autocapitalize="none"
+                autocomplete="off" spellcheck="false"; }
+            label { "Holder" input type="text" name="holder" value=[&wanted.holder] placeholder="api-7" autocapitalize="none"
+                autocomplete="off" spellcheck="false"; }
+            label.check { input type="checkbox" name="waiting" value="1" checked[wanted.is_awaited]; "with waiters" }
+            button { "Show" }
+            @if !wanted.is_all() { a href=(Link::new(base, "list")) { "all" } }
+        }
+    }
+}
+
+fn nothing(wanted: &Wanted, is_first: bool, has_more: bool) -> &'static str {
+    match (has_more, is_first, wanted.is_all()) {
+        (true, _, _) => {
+            "None of the keys that were looked at is such a lock. There are more to look at."
+        }
+        (false, false, _) => "There are no more locks.",
+        (false, true, true) => "No lock is held.",
+        (false, true, false) => "No lock that is held is like this.",
+    }
+}
+
+fn table(base: &Base, lines: &[LockLine]) -> Markup {
+    html! {
+        table.cards {
+            thead {
+                tr {
+                    th { "Key" } th { "Holder" } th.number { "Age" } th.number { "Left" }
+                    th.number { "Waiters" } th.number { "Token" }
+                }
+            }
+            tbody {
+                @for line in lines {
+                    tr {
+                        td.key { a href=(link::to_lock(base, &line.key)) { (Plain(&line.key)) } }
+                        td.label data-name="Holder" { (holder(line)) }
+                        td.number.quiet[line.age_ms.is_none()] data-name="Age" { (brief(line.age_ms)) }
+                        td.number data-name="Left" { (remaining(line.remaining_ms)) }
+                        td.number.quiet[line.waiters == 0] data-name="Waiters" {
+                            @if line.waiters > 0 { strong { (line.waiters) } } @else { span.none { "0" } }
+                        }
+                        td.number.quiet[line.token.is_none()] data-name="Token" {
+                            @if let Some(token) = line.token { (token) } @else { span.none { "–" } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn holder(line: &LockLine) -> Markup {
+    html! {
+        span {
+            (badge(line.kind, line.holders)) " "
+            @if line.holder.is_empty() { span.none { "no label" } } @else { (Plain(&line.holder)) }
+        }
+    }
+}
+
+fn pager(first: &Link, is_first: bool, next: Option<&Link>, shown: usize) -> Markup {
+    html! {
+        p.pager {
+            @if !is_first { a href=(first) { "First page" } }
+            @if shown > 0 {
+                span { (count(shown, "lock", "locks")) @if next.is_some() || !is_first { " on this page" } }
+            }
+            @if let Some(next) = next { a.next rel="next" href=(next) { "Next page" } }
+        }
+        @if next.is_some() || !is_first {
+            p.note {
+                "In no order from page to page. A lock that is granted or freed meanwhile may be on any page, or on none."
+            }
+        }
+    }
+}

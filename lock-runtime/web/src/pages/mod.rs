@@ -1,0 +1,126 @@
+//! Pages, as markup. What they show is known by then.
+
+pub(crate) mod audit;
+pub(crate) mod failure;
+pub(crate) mod lock;
+pub(crate) mod locks;
+pub(crate) mod process;
+pub(crate) mod revoked;
+
+use axum::response::Html;
+use maud::{DOCTYPE, Markup, Render, html};
+
+use crate::base::Base;
+use crate::brief::Brief;
+use crate::link::Link;
+
+/// How the pages look.
+pub(crate) const STYLE: &str = include_str!("../style.css");
+
+/// The parts of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Locks,
+    Process,
+    Audit,
+}
+
+impl Section {
+    const ALL: [(Section, &str, &str); 3] = [
+        (Section::Locks, "list", "Locks"),
+        (Section::Process, "process", "This process"),
+        (Section::Audit, "audit", "Audit"),
+    ];
+}
+
+/// A whole page. The title is text.
+fn page(base: &Base, section: Option<Section>, title: &str, content: &Markup) -> Html<String> {
+    let style = Link::new(base, "style.css").with("v", env!("CARGO_PKG_VERSION"));
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { (title) }
+                link rel="stylesheet" href=(style);
+            }
+            body {
+                header {
+                    nav aria-label="Pages" {
+                        @for (each, path, name) in Section::ALL {
+                            @let current = (section == Some(each)).then_some("page");
+                            a href=(Link::new(base, path)) aria-current=[current] { (name) }
+                        }
+                    }
+                }
+                main { (content) }
+            }
+        }
+    };
+    Html(markup.into_string())
+}
+
+/// A link, as the value of an attribute.
+impl Render for Link {
+    fn render_to(&self, markup: &mut String) {
+        maud::display(self).render_to(markup);
+    }
+}
+
+/// A duration, or a dash.
+fn brief(ms: Option<u64>) -> Markup {
+    match ms {
+        Some(ms) => Brief(ms).render(),
+        None => html! { span.none { "–" } },
+    }
+}
+
+/// A number with its noun.
+fn count(number: usize, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
+    }
+}
+
+/// What is left of a lease.
+fn remaining(ms: Option<u64>) -> Markup {
+    match ms {
+        Some(ms) => Brief(ms).render(),
+        None => html! { span.bad { "never expires" } },
+    }
+}
+
+/// A kind of holder, unless it is the usual one.
+fn badge(kind: &str, holders: usize) -> Markup {
+    let class = match kind {
+        "foreign" | "other-type" | "unknown" => "badge odd",
+        _ => "badge",
+    };
+    html! {
+        @match (kind, holders) {
+            ("lock", _) => {},
+            (_, 0 | 1) => span class=(class) { (kind) },
+            (_, holders) => span class=(class) { (kind) " × " (holders) },
+        }
+    }
+}
+
+/// What a kind of holder means, where its record does not say it.
+fn meaning(kind: &str) -> Option<&'static str> {
+    match kind {
+        "share" => Some("It shares the lock with other readers, or has permits."),
+        "resting" => Some("Its holder is done, and the lock stays taken for its minimum."),
+        "redisson" => Some("A record of Redisson's, which has no token."),
+        "foreign" => Some(
+            "A record of another program, such as SET NX PX: it has no token, and callers wait until it is gone.",
+        ),
+        "other-type" => Some(
+            "The key has a type that no lock has: every call is refused until it is deleted or renamed.",
+        ),
+        _ => None,
+    }
+}

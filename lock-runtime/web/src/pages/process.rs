@@ -1,0 +1,53 @@
+//! The page of the locks that this process holds.
+
+use axum::response::Html;
+use maud::html;
+
+use super::{Section, count};
+use crate::base::Base;
+use crate::brief::Brief;
+use crate::link;
+use crate::plain::Plain;
+use crate::routes::process::ProcessReport;
+
+pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
+    let content = html! {
+        h1 { "This process" }
+        p.note {
+            "The locks that the client of this page holds, as it knows them. No server is asked, and other processes of "
+            "the service have their own."
+        }
+        @if report.held.is_empty() { p.empty { "This process holds no lock." } }
+        @else {
+            table.cards {
+                thead {
+                    tr {
+                        th { "Key" } th { "Function" } th.number { "Held for" } th.number { "Left" }
+                        th.number { "Callers in line" } th.number { "Token" }
+                    }
+                }
+                tbody {
+                    @for held in &report.held {
+                        tr {
+                            td.key {
+                                @for (place, key) in held.keys.iter().enumerate() {
+                                    @if place > 0 { ", " }
+                                    a href=(link::to_lock(base, key)) { (Plain(key)) }
+                                }
+                            }
+                            td.label data-name="Function" {
+                                @if held.function.is_empty() { span.none { "by hand" } } @else { code { (held.function) } }
+                            }
+                            td.number data-name="Held for" { (Brief(held.age_ms)) }
+                            td.number data-name="Left" { (Brief(held.remaining_ms)) }
+                            td.number data-name="Callers in line" { (held.callers) }
+                            td.number data-name="Token" { (held.token) }
+                        }
+                    }
+                }
+            }
+            @if report.more > 0 { p { "and " (count(report.more, "younger one", "younger ones")) } }
+        }
+    };
+    super::page(base, Some(Section::Process), "This process", &content)
+}

@@ -1,0 +1,32 @@
+//! The page after a revocation.
+
+use axum::response::Html;
+use lock_runtime::inspect::Receipt;
+use maud::html;
+
+use crate::base::Base;
+use crate::link::{self, Link};
+use crate::plain::Plain;
+
+pub(crate) fn page(base: &Base, key: &str, receipt: &Receipt) -> Html<String> {
+    let audit = Link::new(base, "audit").with("key", key);
+    let content = html! {
+        h1 { "Revoked " span.key { (Plain(key)) } }
+        p {
+            "The lock was taken from "
+            @if receipt.label.is_empty() { "its holder" } @else { strong { (Plain(&receipt.label)) } }
+            @if receipt.is_handed_on { ". A waiter has it now." } @else { ". It is free." }
+            @if let Some(nodes) = receipt.nodes { " That was done on " (nodes) " nodes." }
+        }
+        p.warning { "The old holder may write until it notices." }
+        @if !receipt.is_audited {
+            p.notice role="alert" { "The outcome could not be written to the audit, which has the intention." }
+        }
+        p.note { "Operation " code { (receipt.operation) } }
+        p.links {
+            a href=(link::to_lock(base, key)) { "The lock now" }
+            a href=(audit) { "Audit of this lock" }
+        }
+    };
+    super::page(base, None, "Revoked", &content)
+}

@@ -1,0 +1,79 @@
+//! Text from elsewhere, such as a key or the label of a holder.
+
+use std::fmt::{self, Write as _};
+
+use maud::{Escaper, Render};
+
+/// Text from elsewhere. As markup, what a page cannot show, or what reorders or hides the text around it, is escaped and
+/// marked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<'a>(pub(crate) &'a str);
+
+impl Render for Plain<'_> {
+    fn render_to(&self, markup: &mut String) {
+        // Its direction is its own.
+        markup.push_str("<bdi>");
+        let mut begin = 0;
+        for (at, letter) in self
+            .0
+            .char_indices()
+            .filter(|&(_, letter)| !is_plain(letter))
+        {
+            escape(&self.0[begin..at], markup);
+            markup.push_str("<i class=\"escape\">");
+            markup.extend(letter.escape_unicode());
+            markup.push_str("</i>");
+            begin = at + letter.len_utf8();
+        }
+        escape(&self.0[begin..], markup);
+        markup.push_str("</bdi>");
+    }
+}
+
+fn escape(text: &str, markup: &mut String) {
+    // Writing to a string does not fail.
+    let _ = Escaper::new(markup).write_str(text);
+}
+
+/// As text, such as a title.
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars() {
+            match is_plain(letter) {
+                true => f.write_char(letter)?,
+                false => write!(f, "{}", letter.escape_unicode())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Neither a control character nor one that reorders or hides the text around it.
+fn is_plain(letter: char) -> bool {
+    let hides = matches!(
+        letter,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    !letter.is_control() && !hides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_never_markup() {
+        let text = "<b onclick='x'>\"&amp;\u{1b}[31m\r\n\u{202e}txt.exe</b> ü 漢";
+        assert_eq!(
+            Plain(text).render().into_string(),
+            "<bdi>&lt;b onclick='x'&gt;&quot;&amp;amp;<i class=\"escape\">\\u{1b}</i>[31m\
+             <i class=\"escape\">\\u{d}</i><i class=\"escape\">\\u{a}</i>\
+             <i class=\"escape\">\\u{202e}</i>txt.exe&lt;/b&gt; ü 漢</bdi>"
+        );
+        assert_eq!(
+            Plain("a\u{200f}b\0<").to_string(),
+            "a\\u{200f}b\\u{0}<",
+            "a title is escaped where it is written"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! What operators did to locks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::IntoResponse;
+use lock_runtime::inspect::AuditEntry;
+use lock_runtime::{LockClient, LockError};
+use serde::{Deserialize, Serialize};
+
+use super::{query, some};
+use crate::base::Base;
+use crate::failure::Failure;
+use crate::pages;
+use crate::report::AuditLine;
+use crate::site::Site;
+
+/// How many lines are shown: the newest. An operation has two.
+const SHOWN: usize = 200;
+
+/// What operators did, the newest line first.
+#[derive(Debug, Serialize)]
+pub(crate) struct AuditReport {
+    pub(crate) lines: Vec<AuditLine>,
+    /// Whether older lines are left out.
+    pub(crate) more: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    key: Option<String>,
+}
+
+/// The newest lines. Servers keep about the last 10 000, which are read in parts.
+async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, LockError> {
+    let mut audit = client.audit();
+    if let Some(key) = key {
+        audit = audit.key(key);
+    }
+    // By time: each node of a quorum has lines of its own. The number keeps lines of one moment in their order.
+    let mut newest: BTreeMap<(SystemTime, usize), AuditEntry> = BTreeMap::new();
+    let mut read = 0;
+    while let Some(lines) = audit.next().await? {
+        for line in lines {
+            newest.insert((line.at, read), line);
+            read += 1;
+            if newest.len() > SHOWN {
+                newest.pop_first();
+            }
+        }
+    }
+    Ok(AuditReport {
+        lines: newest.into_values().rev().map(AuditLine::of).collect(),
+        more: read > SHOWN,
+    })
+}
+
+pub(crate) async fn page(
+    State(site): State<Arc<Site>>,
+    base: Base,
+    uri: Uri,
+) -> Result<impl IntoResponse, Failure> {
+    let Asked { key } = query(&uri)?;
+    let key = some(key);
+    let report = read(&site.client, key.as_deref()).await?;
+    Ok(pages::audit::page(&base, key.as_deref(), &report))
+}
+
+pub(crate) async fn json(
+    State(site): State<Arc<Site>>,
+    uri: Uri,
+) -> Result<impl IntoResponse, Failure> {
+    let Asked { key } = query(&uri)?;
+    Ok(Json(read(&site.client, some(key).as_deref()).await?))
+}

@@ -1,0 +1,36 @@
+//! One lock.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::http::request::Parts;
+use axum::response::IntoResponse;
+
+use super::{OfKey, query};
+use crate::base::Base;
+use crate::failure::Failure;
+use crate::pages;
+use crate::report::LockReport;
+use crate::site::Site;
+
+pub(crate) async fn page(
+    State(site): State<Arc<Site>>,
+    base: Base,
+    request: Parts,
+) -> Result<impl IntoResponse, Failure> {
+    let OfKey { key } = query(&request.uri)?;
+    let lock = LockReport::of(&site.client.inspect(key).await?);
+    let operator = site.operator(&request);
+    Ok(pages::lock::page(&base, &lock, operator.as_deref(), None))
+}
+
+pub(crate) async fn json(
+    State(site): State<Arc<Site>>,
+    uri: Uri,
+) -> Result<impl IntoResponse, Failure> {
+    let OfKey { key } = query(&uri)?;
+    let lock = site.client.inspect(key).await?;
+    Ok(Json(LockReport::of(&lock)))
+}

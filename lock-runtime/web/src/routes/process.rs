@@ -1,0 +1,44 @@
+//! The locks that this process holds.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use lock_runtime::LockClient;
+use serde::Serialize;
+
+use crate::base::Base;
+use crate::pages;
+use crate::report::HeldReport;
+use crate::site::Site;
+
+/// How many locks are shown: those that are held the longest.
+const SHOWN: usize = 200;
+
+/// The locks that this process holds, the oldest first.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProcessReport {
+    pub(crate) held: Vec<HeldReport>,
+    /// How many more there are.
+    pub(crate) more: usize,
+}
+
+impl ProcessReport {
+    fn of(client: &LockClient) -> ProcessReport {
+        let mut held = client.held();
+        held.sort_by_key(|held| std::cmp::Reverse(held.age));
+        ProcessReport {
+            held: held.iter().take(SHOWN).map(HeldReport::of).collect(),
+            more: held.len().saturating_sub(SHOWN),
+        }
+    }
+}
+
+pub(crate) async fn page(State(site): State<Arc<Site>>, base: Base) -> impl IntoResponse {
+    pages::process::page(&base, &ProcessReport::of(&site.client))
+}
+
+pub(crate) async fn json(State(site): State<Arc<Site>>) -> impl IntoResponse {
+    Json(ProcessReport::of(&site.client))
+}

@@ -1,0 +1,100 @@
+//! A lock is taken from its holder.
+
+use std::sync::Arc;
+
+use axum::Form;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use lock_runtime::inspect::{ParseSeenError, Revocation, Revoked, Seen};
+use serde::Deserialize;
+
+use super::query;
+use crate::base::Base;
+use crate::failure::Failure;
+use crate::operator::is_same_site;
+use crate::pages;
+use crate::pages::lock::Notice;
+use crate::plain::Plain;
+use crate::report::LockReport;
+use crate::site::Site;
+
+/// What the page of a lock had in the form's address. A key has no line ends there that browsers would change.
+#[derive(Debug, Deserialize)]
+struct Meant {
+    key: String,
+    seen: String,
+}
+
+/// What the operator typed.
+#[derive(Debug, Deserialize)]
+struct Typed {
+    reason: String,
+    confirm: String,
+}
+
+pub(crate) async fn page(
+    State(site): State<Arc<Site>>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    if !is_same_site(&parts) {
+        return Err(Failure::forbidden(
+            "The request is not sent by a page of this site, or its browser does not say so.",
+        ));
+    }
+    let Some(operator) = site.operator(&parts) else {
+        return Err(Failure::forbidden("Only operators may revoke a lock."));
+    };
+    let base = Base::of(&parts);
+    let Meant { key, seen } = query(&parts.uri)?;
+    let seen: Seen = seen
+        .parse()
+        .map_err(|error: ParseSeenError| Failure::bad_request(error.to_string()))?;
+    let typed = Form::from_request(Request::from_parts(parts, body), &()).await;
+    let Form(Typed { reason, confirm }) = typed
+        .map_err(|error| Failure::new(error.status(), "This cannot be asked", error.body_text()))?;
+    if !is_confirmed(&key, &confirm) {
+        return Err(Failure::bad_request(
+            "The key that was typed is another one. Nothing was done.",
+        ));
+    }
+    if reason.trim().is_empty() {
+        return Err(Failure::bad_request(
+            "A reason is needed: the former holder and the audit get it. Nothing was done.",
+        ));
+    }
+    let revocation = Revocation::new(&operator, reason.trim());
+    let revoked = site.client.revoke(key.as_str(), seen, revocation).await?;
+    let (lock, notice) = match &revoked {
+        Revoked::Done(receipt) => {
+            return Ok(pages::revoked::page(&base, &key, receipt).into_response());
+        }
+        Revoked::Changed(lock) => (LockReport::of(lock), Notice::Changed),
+        _ => {
+            let lock = site.client.inspect(key.as_str()).await?;
+            (LockReport::of(&lock), Notice::NotHeld)
+        }
+    };
+    let page = pages::lock::page(&base, &lock, Some(&operator), Some(notice));
+    Ok((StatusCode::CONFLICT, page).into_response())
+}
+
+/// Whether the key was typed, as it is or as it was shown. Browsers take spaces off neither.
+fn is_confirmed(key: &str, typed: &str) -> bool {
+    typed == key || typed == Plain(key).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_that_cannot_be_typed_is_confirmed_as_it_is_shown() {
+        assert!(is_confirmed("order:42", "order:42"));
+        assert!(is_confirmed("a\nb", "a\\u{a}b"));
+        for typed in ["", "order:4", "order:42 ", "ORDER:42"] {
+            assert!(!is_confirmed("order:42", typed), "{typed}");
+        }
+    }
+}

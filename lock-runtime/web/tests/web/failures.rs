@@ -1,0 +1,77 @@
+//! What is said if a request cannot be answered.
+
+use axum::http::StatusCode;
+use harness::{RedisServer, ask, client};
+use lock_runtime::LockClient;
+
+use crate::{address, get, service};
+
+#[tokio::test]
+async fn server_that_is_away_is_said_to_be() {
+    let mut server = RedisServer::start();
+    let url = format!("redis://ann:hush-hush@127.0.0.1:{}", server.port());
+    server.kill9();
+    let client = LockClient::builder().url(url).build().unwrap();
+    let service = service(lock_web::router(client));
+    for path in ["", "/lock?key=order:42", "/audit"] {
+        let page = get(&service, &format!("/locks{path}")).await;
+        assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
+        page.has("The lock server cannot be reached");
+        page.has(&server.port().to_string());
+        page.has_not("hush-hush");
+        page.has("href=\"./");
+    }
+    // What this process knows by itself.
+    let process = get(&service, "/locks/process").await;
+    assert_eq!(process.status, StatusCode::OK);
+
+    let json = get(&service, "/locks/api/locks").await;
+    assert_eq!(json.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(json.json()["error"].is_string(), "{json:?}");
+}
+
+#[tokio::test]
+async fn server_that_refuses_is_said_to_refuse() {
+    let server = RedisServer::start();
+    let rights = [
+        "ACL",
+        "SETUSER",
+        "blind",
+        "on",
+        ">blind",
+        "~*",
+        "&*",
+        "+ping",
+        "+subscribe",
+    ];
+    ask::<()>(&mut server.connection(), &rights);
+    let client = client(format!("redis://blind:blind@127.0.0.1:{}", server.port()));
+    let service = service(lock_web::router(client));
+    let page = get(&service, "/locks").await;
+    assert_eq!(page.status, StatusCode::BAD_GATEWAY, "{page:?}");
+    page.has("The lock server refuses");
+}
+
+#[tokio::test]
+async fn request_that_makes_no_sense_is_refused() {
+    let service = service(lock_web::router(LockClient::memory()));
+    for (address, status) in [
+        (address("/lock", "key", ""), 400),
+        (address("/lock", "key", &"k".repeat(513)), 400),
+        (address("/lock", "key", "a}b{c"), 400),
+        ("/locks/lock".to_owned(), 400),
+        ("/locks/lock?key=a&key=b".to_owned(), 400),
+        (address("", "from", "0 COUNT 1000000.."), 400),
+        ("/locks/api/lock".to_owned(), 400),
+        ("/locks/nothing".to_owned(), 404),
+        ("/locks/api/nothing".to_owned(), 404),
+    ] {
+        let answer = get(&service, &address).await;
+        assert_eq!(answer.status.as_u16(), status, "{address}: {answer:?}");
+        if address.contains("/api/") {
+            assert!(answer.json()["error"].is_string(), "{address}");
+        } else {
+            answer.has("</html>");
+        }
+    }
+}
