@@ -12,6 +12,7 @@
 //! | `lost_lease` | a lock that is lost: the body stops and the call fails |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer whose lease is over |
 //! | `web` (`--features axum`) | a service that answers 409 and names the holder |
+//! | `operators` (`--features axum`) | a page that shows the locks to operators, who log in |
 //! | `shutdown` (`--features axum`) | a service that releases its locks when it is terminated |
 //!
 //! `cargo run -p lock-examples --example <name>` runs each of them in memory, or on the server that

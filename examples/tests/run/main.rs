@@ -180,3 +180,14 @@ fn second_request_is_answered_with_the_holder() {
     ];
     prints("web", &expected);
 }
+
+#[cfg(feature = "axum")]
+#[test]
+fn operator_who_logs_in_sees_the_lock() {
+    let expected = [
+        "A stranger: 401, nothing of locks",
+        "Ann, all locks: 200, `import` is held by importer-1",
+        "Ann, one of them: 200, `import` is held by importer-1",
+    ];
+    prints("operators", &expected);
+}

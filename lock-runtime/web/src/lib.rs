@@ -59,3 +59,7 @@ mod routes;
 mod site;
 
 pub use lock_web::{LockWeb, router};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

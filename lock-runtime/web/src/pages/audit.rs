@@ -46,7 +46,7 @@ fn row(base: &Base, line: &AuditLine) -> Markup {
                 span { (Plain(&line.action)) ": " strong { (Plain(&line.outcome)) }
                 @if let Some(token) = line.token { " " span.below { "token " (token) } } }
             }
-            td data-name="By" {
+            td.label data-name="By" {
                 span { (Plain(&line.by)) @if !line.user.is_empty() { " " span.below { "user " (Plain(&line.user)) } } }
             }
             td data-name="Reason" { span { (Plain(&line.reason)) } }

@@ -1,7 +1,7 @@
 //! What the pages show.
 
 use axum::http::StatusCode;
-use harness::{LONG, RedisServer, ask, client};
+use harness::{LONG, RedisServer, VIEWER_RIGHTS, ask, client};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use crate::{address, get, holder, queued, service};
@@ -172,4 +172,23 @@ async fn text_from_elsewhere_is_never_markup() {
         .await
         .has("held");
     waiting.abort();
+}
+
+#[tokio::test]
+async fn permissions_of_a_viewer_are_enough_to_look() {
+    let server = RedisServer::start();
+    let (_client, _guard) = holder(&server, "api-7", "order:42").await;
+    let user = ["ACL", "SETUSER", "viewer", "reset", "on", ">viewer"];
+    let names = ["~lock:*", "~{lock:*", "resetchannels", "&lock:*"];
+    let commands = VIEWER_RIGHTS.iter().filter(|right| right.starts_with('+'));
+    let rule = user.iter().chain(&names).chain(commands);
+    let rule: Vec<&str> = rule.copied().collect();
+    ask::<()>(&mut server.connection(), &rule);
+    let url = server.url().replace("://", "://viewer:viewer@");
+    let service = service(lock_web::router(client(url)));
+    for path in ["", "/lock?key=order:42", "/process", "/audit"] {
+        let page = get(&service, &format!("/locks{path}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}: {page:?}");
+    }
+    get(&service, "/locks").await.has("api-7 (pid ");
 }

@@ -7,6 +7,8 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use harness::{LONG, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -138,8 +140,9 @@ impl Browser {
                 &format!("/session/{}/screenshot", self.session),
                 None,
             );
-            let picture = picture.as_str().expect("a picture");
-            let file = Path::new(&folder).join(format!("{name}.png.base64"));
+            let picture = BASE64_STANDARD.decode(picture.as_str().expect("a text"));
+            let picture = picture.expect("it is encoded");
+            let file = Path::new(&folder).join(format!("{name}.png"));
             fs::write(file, picture).expect("the folder can be written");
         }
     }
