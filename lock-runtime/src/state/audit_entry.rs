@@ -20,7 +20,7 @@ pub struct AuditEntry {
     pub at: SystemTime,
     /// The operator, as the operator's program says.
     pub by: String,
-    /// The user of the server as whom the program was logged in.
+    /// The user that the program's URL names, or `default`. Credentials that a program asks for may be another one's.
     pub user: String,
     /// What was done: `revoke`.
     pub action: String,
@@ -33,6 +33,6 @@ pub struct AuditEntry {
     /// The operator's reason.
     pub reason: String,
     /// `intended` before it was done. After that `freed`, `handed_on`, `changed`, `not_held`, or `failed: …`. An
-    /// operation without an outcome may have been carried out.
+    /// operation without an outcome, or one that has failed, may have been carried out.
     pub outcome: String,
 }

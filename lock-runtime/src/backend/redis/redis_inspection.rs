@@ -1,5 +1,6 @@
 //! What a wire to one server, or to a cluster, does for operators.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use redis::Value;
@@ -7,7 +8,7 @@ use redis::Value;
 use super::audit;
 use super::inspection::snapshot::Snapshot;
 use super::node::asking::Ask;
-use super::node::{Purpose, ScriptCall};
+use super::node::{Purpose, ScriptCall, SendEvent};
 use super::redis_wire::RedisWire;
 use super::revoking::{self, Compared};
 use crate::backend::wire::error::WireError;
@@ -79,8 +80,27 @@ impl Inspection for RedisWire {
             arguments: &compared.arguments(&order.notice),
             holder: None,
         };
-        let answered = self.topology.run(Purpose::End, &call, |_| {}).await?;
-        revoking::parse(&answered.answer)
+        // In a cluster it is sent again after an answer that was lost. Then the lock may be someone else's because of this.
+        let unanswered = AtomicUsize::new(0);
+        let note = |event: SendEvent| {
+            match event {
+                SendEvent::Sending(_) => unanswered.fetch_add(1, Ordering::Relaxed),
+                SendEvent::Unsent(_) | SendEvent::Answered(_) => {
+                    unanswered.fetch_sub(1, Ordering::Relaxed)
+                }
+            };
+        };
+        let answered = self.topology.run(Purpose::End, &call, note).await?;
+        match revoking::parse(&answered.answer)? {
+            RevokeReply::NotHeld | RevokeReply::Changed
+                if unanswered.load(Ordering::Relaxed) > 0 =>
+            {
+                Err(WireError::unavailable(
+                    "an answer was lost: it may have been carried out",
+                ))
+            }
+            reply => Ok(reply),
+        }
     }
 
     async fn ask_servers(

@@ -287,7 +287,8 @@ impl Ballot {
             }
         };
         if is_cede {
-            self.kept_at = Some(now);
+            let is_kept = matches!(self.places[node].standing, Standing::Held { .. });
+            self.kept_at = is_kept.then_some(now).or(self.kept_at);
             // The next decision to give way needs a new look at the nodes of others.
             for place in &mut self.places {
                 if let Standing::Waiting { is_fresh, .. } = &mut place.standing {

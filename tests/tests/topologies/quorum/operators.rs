@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisQuorum, ask, client_without_turns, eventually, ms, soon};
-use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked};
+use harness::{
+    KEY, LOCK, LONG, Mode, RedisQuorum, ask, client_without_turns, eventually, ms, soon,
+};
+use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind};
 
 use super::{is_on_all_nodes, proxies, url_behind};
@@ -174,6 +176,40 @@ async fn record_of_a_minority_holds_nothing() {
         remaining <= Duration::from_secs(30),
         "as long as a majority has it"
     );
+}
+
+/// Two of three nodes have a lock, and the operator hears of one of them late, or not at all.
+#[tokio::test]
+async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
+    let quorum = RedisQuorum::start();
+    let ways = proxies(&quorum);
+    let operator = LockClient::builder()
+        .url(url_behind(&ways, ""))
+        .command_timeout(ms(2_000));
+    let operator = operator.build().unwrap();
+    operator.ping().await.unwrap();
+    let value = "aaaaaaaaaaaaaaaaaaaaaa 1700000000000000 host";
+    for node in &quorum.nodes[1..] {
+        let set = ["SET", LOCK, value, "PX", "60000"];
+        let _: () = ask(&mut node.connection(), &set);
+    }
+    let seen = || "1700000000000000".parse::<Seen>().unwrap();
+
+    ways[2].replies(Mode::Hold);
+    let error = operator.inspect(KEY).await.unwrap_err().to_string();
+    assert!(error.contains("too few nodes answered to tell"), "{error}");
+    let revoked = operator.revoke(KEY, seen(), revocation()).await;
+    let error = revoked.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let listed = list(&operator).await.unwrap();
+    assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
+
+    // Slower than the others, and soon enough.
+    ways[2].heal();
+    ways[2].replies(Mode::Delay(ms(200)));
+    assert!(operator.inspect(KEY).await.unwrap().is_held());
+    let revoked = operator.revoke(KEY, seen(), revocation()).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
 }
 
 /// Redlock of another program has one random value on all nodes.

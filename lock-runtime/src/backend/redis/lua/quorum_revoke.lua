@@ -1,4 +1,4 @@
--- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV the first bytes of K's value, its length (0: any,
+-- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV the first bytes of K's value, its length (-1: any,
 -- those bytes are an owner), the token for the next owner, delay in ms, and a notice for the holder.
 -- Takes K from its holder on this node, as `end` does. A majority had this owner a moment ago.
 -- Answers 1 freed, 2 granted to the head of the queue. Otherwise nothing is written: 0 K is absent, -1 another owner has K.
@@ -7,7 +7,7 @@ local value = call('GET', K)
 if not value then
   return 0
 end
-local is_seen = value:sub(1, #record) == record and (length == 0 or #value == length)
+local is_seen = value:sub(1, #record) == record and (length < 0 or #value == length)
 if not is_seen then
   return -1
 end

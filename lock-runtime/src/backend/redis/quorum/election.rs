@@ -73,6 +73,11 @@ fn is_of_one(one: &LockRecord, other: &LockRecord) -> bool {
 }
 
 impl Elected {
+    /// Whether so many nodes that have not answered could make a majority of those that have it.
+    pub(super) fn may_have(&self, majority: usize, silent: usize) -> bool {
+        self.votes + silent >= majority
+    }
+
     /// The holder, whose lease lasts as long as so many nodes have it.
     pub(super) fn holder(&self, majority: usize) -> Option<Holder> {
         let Held::Alone(holder) = self.record.held() else {

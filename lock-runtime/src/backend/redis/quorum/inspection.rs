@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::QuorumWire;
 use super::election::{self, Elected};
+use super::majority::LAST;
 use super::nodes::Nodes;
 use crate::backend::redis::audit;
 use crate::backend::redis::command::Argument;
@@ -25,13 +26,43 @@ use crate::lease::fencing_token::FencingToken;
 use crate::state::{INTENDED, LockState, Votes, Waiter};
 
 impl Nodes {
-    async fn snapshots(&self, names: &RecordNames) -> Result<Vec<(usize, Snapshot)>, WireError> {
+    /// The records of a lock, and the owner that most nodes have, if a majority has it.
+    ///
+    /// Nodes that are slower than a majority are waited for where it depends on them. If they do not answer, it is not known
+    /// whether the lock is held.
+    async fn elected(
+        &self,
+        names: &RecordNames,
+    ) -> Result<(Vec<(usize, Snapshot)>, Option<Elected>), WireError> {
+        let majority = self.majority();
+        for last in [Some(LAST), None] {
+            let snapshots = self.snapshots(names, last).await?;
+            let records: Vec<_> = snapshots.iter().map(|(_, found)| &found.record).collect();
+            let elected = election::elect(&records);
+            let silent = self.len() - snapshots.len();
+            let is_known = elected
+                .as_ref()
+                .is_none_or(|it| it.votes >= majority || !it.may_have(majority, silent));
+            if is_known {
+                return Ok((snapshots, elected));
+            }
+        }
+        Err(WireError::unavailable(
+            "too few nodes answered to tell whether the lock is held",
+        ))
+    }
+
+    async fn snapshots(
+        &self,
+        names: &RecordNames,
+        last: Option<Duration>,
+    ) -> Result<Vec<(usize, Snapshot)>, WireError> {
         let (commands, until) = (Snapshot::commands(names), self.until());
         let asking = self.each().map(async |node| {
             let asked = node.ask_together(&commands, until).await;
             Snapshot::parse(&asked.map_err(NodeError::into_wire)?)
         });
-        self.heard(asking).await
+        self.heard_within(last, asking).await
     }
 
     /// The waiters on any of these nodes, in their order. A waiter queues on all nodes with one stamp.
@@ -97,11 +128,13 @@ impl Nodes {
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         // Records of one owner may differ in their tokens, and a foreign one is compared whole.
         let length = if elected.token.is_some() {
-            0
+            -1
         } else {
             number(elected.length)
         };
-        let proposed = above.get().saturating_add(u64::from(FencingToken::STEP));
+        let least = above.get().saturating_add(u64::from(FencingToken::STEP));
+        // As in an end: a little after the nodes' clocks, so that all of them take it.
+        let proposed = least.max(self.guess());
         let call = ScriptCall {
             script: &self.scripts.revoke,
             names,
@@ -170,12 +203,11 @@ impl Inspection for QuorumWire {
         names: &RecordNames,
     ) -> Result<(LockState, u64), WireError> {
         let nodes = &self.nodes;
-        let snapshots = nodes.snapshots(names).await?;
+        let (snapshots, elected) = nodes.elected(names).await?;
         let records: Vec<&LockRecord> = snapshots
             .iter()
             .map(|(_, snapshot)| &snapshot.record)
             .collect();
-        let elected = election::elect(&records);
         let mut state = LockState::free(key.clone());
         state.votes = Some(votes(nodes, &records, elected.as_ref()));
         let elected = elected.filter(|elected| elected.votes >= nodes.majority());
@@ -224,8 +256,11 @@ impl Inspection for QuorumWire {
             }
             let elected = election::elect(&records);
             let votes = votes(nodes, &records, elected.as_ref());
-            let elected = elected.filter(|elected| elected.votes >= nodes.majority());
-            if let Some(holder) = elected.and_then(|elected| elected.holder(nodes.majority())) {
+            // One that the silent nodes could make held is shown: to miss a holder is worse.
+            let (majority, silent) = (nodes.majority(), nodes.len() - records.len());
+            let elected = elected.filter(|elected| elected.may_have(majority, silent));
+            let holder = elected.and_then(|elected| elected.holder(majority.min(elected.votes)));
+            if let Some(holder) = holder {
                 let mut state = LockState::free(key);
                 state.holders.push(holder);
                 state.more_waiters = waiters;
@@ -247,12 +282,8 @@ impl Inspection for QuorumWire {
         order: &RevokeOrder,
     ) -> Result<RevokeReply, WireError> {
         let nodes = &self.nodes;
-        let snapshots = nodes.snapshots(names).await?;
-        let records: Vec<&LockRecord> = snapshots
-            .iter()
-            .map(|(_, snapshot)| &snapshot.record)
-            .collect();
-        let elected = election::elect(&records).filter(|elected| elected.votes >= nodes.majority());
+        let (snapshots, elected) = nodes.elected(names).await?;
+        let elected = elected.filter(|elected| elected.votes >= nodes.majority());
         let Some(elected) = elected else {
             return Ok(RevokeReply::NotHeld);
         };

@@ -10,13 +10,22 @@ use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::error::WireError;
 
 /// How long the last nodes are waited for when a majority has answered.
-const LAST: Duration = Duration::from_millis(50);
+pub(super) const LAST: Duration = Duration::from_millis(50);
 
 impl Nodes {
     /// The answers of a majority at least, each with the number of its node. `asking` has a future for each node; a silent
     /// node holds the others up for a moment only.
     pub(super) async fn heard<T>(
         &self,
+        asking: impl Iterator<Item = impl Future<Output = Result<T, WireError>>>,
+    ) -> Result<Vec<(usize, T)>, WireError> {
+        self.heard_within(Some(LAST), asking).await
+    }
+
+    /// The same. The last nodes are waited for so long, or as long as `asking` does.
+    pub(super) async fn heard_within<T>(
+        &self,
+        last: Option<Duration>,
         asking: impl Iterator<Item = impl Future<Output = Result<T, WireError>>>,
     ) -> Result<Vec<(usize, T)>, WireError> {
         let mut asking: Vec<Pin<Box<_>>> = asking.map(Box::pin).collect();
@@ -44,9 +53,14 @@ impl Nodes {
             .await;
         };
         until(self.majority()).await;
-        let last = Instant::now() + LAST;
-        let timers = self.background.timers();
-        let _ = timers.timeout_at(last, until(self.len())).await;
+        match last {
+            Some(last) => {
+                let timers = self.background.timers();
+                let last = Instant::now() + last;
+                let _ = timers.timeout_at(last, until(self.len())).await;
+            }
+            None => until(self.len()).await,
+        }
         let silent = || Err(WireError::unavailable("it has not answered yet"));
         let answers = answers.into_iter();
         self.of_a_majority(answers.map(|answer| answer.unwrap_or_else(silent)))

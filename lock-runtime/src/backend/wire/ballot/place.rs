@@ -102,6 +102,8 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
+        // A message had asked for it, and nothing else would.
+        self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
         forgotten.is_none()
     }
 

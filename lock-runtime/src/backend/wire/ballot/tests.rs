@@ -618,3 +618,16 @@ fn answer_of_a_silent_node_makes_an_attempt_wait_longer() {
     ballot.answered(2, at(0), of_another(1), at(5_000));
     assert_eq!(ballot.patience.with_silence, ms(200));
 }
+
+#[test]
+fn command_that_a_message_asked_for_is_due_again_if_it_was_not_written() {
+    let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
+    ballot.notified(1);
+    let again = acquire(Proposal::Guess(STAMP + GUESS_AHEAD));
+    assert_eq!(ballot.due(true, at(2)), [(1, again)]);
+    ballot.sent(1, again, at(2));
+    assert!(!ballot.place_mut(1).forget_unwritten());
+    // The next attempt begins with the message of another node.
+    ballot.notified(2);
+    assert_eq!(ballot.ask(true, at(3)), [(1, again), (2, again)]);
+}

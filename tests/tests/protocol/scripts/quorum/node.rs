@@ -109,8 +109,8 @@ impl Ask {
 }
 
 impl Node {
-    /// `revoke` of the owner whose record begins so; a length of 0 is any.
-    pub(super) fn revoke(&mut self, record: &str, length: usize, token: i64) -> RedisResult<i64> {
+    /// `revoke` of the owner whose record begins so; a length of -1 is any.
+    pub(super) fn revoke(&mut self, record: &str, length: i64, token: i64) -> RedisResult<i64> {
         let mut call = REVOKE.key(&self.lock.k);
         call.key(&self.lock.f).key(&self.lock.q);
         call.arg(record)
