@@ -14,6 +14,10 @@ async function answer([command, ...words]) {
     case "acquire": // NAME WAIT LEASE, in ms
       lock = redisson.getLock(words[0]);
       return (await lock.tryLock(Number(words[1]), Number(words[2]))) ? "held" : "busy";
+    case "lock": // NAME LEASE, in ms
+      lock = redisson.getLock(words[0]);
+      await lock.lock(Number(words[1]));
+      return "held";
     case "release":
       return lock.unlock().then(() => "released", () => "not ours");
     default:

@@ -42,9 +42,9 @@ async fn node_redisson_and_we_exclude_and_wake_each_other() {
     };
     let ours = client(&server);
     // A lease that ends in no test.
-    let acquire = |wait: u128| format!("acquire {KEY} {wait} 600000");
+    let try_acquire = format!("acquire {KEY} 0 600000");
 
-    assert_eq!(theirs.ask(&acquire(0), LONG), "held");
+    assert_eq!(theirs.ask(&try_acquire, LONG), "held");
     let busy = ours.lock(KEY).wait(ms(0)).await.unwrap_err();
     let holder = busy.holder().expect("it is busy");
     assert!(holder.starts_with("a Redisson client "), "{holder}");
@@ -55,8 +55,9 @@ async fn node_redisson_and_we_exclude_and_wake_each_other() {
     assert_eq!(theirs.ask("release", LONG), "released");
     let guard = soon(waiting).await.unwrap().unwrap();
 
-    assert_eq!(theirs.ask(&acquire(0), LONG), "busy");
-    theirs.send(&acquire(LONG.as_millis()));
+    assert_eq!(theirs.ask(&try_acquire, LONG), "busy");
+    // With a time to wait, it would give up at the end of this lease.
+    theirs.send(&format!("lock {KEY} 600000"));
     has_a_listener(&mut admin).await;
     guard.release().await.unwrap();
     assert_eq!(theirs.line(LONG).as_deref(), Some("held"));
