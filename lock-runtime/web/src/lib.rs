@@ -25,14 +25,15 @@
 //! Each answer forbids scripts, frames, and all that is not from the router itself (`Content-Security-Policy`), and is not
 //! stored by browsers and proxies (`Cache-Control: no-store`).
 //!
-//! Each request asks the servers a bounded number of commands, and has a bounded part of the locks in memory. It does not bound
-//! the number of requests.
+//! Each request asks the servers a bounded number of commands, and has a bounded part of the locks in memory. A `match` of more
+//! than 256 bytes or 4 `*` is refused (400), since it may stop a server for long, and so is what a page of another site loads
+//! (403): links from there work. It does not bound the number of requests.
 //!
 //! # Addresses
 //!
 //! | address below the nesting path | JSON | query |
 //! |---|---|---|
-//! | `/`, `/list` | `/api/locks` | `match`: a pattern of Redis; `holder`: a text; `waiting=1`; `from`: where the last page ended |
+//! | `/`, `/list` | `/api/locks` | `match`: a pattern of Redis, of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: where the last page ended |
 //! | `/lock` | `/api/lock` | `key` |
 //! | `/process` | `/api/process` | |
 //! | `/audit` | `/api/audit` | `key` |

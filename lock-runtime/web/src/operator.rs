@@ -41,6 +41,15 @@ pub(crate) fn is_same_site(request: &Parts) -> bool {
     }
 }
 
+/// Whether a page of another site loads an answer as a part of itself, or its script does. A link from there is none.
+pub(crate) fn is_load_by_another_site(request: &Parts) -> bool {
+    let is = |name: &str, value: &str| {
+        let header = request.headers.get(name);
+        header.is_some_and(|header| header.as_bytes() == value.as_bytes())
+    };
+    is("sec-fetch-site", "cross-site") && !is("sec-fetch-mode", "navigate")
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::Request;

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::base::Base;
 use crate::failure::Failure;
+use crate::operator::is_load_by_another_site;
 use crate::site::Site;
 use crate::{pages, routes};
 
@@ -36,7 +37,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// Answers a request: refuses what could change anything where nobody may, writes the pages of failures, and adds the headers.
+/// Answers a request: refuses what could change anything where nobody may and what another site's page loads, writes the pages of failures, and adds the headers.
 pub(crate) async fn finish(
     State(site): State<Arc<Site>>,
     request: Request,
@@ -46,9 +47,12 @@ pub(crate) async fn finish(
     let is_api = request.uri().path().starts_with("/api/");
     let (parts, body) = request.into_parts();
     let base = Base::of(&parts);
-    let mut response = match is_read || site.name_operator.is_some() {
-        true => next.run(Request::from_parts(parts, body)).await,
-        false => routes::read_only().into_response(),
+    let mut response = if !is_read && site.name_operator.is_none() {
+        routes::read_only().into_response()
+    } else if is_load_by_another_site(&parts) {
+        routes::load_by_another_site().into_response()
+    } else {
+        next.run(Request::from_parts(parts, body)).await
     };
     if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         let headers = std::mem::take(response.headers_mut());

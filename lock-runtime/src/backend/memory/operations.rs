@@ -33,10 +33,11 @@ impl Memory {
     /// The next locks of a listing.
     pub(crate) fn page(&self, listing: &Listing, cursor: &mut Cursor) -> Vec<LockState> {
         if cursor.nodes.is_none() {
-            let matches = |key: &&str| pattern::matches(listing.keys.as_bytes(), key.as_bytes());
             let store = self.store.lock();
-            let keys = store.keys().filter(matches).map(str::to_owned).collect();
+            let mut keys: Vec<String> = store.keys().map(str::to_owned).collect();
             drop(store);
+            // Without the mutex, on which all calls wait: a pattern may take long.
+            keys.retain(|key| pattern::matches(listing.keys.as_bytes(), key.as_bytes()));
             cursor.begin(keys);
         }
         let keys = cursor.nodes.get_or_insert_default();

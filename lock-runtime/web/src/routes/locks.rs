@@ -17,6 +17,13 @@ use crate::pages;
 use crate::report::LockLine;
 use crate::site::Site;
 
+/// The longest pattern, in bytes. A key has at most 512, and names are shorter.
+const LONGEST_PATTERN: usize = 256;
+
+/// How many `*` a pattern may have. The server compares each with every rest of every key, one in the other, while its other
+/// clients wait: a pattern with many stops it for seconds.
+const STARS: usize = 4;
+
 #[derive(Debug, Deserialize)]
 struct Asked {
     #[serde(rename = "match")]
@@ -33,12 +40,32 @@ fn asked(uri: &Uri) -> Result<(Wanted, Option<ListingPosition>), Failure> {
     let from = from.map_err(|_| {
         Failure::bad_request("`from` is not where a page ended. Begin with the first page.")
     })?;
+    let pattern = some(asked.pattern);
+    if let Some(pattern) = &pattern {
+        check(pattern)?;
+    }
     let wanted = Wanted {
-        pattern: some(asked.pattern),
+        pattern,
         holder: some(asked.holder),
         is_awaited: some(asked.waiting).is_some(),
     };
     Ok((wanted, from))
+}
+
+/// Refuses a pattern that may cost the server much.
+fn check(pattern: &str) -> Result<(), Failure> {
+    if pattern.len() > LONGEST_PATTERN {
+        return Err(Failure::bad_request(format!(
+            "`match` has more than {LONGEST_PATTERN} bytes."
+        )));
+    }
+    // An escaped one, too: which is which is the server's to say.
+    if pattern.bytes().filter(|&byte| byte == b'*').count() > STARS {
+        return Err(Failure::bad_request(format!(
+            "`match` has more than {STARS} `*`, which may cost the server much."
+        )));
+    }
+    Ok(())
 }
 
 pub(crate) async fn page(

@@ -43,6 +43,11 @@ pub(crate) async fn other_method() -> Failure {
     read_only()
 }
 
+/// Another site's page would not see the answer, but its visitors' browsers would keep the servers busy.
+pub(crate) fn load_by_another_site() -> Failure {
+    Failure::forbidden("A page of another site asks for it.")
+}
+
 /// Only the address of revocations has other methods than GET, and only where operators are named.
 pub(crate) fn read_only() -> Failure {
     Failure::new(

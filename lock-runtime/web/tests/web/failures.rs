@@ -53,6 +53,16 @@ async fn server_that_refuses_is_said_to_refuse() {
 }
 
 #[tokio::test]
+async fn pattern_within_its_bounds_is_asked() {
+    let service = service(lock_web::router(LockClient::memory()));
+    for pattern in ["k".repeat(256), "*a*b*c*".to_owned()] {
+        let page = get(&service, &address("", "match", &pattern)).await;
+        assert_eq!(page.status, StatusCode::OK, "{pattern}: {page:?}");
+        page.has(&pattern);
+    }
+}
+
+#[tokio::test]
 async fn request_that_makes_no_sense_is_refused() {
     let service = service(lock_web::router(LockClient::memory()));
     for (address, status) in [
@@ -62,6 +72,10 @@ async fn request_that_makes_no_sense_is_refused() {
         ("/locks/lock".to_owned(), 400),
         ("/locks/lock?key=a&key=b".to_owned(), 400),
         (address("", "from", "0 COUNT 1000000.."), 400),
+        (address("", "match", &"k".repeat(257)), 400),
+        (address("", "match", "*a*a*a*a*b"), 400),
+        (address("/list", "match", "*****"), 400),
+        (address("/api/locks", "match", &"\\*".repeat(5)), 400),
         ("/locks/api/lock".to_owned(), 400),
         ("/locks/nothing".to_owned(), 404),
         ("/locks/api/nothing".to_owned(), 404),

@@ -74,6 +74,34 @@ async fn nothing_but_reading_is_allowed_where_no_operator_is_named() {
 }
 
 #[tokio::test]
+async fn load_by_another_sites_page_is_refused() {
+    let service = service(lock_web::router(LockClient::memory()));
+    for path in [
+        "",
+        "/list?match=order:*",
+        "/lock?key=a",
+        "/api/locks",
+        "/api/audit",
+    ] {
+        for (site, mode, status) in [
+            ("cross-site", Some("no-cors"), 403),
+            ("cross-site", Some("cors"), 403),
+            ("cross-site", None, 403),
+            ("cross-site", Some("navigate"), 200),
+            ("same-origin", Some("cors"), 200),
+            ("none", Some("navigate"), 200),
+        ] {
+            let mut request = Request::get(format!("/locks{path}")).header("sec-fetch-site", site);
+            if let Some(mode) = mode {
+                request = request.header("sec-fetch-mode", mode);
+            }
+            let answer = send(&service, request.body(Body::empty()).unwrap()).await;
+            assert_eq!(answer.status, status, "{path}: {site}, {mode:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn head_of_a_page_is_its_headers() {
     let service = service(lock_web::router(LockClient::memory()));
     let request = Request::head("/locks").body(Body::empty());
