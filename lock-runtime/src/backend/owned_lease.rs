@@ -69,32 +69,30 @@ impl OwnedLease {
 
     /// Makes the holder a reader, without letting the lock go in between. On an error it is given back.
     pub(crate) async fn downgrade(mut self) -> Result<OwnedLease, LockError> {
-        let lease = self.take();
-        let outcome = self.backend.downgrade(lease.clone()).await;
-        self.downgraded(&lease, outcome)
+        let old = self.take();
+        let outcome = self.backend.downgrade(old.lease.clone()).await;
+        self.downgraded(old, outcome)
     }
 
     /// As [`downgrade`](OwnedLease::downgrade), blocking the thread.
     pub(crate) fn downgrade_blocking(mut self) -> Result<OwnedLease, LockError> {
-        let lease = self.take();
-        let outcome = self.backend.downgrade_blocking(lease.clone());
-        self.downgraded(&lease, outcome)
+        let old = self.take();
+        let outcome = self.backend.downgrade_blocking(old.lease.clone());
+        self.downgraded(old, outcome)
     }
 
     fn downgraded(
         mut self,
-        old: &Lease,
+        old: Hold,
         outcome: Result<Arc<Lease>, LockError>,
     ) -> Result<OwnedLease, LockError> {
-        let now = old.now();
-        if let Some(span) = self.span.take() {
-            let label = match &outcome {
-                Ok(_) => "downgraded",
-                Err(error) if error.is_lost() => "lost",
-                Err(_) => "dropped",
-            };
-            span.end(&old.trace, label, now);
-        }
+        let now = old.lease.now();
+        let label = match &outcome {
+            Ok(_) => "downgraded",
+            Err(error) if error.is_lost() => "lost",
+            Err(_) => "dropped",
+        };
+        let old = old.end(label, now);
         self.lease = Some(outcome?);
         self.delivered(now);
         if old.is_known_lost() {
@@ -108,9 +106,12 @@ impl OwnedLease {
     }
 
     /// The backend has the lease from now on.
-    fn take(&mut self) -> Arc<Lease> {
+    fn take(&mut self) -> Hold {
         let lease = self.lease.take();
-        lease.expect("a lease is taken only when it ends")
+        Hold {
+            lease: lease.expect("a lease is taken only when it ends"),
+            span: self.span.take(),
+        }
     }
 
     /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
@@ -143,6 +144,35 @@ impl OwnedLease {
         self.lease
             .clone()
             .expect("a lease is taken only when it is released")
+    }
+}
+
+/// The time for which the caller has a lease, while somebody else has the duty to release that. Dropping this ends it, as
+/// where a caller goes away meanwhile.
+#[derive(Debug)]
+struct Hold {
+    lease: Arc<Lease>,
+    span: Option<LeaseSpan>,
+}
+
+impl Hold {
+    fn end(mut self, outcome: &'static str, ended: Moment) -> Arc<Lease> {
+        if let Some(span) = self.span.take() {
+            span.end(&self.lease.trace, outcome, ended);
+        }
+        self.lease.clone()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let lease = &self.lease;
+        if let Some(span) = self.span.take() {
+            span.dropped(&lease.trace, || {
+                let outcome = lease.loss().map_or("dropped", |_| "lost");
+                (outcome, lease.now())
+            });
+        }
     }
 }
 
@@ -192,15 +222,10 @@ impl Deref for OwnedLease {
 
 impl Drop for OwnedLease {
     fn drop(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            // First: subscribers run in what follows, and may block.
-            self.backend.abandon(lease.clone());
-            if let Some(span) = self.span.take() {
-                span.dropped(&lease.trace, || {
-                    let outcome = lease.loss().map_or("dropped", |_| "lost");
-                    (outcome, lease.now())
-                });
-            }
+        if self.lease.is_some() {
+            let hold = self.take();
+            // First: subscribers run as the hold is dropped, and may block.
+            self.backend.abandon(hold.lease.clone());
         }
     }
 }

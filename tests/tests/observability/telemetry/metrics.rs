@@ -1,5 +1,8 @@
 //! The metrics, by name and label.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use harness::{Proxy, RedisServer};
 use lock_runtime::distributed_lock;
 
@@ -154,4 +157,28 @@ async fn held_locks_are_counted_until_they_are_released_dropped_or_lost() {
         }
     }
     assert!(held() < before + FEW, "{before}: {}", held());
+
+    // Callers that go away while their locks become readers'.
+    drop_downgrades(MANY).await;
+    let ends =
+        recorded("distributed_lock_hold_seconds{template=downgrade-dropped,outcome=dropped}");
+    assert_eq!(ends.len(), MANY);
+    assert!(held() < before + FEW, "{before}: {}", held());
+}
+
+async fn drop_downgrades(count: usize) {
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let mut guards = Vec::new();
+    for number in 0..count {
+        let lock = locks.lock(format!("downgrade-dropped:{number}"));
+        let lock = lock.name("downgrade-dropped").ttl(LONG).write();
+        guards.push(lock.acquire().await.unwrap());
+    }
+    server.pause();
+    for guard in guards {
+        let mut downgrading = Box::pin(guard.downgrade());
+        let polled = poll_fn(|context| Poll::Ready(downgrading.as_mut().poll(context)));
+        assert!(polled.await.is_pending());
+    }
 }
