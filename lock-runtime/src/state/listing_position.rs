@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// How many nodes of a quorum a text may name as away. That many are a minority of 33 nodes, and quorums have five or seven.
+const MOST_AWAY: usize = 16;
+
 /// How far a listing has come, as data and as a text: another request, or another process, goes on from here.
 ///
 /// Made by [`Locks::position`](crate::inspect::Locks::position), which has an example. The text has the characters of the
@@ -44,10 +47,11 @@ impl FromStr for ListingPosition {
             "" => Some(Vec::new()),
             away => away
                 .split('-')
+                .take(MOST_AWAY + 1)
                 .map(|node| node.parse().ok().filter(|_| is_plain(node)))
                 .collect(),
         };
-        match (away, is_cursor) {
+        match (away.and_then(bounded), is_cursor) {
             (Some(away), true) => Ok(ListingPosition {
                 cursor: cursor.to_owned(),
                 away,
@@ -56,6 +60,16 @@ impl FromStr for ListingPosition {
             _ => Err(ParseListingPositionError),
         }
     }
+}
+
+/// Each node once, if they are not too many.
+fn bounded(mut away: Vec<usize>) -> Option<Vec<usize>> {
+    if away.len() > MOST_AWAY {
+        return None;
+    }
+    away.sort_unstable();
+    away.dedup();
+    Some(away)
 }
 
 /// Without the sign that numbers may have.
@@ -99,6 +113,20 @@ mod tests {
         ] {
             assert_eq!(position.to_string().parse(), Ok(position));
         }
+    }
+
+    #[test]
+    fn nodes_that_are_away_are_few_and_each_is_there_once() {
+        let read = |away: &str| format!("7.{away}.001").parse::<ListingPosition>();
+        assert_eq!(read("2-0-2-1-0"), Ok(position("7", &[0, 1, 2], "001")));
+        let away = |count: usize| {
+            let nodes: Vec<String> = (0..count).map(|node| node.to_string()).collect();
+            nodes.join("-")
+        };
+        let most: Vec<usize> = (0..MOST_AWAY).collect();
+        assert_eq!(read(&away(MOST_AWAY)), Ok(position("7", &most, "001")));
+        assert_eq!(read(&away(MOST_AWAY + 1)), Err(ParseListingPositionError));
+        assert_eq!(read(&"0-".repeat(100_000)), Err(ParseListingPositionError));
     }
 
     #[test]

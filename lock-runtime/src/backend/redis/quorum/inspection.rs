@@ -104,6 +104,8 @@ impl Nodes {
     fn next_to_read(&self, cursor: &mut Cursor) -> Option<usize> {
         if cursor.nodes.is_none() {
             cursor.begin((0..self.len()).map(|node| format!("{node:03}")).collect());
+            // Of a resumed listing, which a stranger may have written: these are counted.
+            cursor.away.retain(|&node| node < self.len());
         }
         let next = cursor.nodes.as_ref().and_then(|nodes| nodes.last());
         cursor.is_over = next.is_none();
