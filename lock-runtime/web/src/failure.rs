@@ -11,6 +11,8 @@ pub(crate) struct Failure {
     pub(crate) title: &'static str,
     /// May have text from elsewhere.
     pub(crate) detail: String,
+    /// The key of a lock that may be revoked all the same.
+    pub(crate) maybe_revoked: Option<String>,
 }
 
 impl Failure {
@@ -23,6 +25,18 @@ impl Failure {
             status,
             title,
             detail: detail.into(),
+            maybe_revoked: None,
+        }
+    }
+
+    /// A revocation of this lock ended with an error, after which it may have been carried out.
+    pub(crate) fn of_revocation(error: LockError, key: String) -> Failure {
+        let failure = Failure::from(error);
+        // A key that no lock can have is refused before anything is sent.
+        let is_sent = !failure.status.is_client_error();
+        Failure {
+            maybe_revoked: is_sent.then_some(key),
+            ..failure
         }
     }
 

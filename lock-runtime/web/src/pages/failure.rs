@@ -5,13 +5,22 @@ use maud::html;
 
 use crate::base::Base;
 use crate::failure::Failure;
+use crate::link::{self, Link};
 use crate::plain::Plain;
 
 pub(crate) fn page(base: &Base, failure: &Failure) -> Html<String> {
     let content = html! {
         h1 { (failure.title) }
         p.notice role="alert" { (Plain(&failure.detail)) }
-        @if failure.status.is_server_error() {
+        @if let Some(key) = &failure.maybe_revoked {
+            p.warning {
+                "The revocation may have been carried out, unless it says that nothing was done. Look at the lock and its audit before you repeat it."
+            }
+            p.links {
+                a href=(link::to_lock(base, key)) { "The lock now" }
+                a href=(Link::new(base, "audit").with("key", key)) { "Audit of this lock" }
+            }
+        } @else if failure.status.is_server_error() {
             p { "Nothing is known of the locks until it answers. Load the page again to ask once more." }
         }
     };

@@ -19,6 +19,23 @@ pub(crate) enum Notice {
     NotHeld,
 }
 
+impl Notice {
+    /// For a lock that its holder has no more, and that is held or free now.
+    pub(crate) fn of(is_held: bool) -> Notice {
+        match is_held {
+            true => Notice::Changed,
+            false => Notice::NotHeld,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Notice::Changed => "The lock has another holder by now, and nothing was done.",
+            Notice::NotHeld => "The lock is free, and nothing was done.",
+        }
+    }
+}
+
 pub(crate) fn page(
     base: &Base,
     lock: &LockReport,
@@ -29,7 +46,7 @@ pub(crate) fn page(
     let audit = Link::new(base, "audit").with("key", &lock.key);
     let content = html! {
         h1 { "Lock " span.key { (Plain(&lock.key)) } }
-        @if let Some(notice) = notice { p.notice role="alert" { (text(notice)) } }
+        @if let Some(notice) = notice { p.notice role="alert" { (notice.text()) } }
         p {
             @if lock.held { span.state.held { "held" } } @else { span.state.free { "free" } }
             @if let Some(votes) = lock.votes { " " (vote(votes, lock.held)) }
@@ -46,13 +63,6 @@ pub(crate) fn page(
         @if let Some(operator) = operator { (revocations(base, lock, operator)) }
     };
     super::page(base, None, &Plain(&lock.key).to_string(), &content)
-}
-
-fn text(notice: Notice) -> &'static str {
-    match notice {
-        Notice::Changed => "The lock has another holder by now, and nothing was done.",
-        Notice::NotHeld => "The lock is free, and nothing was done.",
-    }
 }
 
 fn vote(votes: VotesReport, is_held: bool) -> Markup {

@@ -65,19 +65,32 @@ pub(crate) async fn page(
         ));
     }
     let revocation = Revocation::new(&operator, reason.trim());
-    let revoked = site.client.revoke(key.as_str(), seen, revocation).await?;
-    let (lock, notice) = match &revoked {
+    let revoked = site.client.revoke(key.as_str(), seen, revocation).await;
+    let lock = match revoked.map_err(|error| Failure::of_revocation(error, key.clone()))? {
         Revoked::Done(receipt) => {
-            return Ok(pages::revoked::page(&base, &key, receipt).into_response());
+            return Ok(pages::revoked::page(&base, &key, &receipt).into_response());
         }
-        Revoked::Changed(lock) => (LockReport::of(lock), Notice::Changed),
-        _ => {
-            let lock = site.client.inspect(key.as_str()).await?;
-            (LockReport::of(&lock), Notice::NotHeld)
-        }
+        Revoked::Changed(lock) => *lock,
+        _ => match site.client.inspect(key.as_str()).await {
+            Ok(lock) => lock,
+            // What is known for sure is the answer, though not what the lock is now.
+            Err(_) => return Err(not_held()),
+        },
     };
+    let lock = LockReport::of(&lock);
+    // Somebody else may have taken it since, and the page shows the lock as it is now.
+    let notice = Notice::of(lock.held);
     let page = pages::lock::page(&base, &lock, Some(&operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
+}
+
+/// The answer where the lock cannot be shown.
+fn not_held() -> Failure {
+    Failure::new(
+        StatusCode::CONFLICT,
+        "Nothing was revoked",
+        "The lock was free, and nothing was done.",
+    )
 }
 
 /// Whether the key was typed, as it is or as it was shown. Browsers take spaces off neither.

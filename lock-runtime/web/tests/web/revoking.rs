@@ -163,6 +163,30 @@ async fn lock_that_has_another_holder_by_now_is_left_to_it() {
 }
 
 #[tokio::test]
+async fn revocation_whose_outcome_is_not_known_is_not_simply_repeated() {
+    let mut server = RedisServer::start();
+    let (client, guard) = holder(&server, "api-7", "import").await;
+    let service = with_operators(client);
+    server.kill9();
+    let answer = Form::new("import", guard.fencing_token())
+        .send(&service)
+        .await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{answer:?}");
+    answer.has("may have been carried out");
+    answer.has("href=\"./lock?key=import\"");
+    answer.has("href=\"./audit?key=import\"");
+    answer.has_not("Load the page again");
+    // A page that only shows did nothing.
+    let page = get(&service, "/locks/lock?key=import").await;
+    page.has("Load the page again");
+    page.has_not("may have been carried out");
+    // No lock can have this key.
+    let answer = Form::new("a}b{c", 1).send(&service).await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{answer:?}");
+    answer.has_not("may have been carried out");
+}
+
+#[tokio::test]
 async fn request_of_another_sites_page_does_nothing() {
     let server = RedisServer::start();
     let (client, guard) = holder(&server, "api-7", "import").await;
