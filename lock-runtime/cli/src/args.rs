@@ -174,7 +174,9 @@ pub(crate) struct Audit {
 /// Run a command under a lock
 ///
 /// The command runs while the lock is held, and has the fencing token in LOCK_TOKEN and the key in LOCK_KEY. Signals
-/// that lockctl gets go to the command. If the lock is lost, the command gets SIGTERM, and SIGKILL five seconds later.
+/// that lockctl gets go to the command and the processes that it has started; if they end the command, the lock is
+/// released once all of those are gone, and what is left of them after five seconds gets SIGKILL. If the lock is lost,
+/// they get SIGTERM, and SIGKILL when the command has ended, or five seconds later.
 ///
 /// Exits as the command does, or with 75 if the lock is busy, 76 if it was lost, 126 or 127 if the command cannot be
 /// started or found.

@@ -5,6 +5,7 @@ mod commands;
 mod connection;
 mod doctor;
 mod exit;
+mod job;
 mod operator;
 mod output;
 mod rights;

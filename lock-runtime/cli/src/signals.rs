@@ -17,25 +17,35 @@ const HEARD: [Signal; 6] = [
 ];
 
 /// The signals that come, from when this was made.
-pub(crate) struct Signals(mpsc::UnboundedReceiver<Signal>);
+pub(crate) struct Signals {
+    sender: mpsc::UnboundedSender<Signal>,
+    receiver: mpsc::UnboundedReceiver<Signal>,
+}
 
 impl Signals {
     pub(crate) fn listen() -> Result<Signals, Failure> {
         let (sender, receiver) = mpsc::unbounded_channel();
+        let signals = Signals { sender, receiver };
         for number in HEARD {
-            let mut coming = signal(SignalKind::from_raw(number.as_raw()))?;
-            let sender = sender.clone();
-            tokio::spawn(async move {
-                while coming.recv().await.is_some() && sender.send(number).is_ok() {}
-            });
+            signals.hear(number)?;
         }
-        Ok(Signals(receiver))
+        Ok(signals)
+    }
+
+    /// Hears one more signal.
+    pub(crate) fn hear(&self, number: Signal) -> Result<(), Failure> {
+        let mut coming = signal(SignalKind::from_raw(number.as_raw()))?;
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            while coming.recv().await.is_some() && sender.send(number).is_ok() {}
+        });
+        Ok(())
     }
 
     pub(crate) async fn next(&mut self) -> Signal {
-        match self.0.recv().await {
+        match self.receiver.recv().await {
             Some(signal) => signal,
-            // The runtime ends.
+            // Never: one sender is here.
             None => std::future::pending().await,
         }
     }

@@ -1,22 +1,19 @@
 //! `run`: a command under a lock.
 
-use std::io::{self, IsTerminal};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
 
 use lock_runtime::{LockErrorKind, LockGuard};
-use rustix::process::{Pid, Signal, kill_process};
-use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use rustix::process::Signal;
+use tokio::process::Command;
 
 use crate::args::{Connection, Run};
 use crate::exit::{Exit, Failure};
+use crate::job::Job;
 use crate::operator;
 use crate::output::complain;
 use crate::signals::{Signals, exit_of};
-
-/// How long a command has to end by itself once its lock is lost.
-const TO_END: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failure> {
     // From before the child exists: a signal that comes a moment later must not end this process alone.
@@ -65,21 +62,39 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
 }
 
 async fn under(guard: &LockGuard, run: &Run, signals: &mut Signals) -> Result<Exit, Failure> {
-    let mut child = start(guard, run)?;
-    loop {
+    // A stop of this process is one of the command too: the lock is not renewed meanwhile.
+    signals.hear(Signal::TSTP)?;
+    signals.hear(Signal::CONT)?;
+    let mut job = start(guard, run)?;
+    let mut is_told = false;
+    let ended = loop {
         tokio::select! {
-            ended = child.wait() => return Ok(exit_of_command(ended?)),
-            signal = signals.next() => pass(&child, signal),
-            () = guard.lost() => {
-                complain(&format!("lock `{}` was lost: ending the command", run.key));
-                end(&mut child).await?;
-                return Ok(Exit::LOST);
+            ended = job.ended() => break ended?,
+            signal = signals.next() => {
+                is_told |= is_end(signal);
+                pass(&job, guard, signal);
             }
+            () = guard.lost() => return lost(&mut job, run).await,
+        }
+    };
+    // A command that ends by itself may leave others behind, and they are not under the lock. One that is ended has not
+    // waited for those that work for it.
+    if is_told || ended.signal().is_some() {
+        tokio::select! {
+            ended = job.end_rest() => ended?,
+            () = guard.lost() => return lost(&mut job, run).await,
         }
     }
+    Ok(exit_of_command(ended))
 }
 
-fn start(guard: &LockGuard, run: &Run) -> Result<Child, Failure> {
+async fn lost(job: &mut Job, run: &Run) -> Result<Exit, Failure> {
+    complain(&format!("lock `{}` was lost: ending the command", run.key));
+    job.end().await?;
+    Ok(Exit::LOST)
+}
+
+fn start(guard: &LockGuard, run: &Run) -> Result<Job, Failure> {
     let [program, arguments @ ..] = &run.command[..] else {
         return Err(Failure::new(Exit::USAGE, "no command is given"));
     };
@@ -89,7 +104,7 @@ fn start(guard: &LockGuard, run: &Run) -> Result<Child, Failure> {
         .env("LOCK_TOKEN", guard.fencing_token().to_string())
         .env("LOCK_KEY", guard.key())
         .stdin(Stdio::inherit());
-    command.spawn().map_err(|error| {
+    Job::start(command).map_err(|error| {
         let exit = match error.kind() {
             io::ErrorKind::NotFound => Exit::NOT_FOUND,
             _ => Exit::NOT_EXECUTABLE,
@@ -98,34 +113,25 @@ fn start(guard: &LockGuard, run: &Run) -> Result<Child, Failure> {
     })
 }
 
-fn pass(child: &Child, signal: Signal) {
-    // A key pressed in a terminal goes to all processes of the job, the command included.
-    let is_typed = matches!(signal, Signal::INT | Signal::QUIT) && io::stdin().is_terminal();
-    if !is_typed {
-        send(child, signal);
+fn pass(job: &Job, guard: &LockGuard, signal: Signal) {
+    match signal {
+        // The lock may have ended during the stop, and then so does the command.
+        Signal::CONT if !guard.is_valid() => {}
+        Signal::CONT => job.go_on(),
+        signal => job.send(signal),
     }
 }
 
-fn send(child: &Child, signal: Signal) {
-    let id = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
-    if let Some(id) = id {
-        // It may have ended meanwhile. It was not waited for, so that no other process has its number.
-        let _ = kill_process(id, signal);
-    }
-}
-
-/// Ends a command that must not go on.
-async fn end(child: &mut Child) -> Result<(), Failure> {
-    send(child, Signal::TERM);
-    if timeout(TO_END, child.wait()).await.is_err() {
-        child.kill().await?;
-    }
-    Ok(())
+/// Whether a signal asks a command to end.
+fn is_end(signal: Signal) -> bool {
+    matches!(
+        signal,
+        Signal::HUP | Signal::INT | Signal::QUIT | Signal::TERM
+    )
 }
 
 /// As a shell says it: a command that a signal ended has 128 and the number of that signal.
 fn exit_of_command(ended: ExitStatus) -> Exit {
-    use std::os::unix::process::ExitStatusExt;
     match (ended.code(), ended.signal()) {
         (Some(code), _) => Exit::of_child(u8::try_from(code).unwrap_or(u8::MAX)),
         (None, signal) => exit_of(signal.unwrap_or_default()),

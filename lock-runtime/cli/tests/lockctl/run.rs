@@ -7,6 +7,7 @@ use harness::{LONG, RawLock, RedisServer, ask, wait_until};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use crate::watch::Terminal;
 use crate::{Running, done, lockctl, text};
 
 /// `lockctl run` of a shell's line.
@@ -145,4 +146,88 @@ fn signal_while_waiting_leaves_the_queue() {
         assert_eq!(waiter.ended().code(), Some(code));
         assert_eq!(lock.queue(), "", "it left the queue");
     }
+}
+
+/// A shell whose child does not end with it: it says its id, and works on for longer than any test.
+const LEAVES_ONE: &str =
+    "sh -c 'trap \"\" TERM INT HUP; echo in $$; while :; do sleep 0.05; done' & wait";
+
+/// Whether a process runs. One that has ended, and whose parent has not asked for it, does not.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn what_a_command_has_started_is_gone_before_its_lock() {
+    let server = RedisServer::start();
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+        let mut running = Running::start(sh(&server, &[], LEAVES_ONE));
+        let said = running.lines().next().expect("it runs");
+        let pid = said.strip_prefix("in ").expect("the shell says its id");
+        let mut lock = RawLock::new(&server, "import");
+        running.send(signal);
+        wait_until("release", LONG, || {
+            let is_held = lock.value().is_some();
+            assert!(is_held || !runs(pid), "the lock is free, and {pid} runs");
+            !is_held
+        });
+        assert!(!runs(pid));
+        assert_eq!(running.ended().code(), Some(code));
+    }
+}
+
+#[test]
+fn what_a_command_has_started_gets_its_signals() {
+    let server = RedisServer::start();
+    let line = "sh -c 'trap \"echo got; exit\" TERM; echo in; while :; do sleep 0.05; done' & wait";
+    let mut running = Running::start(sh(&server, &[], line));
+    let mut lines = running.lines();
+    assert_eq!(lines.next().as_deref(), Some("in"));
+    running.send(Signal::TERM);
+    assert_eq!(lines.next().as_deref(), Some("got"));
+    assert_eq!(running.ended().code(), Some(143));
+}
+
+#[test]
+fn what_a_command_has_started_is_killed_when_the_lock_is_lost() {
+    let server = RedisServer::start();
+    let mut running = Running::start(sh(&server, &["--ttl", "1s"], LEAVES_ONE));
+    let said = running.lines().next().expect("it runs");
+    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
+    assert_eq!(running.ended().code(), Some(76));
+    assert!(!runs(pid), "{pid} runs");
+}
+
+#[test]
+fn what_a_command_leaves_behind_is_its_own_business() {
+    let server = RedisServer::start();
+    let line = "sleep 600 >/dev/null 2>&1 & echo $!";
+    let mut running = Running::start(sh(&server, &[], line));
+    let pid = running.lines().next().expect("it runs");
+    assert_eq!(running.ended().code(), Some(0));
+    assert_eq!(RawLock::new(&server, "import").value(), None);
+    assert!(runs(&pid), "{pid} has ended");
+    let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[test]
+fn command_has_the_terminal_and_its_shell_gets_it_back() {
+    let server = RedisServer::start();
+    // A shell without jobs: nobody but lockctl gives the terminal back to it.
+    let command = r#"read a; echo "one $a"; trap 'echo key; exit 3' INT; echo in; while :; do sleep 0.05; done"#;
+    let line = r#"trap : INT; "$1" run import -- sh -c "$2"; echo "exit $?"; read b; echo "two $b"; read c"#;
+    let program = env!("CARGO_BIN_EXE_lockctl");
+    let terminal = Terminal::of(&server, &["sh", "-c", line, "sh", program, command]);
+    terminal.press(&["x", "Enter"]);
+    terminal.shows("one x");
+    terminal.shows("in");
+    terminal.press(&["C-c"]);
+    terminal.shows("key");
+    terminal.shows("exit 3");
+    terminal.press(&["y", "Enter"]);
+    terminal.shows("two y");
 }

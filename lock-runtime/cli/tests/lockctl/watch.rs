@@ -8,17 +8,22 @@ use tempfile::TempDir;
 use crate::{Running, lockctl};
 
 /// A terminal of tmux, with a server of its own, which ends with this.
-struct Terminal {
+pub(crate) struct Terminal {
     folder: TempDir,
 }
 
 impl Terminal {
     /// Starts lockctl in a terminal of this size.
     fn start(server: &RedisServer, arguments: &[&str]) -> Terminal {
+        let program = env!("CARGO_BIN_EXE_lockctl");
+        Terminal::of(server, &[&[program], arguments].concat())
+    }
+
+    /// Starts a program in it, with the locks of this server.
+    pub(crate) fn of(server: &RedisServer, command: &[&str]) -> Terminal {
         let folder = TempDir::new().unwrap();
         let terminal = Terminal { folder };
         let url = format!("LOCK_URL={}", server.url());
-        let program = env!("CARGO_BIN_EXE_lockctl");
         let new = [
             "new-session",
             "-d",
@@ -29,9 +34,8 @@ impl Terminal {
             "-e",
             &url,
             "--",
-            program,
         ];
-        terminal.tmux(&[&new[..], arguments].concat());
+        terminal.tmux(&[&new[..], command].concat());
         terminal
     }
 
@@ -54,12 +58,12 @@ impl Terminal {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    fn press(&self, keys: &[&str]) {
+    pub(crate) fn press(&self, keys: &[&str]) {
         self.tmux(&[&["send-keys"], keys].concat());
     }
 
     #[track_caller]
-    fn shows(&self, text: &str) {
+    pub(crate) fn shows(&self, text: &str) {
         let mut screen = String::new();
         let shown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             wait_until(text, LONG, || {
