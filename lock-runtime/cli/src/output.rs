@@ -23,8 +23,8 @@ pub(crate) fn print<T: Serialize + fmt::Display>(form: Form, finding: &T) -> Res
     match form {
         Form::Text => writeln!(out, "{finding}")?,
         Form::Json => {
-            serde_json::to_writer(&mut out, finding).map_err(io::Error::from)?;
-            writeln!(out)?;
+            let json = serde_json::to_string(finding).map_err(io::Error::from)?;
+            writeln!(out, "{}", PlainJson(&json))?;
         }
     }
     out.flush()?;
@@ -50,6 +50,26 @@ impl fmt::Display for Plain<'_> {
             match is_plain(character) {
                 true => f.write_char(character)?,
                 false => write!(f, "{}", character.escape_unicode())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// JSON whose text a terminal shows and does not obey. What it means is the same: where a character is no [`Plain`] one, it
+/// is inside of a string, and written with an escape there.
+struct PlainJson<'a>(&'a str);
+
+impl fmt::Display for PlainJson<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            if is_plain(character) {
+                f.write_char(character)?;
+                continue;
+            }
+            // Above U+FFFF there are two.
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(f, "\\u{unit:04x}")?;
             }
         }
         Ok(())
@@ -86,7 +106,8 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 fn is_plain(character: char) -> bool {
     let hides = matches!(
         character,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
     );
     !character.is_control() && !hides
 }
@@ -117,5 +138,17 @@ mod tests {
             Plain(text).to_string(),
             "order:42 \\u{1b}[31mred\\u{7}\\u{d}\\u{a}\\u{202e}txt.exe ü 漢"
         );
+    }
+
+    #[test]
+    fn json_is_escaped_and_means_the_same() {
+        let text = "ü 漢 \u{1b}[1m \u{7f} \u{9b}31m \u{ad} \u{61c} \u{202e} \u{e0041} \"\\";
+        let json = serde_json::to_string(text).unwrap();
+        let plain = PlainJson(&json).to_string();
+        assert_eq!(
+            plain,
+            r#""ü 漢 \u001b[1m \u007f \u009b31m \u00ad \u061c \u202e \udb40\udc41 \"\\""#
+        );
+        assert_eq!(serde_json::from_str::<String>(&plain).unwrap(), text);
     }
 }
