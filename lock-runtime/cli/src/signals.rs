@@ -32,8 +32,11 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Hears one more signal.
+    /// Hears one more signal, unless it was ignored when this process started, as `nohup` has it.
     pub(crate) fn hear(&self, number: Signal) -> Result<(), Failure> {
+        if is_ignored(number) {
+            return Ok(());
+        }
         let mut coming = signal(SignalKind::from_raw(number.as_raw()))?;
         let sender = self.sender.clone();
         tokio::spawn(async move {
@@ -61,7 +64,33 @@ impl Signals {
     }
 }
 
+/// Whether a signal is ignored, where the system says it: on Linux.
+fn is_ignored(signal: Signal) -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_in(&status, signal))
+}
+
+/// Whether a signal is among the ignored ones of a `/proc/self/status`: the first is the lowest bit.
+fn is_in(status: &str, signal: Signal) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+}
+
 /// The exit code for a signal that ended a process, as a shell says it.
 pub(crate) fn exit_of(signal: i32) -> Exit {
     Exit::of_child(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read() {
+        // HUP and INT, and the SIGPIPE that Rust ignores.
+        let status = "Name:\tlockctl\nSigBlk:\t0000000000000008\nSigIgn:\t0000000000001003\n";
+        let ignored = HEARD.map(|signal| is_in(status, signal));
+        assert_eq!(ignored, [true, true, false, false, false, false]);
+        assert!(!is_in("Name:\tlockctl\n", Signal::HUP));
+    }
 }

@@ -160,6 +160,44 @@ fn runs(pid: &str) -> bool {
 }
 
 #[test]
+fn signal_that_was_ignored_stays_ignored() {
+    let server = RedisServer::start();
+    // As `nohup` starts it. The command would say what it got.
+    let line =
+        "trap 'echo hup' HUP; trap 'echo got; exit 3' TERM; echo in; while :; do sleep 0.05; done";
+    let program = env!("CARGO_BIN_EXE_lockctl");
+    let start = r#"trap "" HUP; exec "$0" run import -- sh -c "$1""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", start, program, line]);
+    command
+        .env("LOCK_URL", server.url())
+        .env_remove("LOCK_PREFIX");
+    let mut running = Running::start(command);
+    let mut lines = running.lines();
+    assert_eq!(lines.next().as_deref(), Some("in"));
+    running.send(Signal::HUP);
+    running.send(Signal::TERM);
+    assert_eq!(lines.next().as_deref(), Some("got"));
+    assert_eq!(running.ended().code(), Some(3));
+
+    // Also while it waits.
+    let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
+    assert_eq!(holder.lines().next().as_deref(), Some("in"));
+    let mut command = Command::new("sh");
+    command.args(["-c", start, program, "echo ran"]);
+    command
+        .env("LOCK_URL", server.url())
+        .env_remove("LOCK_PREFIX");
+    let mut waiter = Running::start(command);
+    let mut lock = RawLock::new(&server, "import");
+    wait_until("waiter in the queue", LONG, || !lock.queue().is_empty());
+    waiter.send(Signal::HUP);
+    holder.send(Signal::TERM);
+    assert_eq!(waiter.lines().next().as_deref(), Some("ran"));
+    assert_eq!(waiter.ended().code(), Some(0));
+}
+
+#[test]
 fn what_a_command_has_started_is_gone_before_its_lock() {
     let server = RedisServer::start();
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
