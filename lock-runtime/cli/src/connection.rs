@@ -5,7 +5,8 @@ use std::time::Duration;
 use lock_runtime::{LockClient, LockClientBuilder};
 
 use crate::args::Connection;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
 
 /// The shortest timeout of a command that is asked for once: a server that is far away needs some round trips.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -14,6 +15,18 @@ impl Connection {
     /// A client that is connected.
     pub(crate) async fn connect(&self, label: &str) -> Result<LockClient, Failure> {
         Ok(self.builder(label).connect().await?)
+    }
+
+    /// A client that is connected, or the exit code if this process is to end before it is.
+    pub(crate) async fn connect_or_end(
+        &self,
+        label: &str,
+        signals: &mut Signals,
+    ) -> Result<Result<LockClient, Exit>, Failure> {
+        tokio::select! {
+            client = self.connect(label) => Ok(Ok(client?)),
+            exit = signals.end() => Ok(Err(exit)),
+        }
     }
 
     fn builder(&self, label: &str) -> LockClientBuilder {

@@ -36,9 +36,12 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let outcome = runtime
-        .map_err(Failure::from)
-        .and_then(|runtime| runtime.block_on(commands::run(args)));
+    let outcome = runtime.map_err(Failure::from).and_then(|runtime| {
+        let outcome = runtime.block_on(commands::run(args));
+        // Without a wait for a name that is still looked up.
+        runtime.shutdown_background();
+        outcome
+    });
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -31,7 +31,10 @@ impl fmt::Display for Held<'_> {
 pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let label = format!("{}: {}", operator::name(), hold.reason);
-    let client = connection.connect(&label).await?;
+    let client = match connection.connect_or_end(&label, &mut signals).await? {
+        Ok(client) => client,
+        Err(exit) => return Ok(exit),
+    };
     let lock = client.lock(hold.key.as_str()).wait(*hold.wait);
     let guard = tokio::select! {
         acquired = lock.acquire() => acquired?,

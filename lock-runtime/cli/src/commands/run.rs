@@ -19,7 +19,10 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     // From before the child exists: a signal that comes a moment later must not end this process alone.
     let mut signals = Signals::listen()?;
     let label = format!("{} run {}", operator::name(), run.command[0].display());
-    let client = connection.connect(&label).await?;
+    let client = match connection.connect_or_end(&label, &mut signals).await? {
+        Ok(client) => client,
+        Err(exit) => return Ok(exit),
+    };
     let lock = client.lock(run.key.as_str()).ttl(*run.ttl).wait(*run.wait);
     let acquired = tokio::select! {
         acquired = lock.acquire() => acquired,

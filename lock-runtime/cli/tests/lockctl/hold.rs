@@ -64,3 +64,24 @@ fn busy_lock_and_lost_one_are_told() {
     });
     assert_eq!(ended.unwrap().code(), Some(5));
 }
+
+#[test]
+fn signal_ends_it_while_it_connects() {
+    let server = RedisServer::start();
+    // It takes connections, and never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", silent.local_addr().unwrap());
+    let run = ["run", "import", "--", "echo", "ran"];
+    for (arguments, signal, code) in [
+        (&HOLD[..], Signal::INT, 130),
+        (&HOLD, Signal::TERM, 143),
+        (&run, Signal::INT, 130),
+        (&run, Signal::TERM, 143),
+    ] {
+        let options = ["--url", &url, "--timeout", "10m"];
+        let mut running = Running::start(lockctl(&server, &[&options, arguments].concat()));
+        let _connection = silent.accept().unwrap();
+        running.send(signal);
+        assert_eq!(running.ended().code(), Some(code));
+    }
+}
