@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
+use std::pin::Pin;
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use crate::args::{Connection, Watch};
 use crate::exit::{Exit, Failure};
 use crate::operator;
 use crate::output::{Form, Plain, print};
+use crate::signals::Signals;
 use crate::watch::draw::draw;
 use crate::watch::row::{Change, Row, changes};
 use crate::watch::view::{Action, Press, View};
@@ -117,19 +119,15 @@ async fn shown(
 ) -> Result<Exit, Failure> {
     let title = watch.pattern.as_deref().unwrap_or("*");
     let title = Plain(title).to_string();
+    let mut signals = Signals::listen()?;
     let (mut view, mut presses) = (View::new(), presses());
     let mut ticks = ticks(*watch.interval);
+    // Keys and signals are heard meanwhile: a server that does not answer keeps nobody here.
+    let mut looking: Option<Pin<Box<dyn Future<Output = Result<Vec<Row>, Failure>>>>> = None;
     loop {
         terminal.draw(|frame| draw(frame, &view, &title))?;
         tokio::select! {
-            _ = ticks.tick() => match look(client, watch).await {
-                Ok(rows) => {
-                    view.set_rows(rows);
-                    view.recover();
-                }
-                // It may be back at the next look.
-                Err(failure) => view.fail(failure.to_string()),
-            },
+            biased;
             press = presses.recv() => {
                 // A size that has changed is drawn, and means nothing else.
                 let Some(press) = press else { return Ok(Exit::DONE) };
@@ -137,10 +135,34 @@ async fn shown(
                 match view.press(press) {
                     Action::None => {}
                     Action::Quit => return Ok(Exit::DONE),
-                    action => act(client, &mut view, action).await,
+                    action => tokio::select! {
+                        () = act(client, &mut view, action) => {}
+                        exit = signals.end() => return Ok(exit),
+                    },
                 }
             }
+            exit = signals.end() => return Ok(exit),
+            looked = finished(&mut looking) => {
+                looking = None;
+                match looked {
+                    Ok(rows) => {
+                        view.set_rows(rows);
+                        view.recover();
+                    }
+                    // It may be back at the next look.
+                    Err(failure) => view.fail(failure.to_string()),
+                }
+            }
+            _ = ticks.tick(), if looking.is_none() => looking = Some(Box::pin(look(client, watch))),
         }
+    }
+}
+
+/// Completes as what goes on does, or never.
+async fn finished<F: Future + Unpin>(going_on: &mut Option<F>) -> F::Output {
+    match going_on {
+        Some(future) => future.await,
+        None => std::future::pending().await,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use harness::{LONG, RedisServer, client, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::{Running, lockctl};
@@ -135,6 +136,39 @@ async fn server_that_is_away_is_told_and_looked_for() {
     terminal.shows("*: 0 locks");
     terminal.press(&["C-c"]);
     wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
+}
+
+#[tokio::test]
+async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let _guard = service.lock("order:42").acquire().await.unwrap();
+    // The shell stays to show what the terminal is like afterwards.
+    let line = r#""$0" watch --interval 100ms --timeout 10m; echo "ended $?"; read a; echo "read $a"; read a"#;
+    let program = env!("CARGO_BIN_EXE_lockctl");
+    let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
+    terminal.shows("*: 1 locks, by key");
+    let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
+    let shell = shell.trim();
+    let children = format!("/proc/{shell}/task/{shell}/children");
+    let watching = std::fs::read_to_string(children).unwrap();
+    let watching = Pid::from_raw(watching.trim().parse().unwrap()).unwrap();
+
+    server.pause();
+    // A look begins in between, and does not end.
+    let sorts = ["by age", "by waiters", "by holder", "by key"];
+    for sort in sorts.iter().cycle().take(16) {
+        terminal.press(&["s"]);
+        terminal.shows(sort);
+    }
+    kill_process(watching, Signal::TERM).unwrap();
+    terminal.shows("ended 143");
+    let screen = terminal.tmux(&["display-message", "-p", "#{alternate_on}"]);
+    assert_eq!(screen.trim(), "0", "the screen of before is shown");
+    terminal.press(&["-l", "typed"]);
+    terminal.press(&["Enter"]);
+    terminal.shows("read typed");
+    server.resume();
 }
 
 #[tokio::test]
