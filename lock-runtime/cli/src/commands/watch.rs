@@ -112,6 +112,9 @@ impl fmt::Display for Told<'_> {
     }
 }
 
+/// A look at the locks that is under way.
+type Look<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Failure>> + 'a>>;
+
 async fn shown(
     terminal: &mut DefaultTerminal,
     client: &LockClient,
@@ -123,7 +126,7 @@ async fn shown(
     let (mut view, mut presses) = (View::new(), presses());
     let mut ticks = ticks(*watch.interval);
     // Keys and signals are heard meanwhile: a server that does not answer keeps nobody here.
-    let mut looking: Option<Pin<Box<dyn Future<Output = Result<Vec<Row>, Failure>>>>> = None;
+    let mut looking: Option<Look<'_>> = None;
     loop {
         terminal.draw(|frame| draw(frame, &view, &title))?;
         tokio::select! {
