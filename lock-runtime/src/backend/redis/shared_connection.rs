@@ -49,13 +49,17 @@ struct Shared {
 }
 
 enum ConnectionState {
-    /// Not connected. The next attempt may begin at `not_before`. The last one failed with `last`.
-    Down {
-        not_before: Option<Instant>,
-        last: Option<WireError>,
-    },
+    /// Not connected. The next attempt begins after the pause, if there is one.
+    Down(Option<Pause>),
     Connecting(watch::Receiver<Option<ConnectResult>>),
     Up(Arc<Connection>),
+}
+
+/// The time until the next attempt to connect.
+struct Pause {
+    until: Instant,
+    /// Why the last attempt failed, or why its connection has ended.
+    cause: WireError,
 }
 
 type ConnectResult = Result<Arc<Connection>, WireError>;
@@ -94,13 +98,15 @@ impl SharedConnection {
             match &*state {
                 ConnectionState::Up(connection) => return Ok(connection.clone()),
                 ConnectionState::Connecting(attempt) => attempt.clone(),
-                ConnectionState::Down { not_before, last } => {
-                    if not_before.is_some_and(|time| is_late(time, until)) {
-                        let breaks = || WireError::unavailable("each connection breaks at once");
-                        return Err(last.clone().unwrap_or_else(breaks));
+                ConnectionState::Down(pause) => {
+                    if let Some(pause) = pause
+                        && is_late(pause.until, until)
+                    {
+                        return Err(pause.cause.clone());
                     }
+                    let not_before = pause.as_ref().map(|pause| pause.until);
                     let (outcome, attempt) = watch::channel(None);
-                    let connecting = self.shared.clone().connect(*not_before, outcome);
+                    let connecting = self.shared.clone().connect(not_before, outcome);
                     if self
                         .shared
                         .setup
@@ -204,7 +210,7 @@ impl SharedConnection {
     pub(super) fn current(&self) -> Option<Arc<Connection>> {
         match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),
-            ConnectionState::Down { .. } | ConnectionState::Connecting(_) => None,
+            ConnectionState::Down(_) | ConnectionState::Connecting(_) => None,
         }
     }
 
@@ -262,10 +268,7 @@ impl Drop for SharedConnection {
 }
 
 impl ConnectionState {
-    const NEVER_UP: ConnectionState = ConnectionState::Down {
-        not_before: None,
-        last: None,
-    };
+    const NEVER_UP: ConnectionState = ConnectionState::Down(None);
 }
 
 /// Whether an attempt that may begin at `time` would have less than half of the time that is left until `until`.
@@ -280,7 +283,7 @@ impl Shared {
     }
 
     fn drop_connection(self: &Arc<Shared>, connection: &Connection, reason: &str) {
-        if self.forget(connection.id).is_some() {
+        if self.forget(connection.id, reason).is_some() {
             connection.transport.close(reason);
             self.push(PushEvent::Disconnected(connection.id));
             self.report_lost(connection, reason.to_owned());
@@ -306,17 +309,18 @@ impl Shared {
         }
     }
 
-    /// Removes the connection and returns it, unless it is not the current one.
-    fn forget(&self, id: ConnectionId) -> Option<Arc<Connection>> {
+    /// Removes the connection, which has ended for `reason`, and returns it, unless it is not the current one.
+    fn forget(&self, id: ConnectionId, reason: &str) -> Option<Arc<Connection>> {
         let mut state = self.state.lock();
         let connection = match &*state {
             ConnectionState::Up(connection) if connection.id == id => connection.clone(),
             _ => return None,
         };
-        *state = ConnectionState::Down {
-            not_before: self.next_attempt(connection.is_useful(), connection.began),
-            last: None,
-        };
+        let next = self.next_attempt(connection.is_useful(), connection.began);
+        *state = ConnectionState::Down(next.map(|until| Pause {
+            until,
+            cause: WireError::unavailable(format!("each connection breaks at once: {reason}")),
+        }));
         Some(connection)
     }
 

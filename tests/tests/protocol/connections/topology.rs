@@ -99,18 +99,41 @@ async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
     cycle(&client).await;
 }
 
-/// Like a proxy that answers HELLO itself.
+/// A way to a replica that says that it is a primary, like that of a proxy that answers HELLO itself.
+fn proxy_of_replica(server: &RedisServer) -> Proxy {
+    let proxy = Proxy::start(server.port());
+    proxy.replace_in_replies("$7\r\nreplica", "$6\r\nmaster");
+    proxy
+}
+
 #[tokio::test]
 async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() {
     let server = RedisServer::start();
     let _primary = demote(&server).await;
-    let proxy = Proxy::start(server.port());
-    proxy.replace_in_replies("$7\r\nreplica", "$6\r\nmaster");
+    let proxy = proxy_of_replica(&server);
     let client = client(proxy.url());
     let connections = asked_in_vain(&client, &server).await;
     assert!(FEW.contains(&connections), "{connections} connections");
     let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
     assert!(error.to_string().contains("READONLY"), "{error}");
+}
+
+/// A caller that cannot wait for the next connection learns why the last ones ended.
+#[tokio::test]
+async fn during_the_pause_the_error_says_why_connections_end() {
+    let server = RedisServer::start();
+    let _primary = demote(&server).await;
+    let proxy = proxy_of_replica(&server);
+    // Soon shorter than the pause between two connections.
+    let builder = LockClient::builder().url(proxy.url());
+    let client = builder.command_timeout(ms(300)).build().unwrap();
+    eventually("a refusal without an attempt", LONG, async || {
+        let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("READONLY"), "{error}");
+        error.contains("each connection breaks at once: ")
+    })
+    .await;
 }
 
 /// An acquire with a long wait, and `connect`, are refused at once by this sentence.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::{ConnectResult, ConnectionState, Shared};
+use super::{ConnectResult, ConnectionState, Pause, Shared};
 use crate::backend::redis::attempt_progress::AttemptProgress;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connect::{SetupError, channel_of};
@@ -45,14 +45,14 @@ impl Shared {
             Ok(connection) => ConnectionState::Up(connection.clone()),
             Err(error) => {
                 // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
-                let not_before = match progress.is_reached.into_inner() {
+                let pause = match progress.is_reached.into_inner() {
                     true => self.next_attempt(false, began),
                     false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
                 };
-                ConnectionState::Down {
-                    not_before,
-                    last: Some(error.clone()),
-                }
+                ConnectionState::Down(pause.map(|until| Pause {
+                    until,
+                    cause: error.clone(),
+                }))
             }
         };
         {
@@ -128,11 +128,12 @@ impl Shared {
                 on_push(node, PushEvent::Message { channel, payload });
             }
             TransportEvent::Broken(error) => {
+                let reason = describe_broken(error);
                 if let Some(shared) = shared.upgrade()
-                    && let Some(connection) = shared.forget(id)
+                    && let Some(connection) = shared.forget(id, &reason)
                 {
                     shared.push(PushEvent::Disconnected(id));
-                    shared.report_lost(&connection, describe_broken(error));
+                    shared.report_lost(&connection, reason);
                 }
             }
         })
