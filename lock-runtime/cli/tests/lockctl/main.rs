@@ -13,9 +13,17 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use harness::{LONG, RedisServer, wait_until};
 
+/// A program that obeys signals. By itself it would ignore those that these tests do: a shell that starts them in the
+/// background has them ignore SIGINT.
+fn obedient(program: &str) -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(program);
+    command
+}
+
 /// The program, with the locks of this server.
 fn lockctl(server: &RedisServer, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let mut command = obedient(env!("CARGO_BIN_EXE_lockctl"));
     command
         .args(arguments)
         .env_remove("LOCK_PREFIX")

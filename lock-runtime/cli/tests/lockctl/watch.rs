@@ -1,12 +1,10 @@
 //! `lockctl watch`, in a real terminal and without one.
 
-use std::process::Command;
-
 use harness::{LONG, RedisServer, client, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::{Running, lockctl};
+use crate::{Running, lockctl, obedient};
 
 /// A terminal of tmux, with a server of its own, which ends with this.
 pub(crate) struct Terminal {
@@ -42,7 +40,7 @@ impl Terminal {
 
     fn tmux(&self, arguments: &[&str]) -> String {
         let socket = self.folder.path().join("socket");
-        let mut command = Command::new("tmux");
+        let mut command = obedient("tmux");
         command
             .arg("-f")
             .arg("/dev/null")
