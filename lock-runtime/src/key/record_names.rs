@@ -58,17 +58,20 @@ pub(crate) struct RecordNames {
 impl RecordNames {
     /// Checks the key and names its records.
     pub(crate) fn new(prefix: &str, key: &LockKey) -> Result<RecordNames, KeyProblem> {
+        RecordNames::check(key)?;
+        RecordNames::of_lock([prefix, key.as_str()].concat())
+    }
+
+    /// Checks the key by itself.
+    pub(crate) fn check(key: &LockKey) -> Result<(), KeyProblem> {
         if let Some(problem) = key.problem() {
             return Err(problem.clone());
         }
-        let length = key.as_str().len();
-        if length == 0 {
-            return Err(KeyProblem::Empty);
+        match key.as_str().len() {
+            0 => Err(KeyProblem::Empty),
+            bytes if bytes > MAX_KEY_LEN => Err(KeyProblem::TooLong { bytes }),
+            _ => Ok(()),
         }
-        if length > MAX_KEY_LEN {
-            return Err(KeyProblem::TooLong { bytes: length });
-        }
-        RecordNames::of_lock([prefix, key.as_str()].concat())
     }
 
     /// The records of the lock with this name in Redis.

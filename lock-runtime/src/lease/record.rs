@@ -66,30 +66,21 @@ pub(crate) enum Holder {
 impl Holder {
     /// Parses the value under a lock's key.
     pub(crate) fn parse(value: &[u8]) -> Holder {
-        const LABEL: usize = OwnerId::LEN + 1 + FencingToken::DIGITS;
-        match value.split_at_checked(LABEL) {
-            Some((head, label))
-                if label.first() == Some(&b' ')
-                    && OwnerId::parse_prefix(head).is_some()
-                    && Grant::parse(&head[OwnerId::LEN..]).is_some() =>
-            {
-                let label = without_tag(&label[1..]);
-                let label = &label[..label.len().min(LONGEST_LABEL)];
-                let label = String::from_utf8_lossy(label).into_owned();
-                if head.starts_with(SHARED) {
-                    let counted = None;
-                    return Holder::Shared(Shared { label, counted });
-                }
-                match head.starts_with(RESTED) {
-                    true => Holder::Ours(format!("{label}, at rest")),
-                    false => Holder::Ours(label),
-                }
-            }
-            _ => {
-                let mut hasher = DefaultHasher::new();
-                hasher.write(value);
-                Holder::Foreign(hasher.finish())
-            }
+        let Some((_, label)) = split(value) else {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(value);
+            return Holder::Foreign(hasher.finish());
+        };
+        let label = without_tag(label);
+        let label = &label[..label.len().min(LONGEST_LABEL)];
+        let label = String::from_utf8_lossy(label).into_owned();
+        if is_shared(value) {
+            let counted = None;
+            return Holder::Shared(Shared { label, counted });
+        }
+        match is_rested(value) {
+            true => Holder::Ours(format!("{label}, at rest")),
+            false => Holder::Ours(label),
         }
     }
 
@@ -133,6 +124,24 @@ pub(crate) fn without_tag(label: &[u8]) -> &[u8] {
     };
     let end = tagged.iter().position(|&byte| byte == b'\x1f');
     end.map_or(label, |end| &tagged[end + 1..])
+}
+
+/// The grant in a record of this crate; `None` for any other value.
+pub(crate) fn grant_of(value: &[u8]) -> Option<Grant> {
+    split(value).map(|(grant, _)| grant)
+}
+
+/// The grant and the label in a record of this crate.
+fn split(value: &[u8]) -> Option<(Grant, &[u8])> {
+    let (head, label) = value.split_at_checked(OwnerId::LEN + 1 + FencingToken::DIGITS)?;
+    let label = label.strip_prefix(b" ")?;
+    OwnerId::parse_prefix(head)?;
+    Some((Grant::parse(&head[OwnerId::LEN..])?, label))
+}
+
+/// Whether a record of this crate says that several owners share the lock.
+pub(crate) fn is_shared(value: &[u8]) -> bool {
+    value.starts_with(SHARED)
 }
 
 /// Whether a record of this crate says that its holder is done, and the lock stays taken.

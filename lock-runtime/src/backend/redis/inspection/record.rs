@@ -6,7 +6,7 @@ use redis::Value;
 
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record::{self, Grant, is_rested};
+use crate::lease::record::{self, is_rested};
 use crate::state::{Holder, HolderKind, RecordHash, Seen};
 
 /// How far a token may be ahead of the clock without a surprise (µs): clients of a quorum guess a little ahead, and nodes
@@ -40,31 +40,47 @@ pub(in crate::backend::redis) enum Held {
 }
 
 impl LockRecord {
-    /// Reads the answers to TYPE or GETRANGE, to STRLEN and to PTTL. A record of another type has an error.
-    pub(in crate::backend::redis) fn new(
-        value: &Value,
-        length: &Value,
-        left: &Value,
-        now: u64,
-    ) -> LockRecord {
+    /// Reads the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. For a record of another type, the first is an error.
+    pub(in crate::backend::redis) fn new(value: Value, left: &Value, now: u64) -> LockRecord {
+        let value = match value {
+            Value::BulkString(value) => Some(value),
+            _ => None,
+        };
         let left = match left {
             Value::Int(left) => *left,
             _ => -2,
         };
-        let length = match length {
-            Value::Int(length) => u64::try_from(*length).unwrap_or(0),
-            _ => 0,
-        };
-        let value = match value {
-            Value::BulkString(value) => Some(value.clone()),
-            _ => None,
-        };
+        let length = value.as_ref().map_or(0, |value| value.len() as u64);
         LockRecord {
             value,
             length,
             left,
             now,
         }
+    }
+
+    /// Reads the answer to STRLEN.
+    pub(in crate::backend::redis) fn set_length(&mut self, length: &Value) {
+        if let Value::Int(length) = length {
+            self.length = u64::try_from(*length).unwrap_or(0);
+        }
+    }
+
+    /// Whether the value may be longer than the part that was read.
+    pub(in crate::backend::redis) fn may_be_longer(&self) -> bool {
+        self.length >= SHOWN as u64
+    }
+
+    /// Whether callers may queue for the lock. A record of this crate says whether any do.
+    pub(in crate::backend::redis) fn may_have_waiters(&self) -> bool {
+        let grant = self.value.as_deref().and_then(record::grant_of);
+        !self.is_absent() && grant.is_none_or(|grant| grant.contended)
+    }
+
+    /// Whether several owners share the lock.
+    pub(in crate::backend::redis) fn is_shared(&self) -> bool {
+        let value = self.value.as_deref().unwrap_or_default();
+        record::is_shared(value) && record::grant_of(value).is_some()
     }
 
     pub(in crate::backend::redis) fn is_absent(&self) -> bool {
@@ -105,11 +121,7 @@ impl LockRecord {
 
     /// The token of a record of this crate.
     pub(in crate::backend::redis) fn token(&self) -> Option<FencingToken> {
-        let value = self.value.as_ref()?;
-        match record::Holder::parse(value) {
-            record::Holder::Ours(_) | record::Holder::Shared(_) => token_of(value),
-            _ => None,
-        }
+        token_of(self.value.as_deref()?)
     }
 
     /// What tells the owners of a record apart: the owner's id, or the whole of a foreign value.
@@ -146,8 +158,7 @@ impl LockRecord {
 }
 
 fn token_of(value: &[u8]) -> Option<FencingToken> {
-    let grant = value.get(OwnerId::LEN..OwnerId::LEN + 1 + FencingToken::DIGITS)?;
-    Some(Grant::parse(grant)?.token)
+    record::grant_of(value).map(|grant| grant.token)
 }
 
 /// The server's time (µs), as TIME answers.
@@ -171,13 +182,7 @@ mod tests {
     const NOW: u64 = 1_700_000_000_000_000;
 
     fn record(value: &str, left: i64) -> LockRecord {
-        let length = Value::Int(value.len() as i64);
-        LockRecord::new(
-            &Value::BulkString(value.into()),
-            &length,
-            &Value::Int(left),
-            NOW,
-        )
+        LockRecord::new(Value::BulkString(value.into()), &Value::Int(left), NOW)
     }
 
     fn alone(record: &LockRecord) -> Holder {
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn record_of_another_type_keeps_callers_out() {
-        let list = LockRecord::new(&Value::Nil, &Value::Nil, &Value::Int(-1), NOW);
+        let list = LockRecord::new(Value::Nil, &Value::Int(-1), NOW);
         let holder = alone(&list);
         assert_eq!((holder.kind, holder.seen), (HolderKind::OtherType, None));
     }
@@ -236,6 +241,25 @@ mod tests {
         assert_eq!(rested.kind, HolderKind::Resting);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
         assert!(matches!(shared.held(), Held::Together(_)));
+    }
+
+    #[test]
+    fn record_says_whether_there_is_more_to_ask() {
+        let asks = |value: &str, left| {
+            let record = record(value, left);
+            (record.may_have_waiters(), record.is_shared())
+        };
+        let waited_for = "abcdefghABCDEFGH012345+1699999999000000 api-7";
+        assert_eq!(asks(waited_for, 5), (true, false));
+        let alone = "abcdefghABCDEFGH012345 1699999999000000 api-7";
+        assert_eq!(asks(alone, 5), (false, false));
+        let shared = "shared1699999999000000 1699999999000000 shared: api-7";
+        assert_eq!(asks(shared, 5), (false, true));
+        assert_eq!(asks("of another program", -1), (true, false));
+        assert_eq!(asks("shared by another program", -1), (true, false));
+        assert_eq!(asks("", -2), (false, false), "absent");
+        assert!(!record(&"x".repeat(511), 5).may_be_longer());
+        assert!(record(&"x".repeat(512), 5).may_be_longer());
     }
 
     #[test]

@@ -6,7 +6,8 @@ use redis::Value;
 
 use super::record::{Held, LockRecord, SHOWN, micros};
 use super::snapshot::count;
-use crate::backend::redis::command::Argument;
+use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::connection::Connection;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
 use crate::backend::redis::node_error::NodeError;
@@ -77,9 +78,9 @@ pub(in crate::backend::redis) async fn next(
             };
             continue;
         }
-        let (cursor, names) = parse(&answer).ok_or_else(unknown)?;
+        let (cursor, names) = parse(answer).ok_or_else(unknown)?;
         let mut found: Vec<Found> = names
-            .iter()
+            .into_iter()
             .filter_map(|name| lock_of(name, &listing.prefix))
             .collect();
         found.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
@@ -101,85 +102,114 @@ pub(in crate::backend::redis) async fn look(
     found: &[Found],
     until: Instant,
 ) -> Result<Vec<Look>, NodeError> {
-    const EACH: usize = 4;
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let text = Argument::Text;
-    let mut commands: Vec<Command<'_>> = vec![vec![text("TIME")]];
-    for Found { names, .. } in found {
-        let lock = Argument::Name(names.of(RecordKind::Lock));
-        let queue = Argument::Name(names.of(RecordKind::Queue));
-        commands.push(vec![
-            text("GETRANGE"),
-            lock,
-            text("0"),
-            Argument::Number(SHOWN - 1),
-        ]);
-        commands.push(vec![text("STRLEN"), lock]);
-        commands.push(vec![text("PTTL"), lock]);
-        commands.push(vec![text("ZCARD"), queue]);
-    }
-    let Answers { connection, values } = node.ask_all(&commands, until).await?;
-    let (time, values) = values.split_first().ok_or_else(unknown)?;
-    if let Some(error) = node.error_in(&connection, time) {
+    let write = |output: &mut Vec<u8>| {
+        let (text, last) = (Argument::Text, Argument::Number(SHOWN - 1));
+        command::write(output, &[text("TIME")]);
+        for Found { names, .. } in found {
+            let lock = Argument::Name(names.of(RecordKind::Lock));
+            command::write(output, &[text("GETRANGE"), lock, text("0"), last]);
+            command::write(output, &[text("PTTL"), lock]);
+        }
+    };
+    let asked = node.ask_written(1 + 2 * found.len(), write, until);
+    let Answers { connection, values } = asked.await?;
+    let mut values = values.into_iter();
+    let time = values.next().ok_or_else(unknown)?;
+    if let Some(error) = node.error_in(&connection, &time) {
         return Err(error);
     }
-    let now = micros(time).ok_or_else(unknown)?;
+    let now = micros(&time).ok_or_else(unknown)?;
     let mut looks = Vec::with_capacity(found.len());
-    for values in values.chunks(EACH) {
-        let mut is_elsewhere = false;
-        for value in values {
-            match node.error_in(&connection, value) {
-                None => {}
-                Some(NodeError::Redirected(_) | NodeError::SlotMoves(_)) => is_elsewhere = true,
-                Some(_) if is_of_another_type(value) => {}
-                Some(error) => return Err(error),
-            }
-        }
-        let [value, length, left, members] = values else {
-            return Err(unknown());
-        };
-        let waiters = usize::try_from(count(members) / 2).unwrap_or(usize::MAX);
+    while let Some(value) = values.next() {
+        let left = values.next().ok_or_else(unknown)?;
+        let is_elsewhere = is_elsewhere(node, &connection, &[&value, &left])?;
         looks.push(match is_elsewhere {
             true => Look::Elsewhere,
-            false => Look::Here(
-                LockRecord::new(value, length, left, now),
-                Counts { waiters, shares: 0 },
-            ),
+            false => Look::Here(LockRecord::new(value, &left, now), Counts::default()),
         });
     }
-    count_shares(node, found, &mut looks, until).await?;
+    look_beside(node, found, &mut looks, until).await?;
     Ok(looks)
 }
 
-/// Counts those that share a lock, where it is shared.
-async fn count_shares(
+/// What is asked of a lock whose record says that there is more.
+#[derive(Clone, Copy)]
+enum Beside {
+    Length,
+    Waiters,
+    Shares,
+}
+
+/// Asks for what the records do not say. Of most locks they say all, which spares half of the commands.
+async fn look_beside(
     node: &Node,
     found: &[Found],
     looks: &mut [Look],
     until: Instant,
 ) -> Result<(), NodeError> {
-    let mut shared = Vec::new();
+    let mut asked = Vec::new();
     let mut commands: Vec<Command<'_>> = Vec::new();
-    for (Found { names, .. }, look) in found.iter().zip(looks) {
-        if let Look::Here(record, counts) = look
-            && let Held::Together(_) = record.held()
-        {
-            let shares = Argument::Name(names.of(RecordKind::Shares));
-            commands.push(vec![Argument::Text("ZCARD"), shares]);
-            shared.push(counts);
+    for (place, (Found { names, .. }, look)) in found.iter().zip(&*looks).enumerate() {
+        let Look::Here(record, _) = look else {
+            continue;
+        };
+        let name = |kind| Argument::Name(names.of(kind));
+        let mut ask = |beside, command, name| {
+            asked.push((place, beside));
+            commands.push(vec![Argument::Text(command), name]);
+        };
+        if record.may_be_longer() {
+            ask(Beside::Length, "STRLEN", name(RecordKind::Lock));
+        }
+        if record.may_have_waiters() {
+            ask(Beside::Waiters, "ZCARD", name(RecordKind::Queue));
+        }
+        if record.is_shared() {
+            ask(Beside::Shares, "ZCARD", name(RecordKind::Shares));
         }
     }
     if commands.is_empty() {
         return Ok(());
     }
-    let Answers { values, .. } = node.ask_all(&commands, until).await?;
-    for (counts, value) in shared.into_iter().zip(values) {
-        // The sum is a member, too.
-        counts.shares = usize::try_from(count(&value).saturating_sub(1)).unwrap_or(usize::MAX);
+    let Answers { connection, values } = node.ask_all(&commands, until).await?;
+    for ((place, beside), value) in asked.into_iter().zip(values) {
+        let look = &mut looks[place];
+        if is_elsewhere(node, &connection, &[&value])? {
+            *look = Look::Elsewhere;
+        }
+        let Look::Here(record, counts) = look else {
+            continue;
+        };
+        let size = |members: u64| usize::try_from(members).unwrap_or(usize::MAX);
+        match beside {
+            Beside::Length => record.set_length(&value),
+            // A waiter is two members.
+            Beside::Waiters => counts.waiters = size(count(&value) / 2),
+            // The sum is a member, too.
+            Beside::Shares => counts.shares = size(count(&value).saturating_sub(1)),
+        }
     }
     Ok(())
+}
+
+/// Whether another node has a lock by now, as one of the answers says. A record of another type is none of its errors.
+fn is_elsewhere(
+    node: &Node,
+    connection: &Connection,
+    answers: &[&Value],
+) -> Result<bool, NodeError> {
+    for answer in answers {
+        match node.error_in(connection, answer) {
+            None => {}
+            Some(NodeError::Redirected(_) | NodeError::SlotMoves(_)) => return Ok(true),
+            Some(_) if is_of_another_type(answer) => {}
+            Some(error) => return Err(error),
+        }
+    }
+    Ok(false)
 }
 
 /// The state of a found lock; `None` if it is free by now.
@@ -202,27 +232,29 @@ pub(in crate::backend::redis) fn state(
 }
 
 /// The lock with this name. Names of records beside locks, and all that no lock of this crate can have, are `None`.
-pub(in crate::backend::redis) fn lock_of(name: &[u8], prefix: &str) -> Option<Found> {
-    let name = std::str::from_utf8(name).ok()?;
+pub(in crate::backend::redis) fn lock_of(name: Vec<u8>, prefix: &str) -> Option<Found> {
+    let name = String::from_utf8(name).ok()?;
     let key = LockKey::from(name.strip_prefix(prefix)?);
-    let names = RecordNames::new(prefix, &key).ok()?;
+    RecordNames::check(&key).ok()?;
+    let names = RecordNames::of_lock(name).ok()?;
     Some(Found { key, names })
 }
 
 /// The next cursor, and the names that a node has found.
-fn parse(answer: &Value) -> Option<(String, Vec<Vec<u8>>)> {
+fn parse(answer: Value) -> Option<(String, Vec<Vec<u8>>)> {
     let Value::Array(parts) = answer else {
         return None;
     };
-    let [Value::BulkString(cursor), Value::Array(names)] = &parts[..] else {
+    let [Value::BulkString(cursor), Value::Array(names)] = <[Value; 2]>::try_from(parts).ok()?
+    else {
         return None;
     };
-    let name = |name: &Value| match name {
-        Value::BulkString(name) => Some(name.clone()),
+    let name = |name: Value| match name {
+        Value::BulkString(name) => Some(name),
         _ => None,
     };
-    let cursor = String::from_utf8(cursor.clone()).ok()?;
-    Some((cursor, names.iter().filter_map(name).collect()))
+    let cursor = String::from_utf8(cursor).ok()?;
+    Some((cursor, names.into_iter().filter_map(name).collect()))
 }
 
 fn unknown() -> NodeError {
@@ -237,7 +269,7 @@ mod tests {
 
     #[test]
     fn records_beside_locks_are_no_locks() {
-        let is_lock = |name: &str, prefix| lock_of(name.as_bytes(), prefix).is_some();
+        let is_lock = |name: &str, prefix| lock_of(name.into(), prefix).is_some();
         assert!(is_lock("lock:order:42", "lock:"));
         assert!(
             is_lock("lock:a\nb\u{1f}c", "lock:"),
@@ -259,7 +291,7 @@ mod tests {
         for name in ["{order:42}:f", "{order:42}:w", "{}:audit", "{}:n", ""] {
             assert!(!is_lock(name, ""), "{name}");
         }
-        assert!(lock_of(b"lock:\xff", "lock:").is_none());
+        assert!(lock_of(b"lock:\xff".to_vec(), "lock:").is_none());
         let long = format!("lock:{}", "x".repeat(513));
         assert!(!is_lock(&long, "lock:"), "no call can ask for it");
     }
@@ -268,7 +300,7 @@ mod tests {
     fn answer_has_a_cursor_and_names() {
         let text = |text: &str| Value::BulkString(text.into());
         let answer = Value::Array(vec![text("7"), Value::Array(vec![text("a"), Value::Nil])]);
-        assert_eq!(parse(&answer), Some(("7".to_owned(), vec![b"a".to_vec()])));
-        assert_eq!(parse(&Value::Array(vec![text("7")])), None);
+        assert_eq!(parse(answer), Some(("7".to_owned(), vec![b"a".to_vec()])));
+        assert_eq!(parse(Value::Array(vec![text("7")])), None);
     }
 }

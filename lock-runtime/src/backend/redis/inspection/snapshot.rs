@@ -115,8 +115,10 @@ impl Snapshot {
             )));
         }
         let now = micros(time).ok_or_else(unknown)?;
+        let mut record = LockRecord::new(value.clone(), left, now);
+        record.set_length(length);
         Ok(Snapshot {
-            record: LockRecord::new(value, length, left, now),
+            record,
             fence: token(fence),
             entries: scored(entries),
             members: count(members),

@@ -56,14 +56,22 @@ impl Node {
                 command::write(output, words);
             }
         };
+        self.ask_written(commands.len(), write, until).await
+    }
+
+    /// The same for `count` commands that `write` appends.
+    pub(in crate::backend::redis) async fn ask_written(
+        &self,
+        count: usize,
+        write: impl Fn(&mut Vec<u8>),
+        until: Instant,
+    ) -> Result<Answers, NodeError> {
         let mut connection = self.connect(until).await?;
         let mut unsent = 0;
         loop {
-            let sent = self
-                .connection
-                .send_all(&connection, commands.len(), write, until);
+            let sent = self.connection.send_all(&connection, count, &write, until);
             match sent.await {
-                Ok(values) if values.len() == commands.len() => {
+                Ok(values) if values.len() == count => {
                     return Ok(Answers { connection, values });
                 }
                 Ok(_) => {

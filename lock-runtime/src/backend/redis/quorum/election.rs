@@ -106,9 +106,8 @@ mod tests {
     const OTHER: &str = "bbbbbbbbABCDEFGH012345";
 
     fn record(value: &str, left: i64) -> LockRecord {
-        let length = Value::Int(value.len() as i64);
         let value = Value::BulkString(value.into());
-        LockRecord::new(&value, &length, &Value::Int(left), 1_700_000_000_000_000)
+        LockRecord::new(value, &Value::Int(left), 1_700_000_000_000_000)
     }
 
     fn of(owner: &str, token: u64, left: i64) -> LockRecord {
