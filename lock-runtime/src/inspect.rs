@@ -8,7 +8,8 @@
 //! All of them work wherever the locks are, also in memory. Looking writes nothing and runs no script, so a user with
 //! [few permissions](crate::docs::security#viewers-and-operators) can do it.
 //!
-//! Labels, keys and reasons come from other programs. Escape them where they are shown.
+//! Labels, keys and reasons come from other programs. Escape them where they are shown; [`is_plain`] says which characters a
+//! terminal would obey.
 
 pub use crate::client::{Audit, Locks};
 #[doc(hidden)]
@@ -16,5 +17,5 @@ pub use crate::state::{Answer, ServerAnswers};
 pub use crate::state::{
     AuditEntry, HeldHere, Holder, HolderKind, ListingPosition, LockState,
     ParseListingPositionError, ParseSeenError, Receipt, RecordHash, Revocation, Revoked, Seen,
-    Votes, Waiter,
+    Votes, Waiter, is_plain,
 };

@@ -11,8 +11,6 @@ mod revoke;
 mod run;
 mod watch;
 
-pub(crate) use inspect::kind;
-
 use crate::args::{Args, Command};
 use crate::exit::{Exit, Failure};
 

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
                 true => Exit::USAGE,
                 false => Exit::DONE,
             };
-            // Whoever asked may have gone.
+            // The reader may be gone.
             let _ = asked.print();
             return exit.into();
         }

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use lock_runtime::inspect::is_plain;
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -100,16 +101,6 @@ impl fmt::Display for Brief {
 /// Whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Neither a control character nor one that reorders or hides the text around it.
-fn is_plain(character: char) -> bool {
-    let hides = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    );
-    !character.is_control() && !hides
 }
 
 #[cfg(test)]

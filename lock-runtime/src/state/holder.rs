@@ -64,3 +64,18 @@ pub enum HolderKind {
     /// The key holds another type than that of a lock. No call gets this lock before the key is deleted.
     OtherType,
 }
+
+impl HolderKind {
+    /// The kind in a word: `lock`, `share`, `resting`, `redisson`, `foreign` or `other-type`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HolderKind::Ours => "lock",
+            HolderKind::Share => "share",
+            HolderKind::Resting => "resting",
+            HolderKind::Redisson => "redisson",
+            HolderKind::Foreign => "foreign",
+            HolderKind::OtherType => "other-type",
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use lock_runtime::inspect::is_plain;
 use maud::{Escaper, Render};
 
 /// Text from elsewhere. As markup, what a page cannot show, or what reorders or hides the text around it, is escaped and
@@ -46,15 +47,6 @@ impl fmt::Display for Plain<'_> {
         }
         Ok(())
     }
-}
-
-/// Neither a control character nor one that reorders or hides the text around it.
-fn is_plain(letter: char) -> bool {
-    let hides = matches!(
-        letter,
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    );
-    !letter.is_control() && !hides
 }
 
 #[cfg(test)]

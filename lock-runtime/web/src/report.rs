@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lock_runtime::inspect::{AuditEntry, HeldHere, Holder, HolderKind, LockState, Votes, Waiter};
+use lock_runtime::inspect::{AuditEntry, HeldHere, Holder, LockState, Votes, Waiter};
 use serde::Serialize;
 
 /// A lock of a listing.
@@ -30,7 +30,7 @@ impl LockLine {
         Some(LockLine {
             key: lock.key.as_str().to_owned(),
             holder: first.label.clone(),
-            kind: kind(first.kind),
+            kind: first.kind.as_str(),
             holders: lock.holders.len() + lock.more_holders,
             token: first.token.map(|token| token.get()),
             age_ms: first.age.map(millis),
@@ -100,7 +100,7 @@ impl HolderReport {
     fn of(holder: &Holder) -> HolderReport {
         HolderReport {
             holder: holder.label.clone(),
-            kind: kind(holder.kind),
+            kind: holder.kind.as_str(),
             token: holder.token.map(|token| token.get()),
             seen: holder.seen.map(|seen| seen.to_string()),
             age_ms: holder.age.map(millis),
@@ -186,19 +186,6 @@ impl AuditLine {
             reason: entry.reason,
             outcome: entry.outcome,
         }
-    }
-}
-
-/// The word for a kind of holder.
-fn kind(kind: HolderKind) -> &'static str {
-    match kind {
-        HolderKind::Ours => "lock",
-        HolderKind::Share => "share",
-        HolderKind::Resting => "resting",
-        HolderKind::Redisson => "redisson",
-        HolderKind::Foreign => "foreign",
-        HolderKind::OtherType => "other-type",
-        _ => "unknown",
     }
 }
 

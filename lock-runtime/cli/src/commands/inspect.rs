@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lock_runtime::inspect::{Holder, HolderKind, LockState, Seen, Votes, Waiter};
+use lock_runtime::inspect::{Holder, LockState, Seen, Votes, Waiter};
 use serde::Serialize;
 
 use crate::args::{Connection, Inspect};
@@ -89,7 +89,7 @@ impl<'a> HolderReport<'a> {
         };
         HolderReport {
             holder: &holder.label,
-            kind: kind(holder.kind),
+            kind: holder.kind.as_str(),
             token: holder.token.map(|token| token.get()),
             record,
             age_ms: holder.age.map(millis),
@@ -116,19 +116,6 @@ impl VotesReport {
             answered: votes.answered,
             held: votes.held,
         }
-    }
-}
-
-/// The word for a kind of holder.
-pub(crate) fn kind(kind: HolderKind) -> &'static str {
-    match kind {
-        HolderKind::Ours => "lock",
-        HolderKind::Share => "share",
-        HolderKind::Resting => "resting",
-        HolderKind::Redisson => "redisson",
-        HolderKind::Foreign => "foreign",
-        HolderKind::OtherType => "other-type",
-        _ => "unknown",
     }
 }
 

@@ -37,7 +37,7 @@ impl Line<'_> {
         Some(Line {
             key: lock.key.as_str(),
             holder: &first.label,
-            kind: super::inspect::kind(first.kind),
+            kind: first.kind.as_str(),
             holders: lock.holders.len() + lock.more_holders,
             token: first.token.map(|token| token.get()),
             age_ms: first.age.map(millis),

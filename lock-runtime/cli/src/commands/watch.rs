@@ -51,9 +51,10 @@ async fn look(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, Failure> {
     }
     let mut rows = Vec::new();
     while let Some(page) = locks.next().await? {
-        rows.extend(page.iter().filter_map(Row::of));
+        rows.extend(page.into_iter().filter_map(Row::of));
     }
-    rows.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+    // A stable sort, which is quick with pages that are each in order.
+    rows.sort_by(|one, other| one.key.cmp(&other.key));
     Ok(rows)
 }
 

@@ -1,4 +1,4 @@
-//! The permissions of the user as whom the doctor is logged in.
+//! The permissions of the user that the doctor is logged in as.
 
 use lock_runtime::inspect::Answer;
 

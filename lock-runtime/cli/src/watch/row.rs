@@ -18,12 +18,13 @@ pub(crate) struct Row {
 
 impl Row {
     /// The row of a lock; `None` if it is free.
-    pub(crate) fn of(lock: &LockState) -> Option<Row> {
-        let first = lock.holders.first()?;
-        let others = lock.holders.len() + lock.more_holders - 1;
-        let holder = match (first.label.as_str(), others) {
-            ("", 0) => format!("({})", crate::commands::kind(first.kind)),
-            (label, 0) => label.to_owned(),
+    pub(crate) fn of(mut lock: LockState) -> Option<Row> {
+        let waiters = lock.waiting();
+        let others = (lock.holders.len() + lock.more_holders).saturating_sub(1);
+        let first = lock.holders.drain(..).next()?;
+        let holder = match (first.label, others) {
+            (label, 0) if label.is_empty() => format!("({})", first.kind.as_str()),
+            (label, 0) => label,
             (label, others) => format!("{label} and {others} more"),
         };
         Some(Row {
@@ -32,7 +33,7 @@ impl Row {
             token: first.token.map(|token| token.get()),
             age_ms: first.age.map(millis),
             remaining_ms: first.remaining.map(millis),
-            waiters: lock.waiting(),
+            waiters,
             seen: first.seen,
         })
     }

@@ -97,7 +97,7 @@ fn remaining(ms: Option<u64>) -> Markup {
 /// A kind of holder, unless it is the usual one.
 fn badge(kind: &str, holders: usize) -> Markup {
     let class = match kind {
-        "foreign" | "other-type" | "unknown" => "badge odd",
+        "foreign" | "other-type" => "badge odd",
         _ => "badge",
     };
     html! {
