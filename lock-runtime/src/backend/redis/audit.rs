@@ -9,7 +9,7 @@ use super::command::Argument;
 use super::inspection::record::micros;
 use super::node::asking::Ask;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::inspection::Line;
+use crate::backend::wire::inspection::{Cursor, Line};
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
 
@@ -51,6 +51,19 @@ pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(
             "the server's answer about the audit is unknown",
         )),
     }
+}
+
+/// The lines of the next page, after which the cursor stands.
+pub(super) async fn page(
+    of: &impl Ask,
+    stream: &str,
+    since: Option<Duration>,
+    cursor: &mut Cursor,
+) -> Result<Vec<Line>, WireError> {
+    let (lines, next) = lines(of, stream, since, &cursor.position.cursor).await?;
+    cursor.is_over = next.is_none();
+    cursor.position.cursor = next.unwrap_or_default();
+    Ok(lines)
 }
 
 /// The lines from `next` on, which is empty at the beginning, and where those after them begin; `None` at the end.

@@ -125,10 +125,6 @@ impl Inspection for RedisWire {
         since: Option<Duration>,
         cursor: &mut Cursor,
     ) -> Result<Vec<Line>, WireError> {
-        let next = &cursor.position.cursor;
-        let (lines, next) = audit::lines(&self.topology, stream, since, next).await?;
-        cursor.is_over = next.is_none();
-        cursor.position.cursor = next.unwrap_or_default();
-        Ok(lines)
+        audit::page(&self.topology, stream, since, cursor).await
     }
 }

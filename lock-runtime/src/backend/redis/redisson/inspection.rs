@@ -277,10 +277,6 @@ impl Inspection for RedissonWire {
         since: Option<Duration>,
         cursor: &mut Cursor,
     ) -> Result<Vec<Line>, WireError> {
-        let next = &cursor.position.cursor;
-        let (lines, next) = audit::lines(&self.channels.node, stream, since, next).await?;
-        cursor.is_over = next.is_none();
-        cursor.position.cursor = next.unwrap_or_default();
-        Ok(lines)
+        audit::page(&self.channels.node, stream, since, cursor).await
     }
 }
