@@ -10,7 +10,7 @@ pub(crate) const USAGE: &str = "\
 usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--page FILE] [--readme FILE]
 
 parts: cycle callers network server modes cluster quorum instructions attribute retained spread transfers processes
-       curve handoff crash crowd held growth
+       curve handoff crash crowd held growth operators
 --quick     seconds instead of minutes: whether all of it works, and no figure to rely on
 --markdown  writes the tables to FILE as Markdown
 --svg       writes the plot of the part `curve` to FILE

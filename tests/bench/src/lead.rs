@@ -9,13 +9,13 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use crate::args::Args;
-use crate::counting;
 use crate::findings::{Findings, Table, column};
 use crate::machine::{load, machine};
 use crate::marks::with_figures;
 use crate::number::Short;
 use crate::parts::{Part, Setting};
 use crate::plot;
+use crate::program::Program;
 use crate::readme;
 use crate::runtimes::cores;
 use crate::sheet::Sheet;
@@ -29,8 +29,14 @@ const PINNED: &str = "pinned";
 /// Measures, prints the results, and writes them to the given files.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     let (start, load) = (Instant::now(), load());
-    if args.parts.iter().any(|part| part.counts()) {
-        counting::build();
+    for program in [Program::COUNTING, Program::LOCKCTL] {
+        if args
+            .parts
+            .iter()
+            .any(|part| part.program() == Some(program))
+        {
+            program.build();
+        }
     }
     let folder = TempDir::new().expect("a temporary folder can be made");
     let taskset = if cores() > 1 { taskset() } else { Vec::new() };

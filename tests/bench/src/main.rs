@@ -26,6 +26,7 @@ mod pair;
 mod parts;
 mod ping_pong;
 mod plot;
+mod program;
 mod race;
 mod readme;
 mod runtimes;

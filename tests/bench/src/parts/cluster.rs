@@ -253,7 +253,7 @@ fn slots(findings: &mut Findings, cluster: &RedisCluster) {
             (target, source)
         };
         cluster.open_slot(slot, from, to);
-        // What was there is on the other side: whoever asks has to wait until the slot is closed.
+        // What was there is on the other side: a caller that asks has to wait until the slot is closed.
         cluster.move_named(&format!("{{{lock}}}:f"), from, to);
         let lock = client.lock(KEY).wait(PATIENCE);
         let acquiring = runtime.spawn(async move {

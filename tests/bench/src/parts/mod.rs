@@ -15,6 +15,7 @@ mod held;
 mod instructions;
 mod modes;
 mod network;
+mod operators;
 mod processes;
 mod quorum;
 mod retained;
@@ -26,6 +27,7 @@ pub(crate) use instructions::{CYCLES, cycles};
 
 use crate::effort::Effort;
 use crate::findings::Findings;
+use crate::program::Program;
 
 /// A part of the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,7 @@ pub(crate) enum Part {
     Crowd,
     Held,
     Growth,
+    Operators,
 }
 
 /// How a part is measured.
@@ -80,6 +83,7 @@ impl Part {
         Part::Crowd,
         Part::Held,
         Part::Growth,
+        Part::Operators,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -103,6 +107,7 @@ impl Part {
             Part::Crowd => "crowd",
             Part::Held => "held",
             Part::Growth => "growth",
+            Part::Operators => "operators",
         }
     }
 
@@ -123,12 +128,17 @@ impl Part {
                 | Part::Crowd
                 | Part::Held
                 | Part::Growth
+                | Part::Operators
         )
     }
 
-    /// Whether it needs the program that counts allocations.
-    pub(crate) fn counts(self) -> bool {
-        matches!(self, Part::Attribute | Part::Held | Part::Quorum)
+    /// The program that it needs beside this one.
+    pub(crate) fn program(self) -> Option<Program> {
+        match self {
+            Part::Attribute | Part::Held | Part::Quorum => Some(Program::COUNTING),
+            Part::Operators => Some(Program::LOCKCTL),
+            _ => None,
+        }
     }
 
     pub(crate) fn measure(self, findings: &mut Findings, setting: Setting) {
@@ -152,6 +162,7 @@ impl Part {
             Part::Crowd => crowd::measure,
             Part::Held => held::measure,
             Part::Growth => growth::measure,
+            Part::Operators => operators::measure,
         };
         measure(findings, setting);
     }
