@@ -104,6 +104,11 @@ impl RedisCluster {
         self.network().clients[node].replies(Mode::Hold);
     }
 
+    /// Cuts the connection at the reply to the next request of a client to this node that contains `pattern`.
+    pub fn cut_next_reply(&self, node: usize, pattern: &str) {
+        self.network().clients[node].cut_next_reply(pattern);
+    }
+
     /// Ends all of this. What was held back arrives now.
     pub fn heal(&self) {
         let Network { clients, bus } = self.network();

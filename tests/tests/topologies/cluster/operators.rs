@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::{LONG, RedisCluster, client, eventually};
 use lock_runtime::inspect::{Locks, Revocation, Revoked};
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::{has, keys_of_each};
 
@@ -68,6 +68,33 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     let next = harness::served(waiting).await;
     assert!(guard.release().await.unwrap_err().is_lost());
     next.release().await.unwrap();
+}
+
+/// The revocation is sent again, and then finds the lock as the first one has left it: that says nothing of its outcome.
+#[tokio::test]
+async fn revocation_whose_answer_is_lost_is_no_answer() {
+    let cluster = RedisCluster::behind_proxies();
+    let (holder, operator) = (client(cluster.url()), client(cluster.url()));
+    let revoke = async |guard: &LockGuard, key| {
+        let revocation = Revocation::new("ann", "stuck").without_audit();
+        operator
+            .revoke(key, guard.fencing_token(), revocation)
+            .await
+    };
+    // Afterwards the node has the script.
+    let (first, key) = ("{order}:1", "{order}:2");
+    let revoked = revoke(&hold(&holder, first).await, first).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    let guard = hold(&holder, key).await;
+    cluster.cut_next_reply(cluster.first_owner("lock:{order}:2"), "EVALSHA");
+    let error = revoke(&guard, key).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    assert!(
+        error.to_string().contains("may have been carried out"),
+        "{error}"
+    );
+    assert!(!operator.inspect(key).await.unwrap().is_held());
+    assert!(guard.release().await.unwrap_err().is_lost());
 }
 
 /// A lock moves from a node that is yet to be read to one that was.
