@@ -3,9 +3,10 @@
 //! Imports run down the table below, and no two files import each other, directly or in a ring. Every path in the
 //! code counts, also inside macros and functions; documentation and unit tests do not.
 
+mod source_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -70,7 +71,7 @@ fn every_layer_has_files() {
 
 #[test]
 fn no_file_is_longer_than_400_lines() {
-    let long: Vec<_> = files(&source_folder())
+    let long: Vec<_> = source_files::below(&source_files::root())
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .filter_map(|path| {
@@ -121,28 +122,10 @@ fn source(file: &str, text: &str) -> (String, TokenStream) {
     (file.to_owned(), text.parse().unwrap())
 }
 
-fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
-}
-
-/// The Rust files of a folder and of those in it.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found
-}
-
 /// The sources by path, without the ending.
 fn sources() -> BTreeMap<String, TokenStream> {
-    let folder = source_folder();
-    files(&folder)
+    let folder = source_files::root();
+    source_files::below(&folder)
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .map(|path| {

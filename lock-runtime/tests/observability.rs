@@ -1,9 +1,10 @@
 //! The page `docs::observability` has each span, event and metric of the sources, with its level or kind and its fields
 //! or labels, and no other.
 
+mod source_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -52,8 +53,8 @@ fn page_has_each_metric_with_its_labels() {
 
 #[test]
 fn nothing_is_reported_elsewhere() {
-    let (telemetry, mut found) = (source_folder().join("telemetry"), Vec::new());
-    for file in files(&source_folder()) {
+    let (telemetry, mut found) = (source_files::root().join("telemetry"), Vec::new());
+    for file in source_files::below(&source_files::root()) {
         let tokens = tokens(&fs::read_to_string(&file).unwrap());
         let is_silent = reports(&tokens).is_empty() && metrics(&tokens).is_empty();
         if !file.starts_with(&telemetry) && !is_silent {
@@ -91,28 +92,11 @@ fn reports_and_metrics_are_found_in_code() {
 
 fn of_sources(find: fn(&[TokenTree]) -> Reports) -> Reports {
     let mut all = Reports::new();
-    for file in files(&source_folder().join("telemetry")) {
+    for file in source_files::below(&source_files::root().join("telemetry")) {
         all.extend(find(&tokens(&fs::read_to_string(file).unwrap())));
     }
     assert!(all.len() > 5, "the sources are not read any more");
     all
-}
-
-fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false if path.extension().is_some_and(|end| end == "rs") => found.push(path),
-            false => {}
-        }
-    }
-    found
 }
 
 fn tokens(source: &str) -> Vec<TokenTree> {

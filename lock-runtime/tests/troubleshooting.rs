@@ -1,8 +1,10 @@
 //! The page `docs::troubleshooting` has each message of the sources, and no other.
 
+mod source_files;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -59,12 +61,16 @@ fn entries_of_a_page_are_in_tables_and_lists() {
 }
 
 fn of_sources() -> BTreeSet<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root, &mut files);
+    let root = source_files::root();
     let mut all = BTreeSet::new();
-    for file in files {
+    for file in source_files::below(&root) {
         let name = file.strip_prefix(&root).expect("it was found there");
+        let is_test = name
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs");
+        if is_test {
+            continue;
+        }
         let tokens = tokens(&source(&name.to_string_lossy()));
         all.extend(messages(&tokens));
         if TEXTS.iter().any(|text| name == Path::new(text)) {
@@ -75,23 +81,9 @@ fn of_sources() -> BTreeSet<String> {
     all
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be read").path();
-        let is_test = path.file_stem().is_some_and(|name| name == "tests");
-        match path.is_dir() {
-            true if !is_test => walk(&path, files),
-            false if !is_test && path.extension().is_some_and(|end| end == "rs") => {
-                files.push(path)
-            }
-            _ => {}
-        }
-    }
-}
-
 /// A source without its unit tests, which are at its end.
 fn source(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
+    let path = source_files::root().join(name);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let end = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
     text[..end].to_owned()

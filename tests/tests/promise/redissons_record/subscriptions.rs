@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Mode, Proxy, ask, eventually, ms, soon};
+use harness::{LONG, Mode, Proxy, ask, eventually, ms, served, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 use redis::Connection;
 use tokio::task::JoinHandle;
@@ -90,13 +90,7 @@ async fn name_with_a_brace_has_the_channel_of_redisson() {
     })
     .await;
     ask::<i64>(&mut admin, &["DEL", name]);
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 /// Each message has the waiter ask at once: more often than it polls.
@@ -123,13 +117,7 @@ async fn each_message_has_the_waiter_ask_again() {
     let took = started.elapsed();
     assert!(took < SHORTEST_POLL * MESSAGES, "they were polls: {took:?}");
     ask::<i64>(&mut admin, &["DEL", KEY]);
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 /// The lock becomes free after the answer that it is held, and before the client is subscribed: the message finds
@@ -189,13 +177,7 @@ async fn waiter_subscribes_again_on_the_next_connection() {
     eventually("new connection", LONG, async || proxy.accepted() > before).await;
     has_subscribers(&mut admin, 1).await;
     ask::<i64>(&mut admin, &["DEL", KEY]);
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
     has_subscribers(&mut admin, 0).await;
 }
 

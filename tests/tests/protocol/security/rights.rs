@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
     REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask, client, deletion,
-    eventually, hold, ms, soon,
+    eventually, hold, ms, served, soon,
 };
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, Record};
@@ -239,13 +239,7 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
     assert!(guard.is_valid());
     reader.release().await.unwrap();
     guard.release().await.unwrap();
-    soon(waiting)
-        .await
-        .unwrap()
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 #[tokio::test]

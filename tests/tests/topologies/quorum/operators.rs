@@ -14,6 +14,10 @@ fn revocation() -> Revocation {
     Revocation::new("ann@ops-1", "stuck import")
 }
 
+fn two_clients(quorum: &RedisQuorum) -> [LockClient; 2] {
+    [quorum.url(), quorum.url()].map(client_without_turns)
+}
+
 async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
     let (mut locks, mut states) = (client.locks(), Vec::new());
     while let Some(page) = locks.next().await? {
@@ -27,10 +31,7 @@ async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
 async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
     for away in 0..3 {
         let mut quorum = RedisQuorum::start();
-        let (holder, operator) = (
-            client_without_turns(quorum.url()),
-            client_without_turns(quorum.url()),
-        );
+        let [holder, operator] = two_clients(&quorum);
         let mut guards = Vec::new();
         for number in 0..20 {
             let lock = holder.lock(format!("order:{number:02}"));
@@ -69,10 +70,7 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
 async fn lock_is_seen_and_revoked_while_a_node_is_away() {
     for away in 0..3 {
         let mut quorum = RedisQuorum::start();
-        let (holder, operator) = (
-            client_without_turns(quorum.url()),
-            client_without_turns(quorum.url()),
-        );
+        let [holder, operator] = two_clients(&quorum);
         let guard = holder
             .lock(KEY)
             .ttl(RedisQuorum::DELAY)
@@ -120,10 +118,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
 #[tokio::test]
 async fn next_token_is_higher_although_fences_were_lost() {
     let quorum = RedisQuorum::start();
-    let (holder, operator) = (
-        client_without_turns(quorum.url()),
-        client_without_turns(quorum.url()),
-    );
+    let [holder, operator] = two_clients(&quorum);
     for _ in 0..5 {
         let guard = holder.lock(KEY).wait(LONG).acquire().await.unwrap();
         is_on_all_nodes(&guard, &quorum).await;
