@@ -97,7 +97,7 @@ impl AnyBackend {
         )
     }
 
-    /// The user as whom the client is logged in.
+    /// The user that the client is logged in as.
     pub(crate) fn user(&self) -> &str {
         each!(self,
             Memory(_) => "",

@@ -147,7 +147,7 @@ impl OwnedLease {
     }
 }
 
-/// The time for which the caller has a lease, while somebody else has the duty to release that. Dropping this ends it, as
+/// The time for which the caller has a lease, while another part has the duty to release that. Dropping this ends it, as
 /// where a caller goes away meanwhile.
 #[derive(Debug)]
 struct Hold {

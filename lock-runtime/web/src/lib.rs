@@ -18,7 +18,7 @@
 //!
 //! # Security
 //!
-//! **Nest it behind your own authentication**: it has none. Whoever reaches it sees all keys of the client's prefix, which may
+//! **Nest it behind your own authentication**: it has none. A visitor who reaches it sees all keys of the client's prefix, which may
 //! name customers, and labels, which name machines, processes and functions. It never shows what releases a lock.
 //!
 //! Keys, labels and reasons come from other programs. They are escaped, also what would reorder or hide the text around it.

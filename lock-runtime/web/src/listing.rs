@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
     pub(crate) pattern: Option<String>,
     /// A text in the label of the holder.
     pub(crate) holder: Option<String>,
-    /// Only those for which somebody waits.
+    /// Only those for which callers wait.
     pub(crate) is_awaited: bool,
 }
 

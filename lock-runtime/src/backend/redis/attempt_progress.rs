@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::address::Address;
 use crate::background::sync::Mutex;
 
-/// How far an attempt to connect came, for whoever made it and may have stopped waiting for it.
+/// How far an attempt to connect came, for the caller that made it and may have stopped waiting for it.
 #[derive(Default)]
 pub(super) struct AttemptProgress {
     /// Whether a server accepted the connection.

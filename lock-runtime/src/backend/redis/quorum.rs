@@ -53,7 +53,7 @@ const ALL: ConnectionId = ConnectionId(0);
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
     nodes: Arc<Nodes>,
-    /// As whom it is logged in on the first node.
+    /// The user that it is logged in as on the first node.
     user: String,
 }
 

@@ -27,7 +27,7 @@ use crate::lease::schedule::Extension;
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
     pub(super) topology: Topology,
-    /// As whom it is logged in.
+    /// The user that it is logged in as.
     pub(super) user: String,
     pub(super) scripts: &'static ScriptSet,
 }

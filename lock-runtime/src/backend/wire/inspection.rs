@@ -163,7 +163,7 @@ pub(crate) trait Inspection: Wire {
         commands: &[Vec<String>],
     ) -> impl Future<Output = Result<Vec<(String, ServerReply)>, WireError>> + Send;
 
-    /// The user as whom the client is logged in.
+    /// The user that the client is logged in as.
     fn user(&self) -> &str;
 
     /// Appends a line to the audit of this name.

@@ -78,7 +78,7 @@ pub(crate) async fn page(
         },
     };
     let lock = LockReport::of(&lock);
-    // Somebody else may have taken it since, and the page shows the lock as it is now.
+    // Another caller may have taken it since, and the page shows the lock as it is now.
     let notice = Notice::of(lock.held);
     let page = pages::lock::page(&base, &lock, Some(&operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())

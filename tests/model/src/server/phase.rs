@@ -13,7 +13,7 @@ pub(super) enum Room {
     /// Nothing: an exclusive owner may have the lock, too.
     Free,
     Taken(i32),
-    /// R is gone: whoever shares the lock keeps it until K expires, and no share joins.
+    /// R is gone: the sharers keep it until K expires, and no share joins.
     Unknown,
 }
 

@@ -61,7 +61,7 @@ else
   call('DEL', K, R)
 end
 -- `!` is no character of an owner, so that clients without revocations ignore the message. They learn at their next
--- renewal, as those do whom it does not reach.
+-- renewal, as holders do that it does not reach.
 for _, member in ipairs(told) do
   redis.pcall('PUBLISH', 'lock:' .. member:sub(1, 8), '!' .. owner_of(member) .. notice .. K)
 end

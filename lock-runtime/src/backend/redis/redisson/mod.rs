@@ -46,7 +46,7 @@ pub(crate) struct RedissonWire {
     channels: Arc<Channels>,
     /// The name of this client among Redisson's: a UUID, in its usual form.
     client: String,
-    /// As whom it is logged in.
+    /// The user that it is logged in as.
     user: String,
 }
 
