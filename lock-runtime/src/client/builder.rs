@@ -54,8 +54,7 @@ impl LockClient {
     ///
     /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel whose
     /// URL does not say so, a name that the sentinels do not know, a Redis before 6.2, a server without RESP3 and a
-    /// node of a cluster are `Rejected`. Clusters are not supported
-    /// yet, not even of one node, since its keys may move. A replica is `Unavailable`, since it may be
+    /// node of a cluster whose URL names one server are `Rejected`. A replica is `Unavailable`, since it may be
     /// promoted: this call fails at once, and calls of an existing client repeat their attempts during `wait`.
     ///
     /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not `Unavailable`:

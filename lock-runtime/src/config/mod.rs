@@ -159,7 +159,7 @@ impl Options {
     pub(crate) fn check_quorum(&self) -> Result<(), LockError> {
         if self.record == Record::Redisson {
             return Err(LockError::invalid_options(
-                "Redisson's record is for one server, a cluster or Sentinel, and the URL names a quorum",
+                "Redisson's record is for one server or Sentinel, and the URL names a quorum",
             ));
         }
         match self.replicas() {
