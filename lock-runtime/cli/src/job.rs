@@ -38,6 +38,9 @@ impl Job {
     pub(crate) fn start(mut command: Command) -> io::Result<Job> {
         let children = unix::signal(SignalKind::child())?;
         let terminal = Terminal::open();
+        // A command may read before it has the terminal: then SIGTTIN stops it for as long. Where that signal is ignored, as
+        // in a window of tmux, the read would fail instead. One that is heard here has its default action there.
+        let _asks = unix::signal(SignalKind::from_raw(Signal::TTIN.as_raw()))?;
         let child = command.process_group(0).spawn()?;
         let group = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         let group = group.ok_or_else(|| io::Error::other("a command that runs has an id"))?;
@@ -151,7 +154,8 @@ impl Job {
         let has_asked = [Signal::TTIN, Signal::TTOU]
             .map(Signal::as_raw)
             .contains(&signal);
-        if has_asked && terminal.is_ours() {
+        if has_asked && (terminal.is_ours() || terminal.is_of(self.group)) {
+            // It may have asked in the moment in which it got the terminal, and stopped after that.
             terminal.lend(self.group);
             self.send(Signal::CONT);
         } else if has_asked || signal == Signal::TSTP.as_raw() {
@@ -187,6 +191,10 @@ impl Terminal {
         tcgetpgrp(&self.0) == Ok(getpgrp())
     }
 
+    fn is_of(&self, group: Pid) -> bool {
+        tcgetpgrp(&self.0) == Ok(group)
+    }
+
     fn lend(&self, group: Pid) {
         if self.is_ours() {
             // Without it the command stops when it reads, as in the background.
@@ -195,7 +203,7 @@ impl Terminal {
     }
 
     fn take_back(&self, group: Pid) {
-        if tcgetpgrp(&self.0) != Ok(group) {
+        if !self.is_of(group) {
             return;
         }
         // For a process in the background the call stops it, unless the signal is held back.

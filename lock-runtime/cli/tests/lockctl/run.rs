@@ -252,6 +252,25 @@ fn what_a_command_leaves_behind_is_its_own_business() {
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
 }
 
+/// A read before the command has the terminal stops it until it has, also where the signal for that is ignored, as in a
+/// window of tmux: the read would fail there.
+#[test]
+fn command_that_asks_for_the_terminal_is_stopped_and_gets_no_error() {
+    let server = RedisServer::start();
+    let start = r#"trap "" TTIN; exec "$0" run import -- grep SigIgn /proc/self/status"#;
+    let mut command = Command::new("sh");
+    command.args(["-c", start, env!("CARGO_BIN_EXE_lockctl")]);
+    command
+        .env("LOCK_URL", server.url())
+        .env_remove("LOCK_PREFIX");
+    let output = command.output().unwrap();
+    let said = text(&output.stdout);
+    let mask = said.strip_prefix("SigIgn:").expect("the system is Linux");
+    let mask = u64::from_str_radix(mask.trim(), 16).expect("it is a mask");
+    let signal = Signal::TTIN.as_raw();
+    assert_eq!(mask >> (signal - 1) & 1, 0, "it is ignored: {mask:x}");
+}
+
 #[test]
 fn command_has_the_terminal_and_its_shell_gets_it_back() {
     let server = RedisServer::start();
