@@ -40,7 +40,7 @@ pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
 pub use scene::{
-    FENCE, KEY, LOCK, LONG, QUEUE, SLACK, ask, behind_a_proxy, bring_scripts, client,
+    FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
 };
 pub use sentinels::{

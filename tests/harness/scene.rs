@@ -21,6 +21,8 @@ pub const LOCK: &str = "lock:order:42";
 pub const FENCE: &str = "{lock:order:42}:f";
 /// Its queue.
 pub const QUEUE: &str = "{lock:order:42}:w";
+/// Its shares.
+pub const SHARES: &str = "{lock:order:42}:r";
 
 /// A wait that only a failing test exhausts.
 pub const LONG: Duration = PATIENCE;

@@ -36,7 +36,11 @@ impl Inspection for RedisWire {
         key: &LockKey,
         names: &RecordNames,
     ) -> Result<(LockState, u64), WireError> {
-        let snapshot = self.snapshot(names).await?;
+        let mut snapshot = self.snapshot(names).await?;
+        if let Some(question) = snapshot.live_shares(names) {
+            let answers = self.topology.ask(&names.lock, &[question]).await?;
+            snapshot.set_live_shares(answers.first().unwrap_or(&Value::Nil));
+        }
         let waiting = match snapshot.heartbeats(names) {
             None => Vec::new(),
             Some(question) => {

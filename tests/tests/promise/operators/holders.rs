@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, SHARES, ask, eventually, hold, ms, soon};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use super::{assert_revoked, client, revoke, revoke_seen};
@@ -179,4 +179,27 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     assert_revoked(&guard.release().await.unwrap_err());
     let mut connection = server.connection();
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK, QUEUE]), 0);
+}
+
+/// Shares that lapsed stay in their record until somebody asks for the lock, and it shows the first 128.
+#[tokio::test]
+async fn sharer_behind_many_lapsed_ones_is_shown_and_told() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let reader = holder.lock(KEY).read().ttl(LEASE).await.unwrap();
+    let mut lapse = redis::cmd("ZADD");
+    lapse.arg(SHARES);
+    for number in 0..300 {
+        lapse
+            .arg(1_000_000 + number)
+            .arg(format!("lapsed{number:016}"));
+    }
+    lapse.exec(&mut server.connection()).unwrap();
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(state.holders.len(), 1, "{state:?}");
+    assert_eq!(state.more_holders, 0, "{state:?}");
+    assert_eq!(state.holders[0].token, Some(reader.fencing_token()));
+    revoke(&operator).await;
+    soon(reader.lost()).await;
+    assert_revoked(&reader.release().await.unwrap_err());
 }

@@ -15,7 +15,7 @@ use crate::lease::record::without_tag;
 use crate::state::{Holder, LockState, Waiter};
 
 /// How many waiters, and how many holders, are shown. `MAX_CHECKED` of `grant.lua`.
-const MOST: &str = "128";
+const MOST: usize = 128;
 
 /// How long a waiter counts as alive after its last poll: `LIVE_US` of `grant.lua`.
 const LIVE_US: f64 = 6_000_000.0;
@@ -57,17 +57,6 @@ impl Snapshot {
         ]
         .map(of);
         let text = Argument::Text;
-        let from_zero = |set| {
-            let mut command = vec![
-                text("ZRANGEBYSCORE"),
-                set,
-                text("0"),
-                text("+inf"),
-                text("WITHSCORES"),
-            ];
-            command.extend(["LIMIT", "0", MOST].map(text));
-            command
-        };
         vec![
             vec![
                 text("GETRANGE"),
@@ -80,9 +69,9 @@ impl Snapshot {
             vec![text("TIME")],
             vec![text("GETRANGE"), fence, text("0"), text("31")],
             vec![text("ZCARD"), queue],
-            from_zero(queue),
+            first_from(queue, text("0")),
             vec![text("ZCARD"), shares],
-            from_zero(shares),
+            first_from(shares, text("0")),
         ]
     }
 
@@ -125,6 +114,39 @@ impl Snapshot {
             shares: scored(shares),
             share_members: count(share_members),
         })
+    }
+
+    /// The question for the shares that have not lapsed, if the snapshot has not room for all of them because of those that
+    /// have: these are the first ones, and stay until somebody asks for the lock.
+    pub(in crate::backend::redis) fn live_shares<'a>(
+        &self,
+        names: &'a RecordNames,
+    ) -> Option<Command<'a>> {
+        if self.shares.len() < MOST || self.lapsed() == 0 {
+            return None;
+        }
+        // One that lapses in this microsecond is among them, and none of the holders.
+        let now = i64::try_from(self.record.now).unwrap_or(i64::MAX);
+        let shares = Argument::Name(names.of(RecordKind::Shares));
+        Some(first_from(shares, Argument::Number(now)))
+    }
+
+    /// Reads the answer to [`live_shares`](Snapshot::live_shares).
+    pub(in crate::backend::redis) fn set_live_shares(&mut self, answer: &Value) {
+        let lapsed = u64::try_from(self.lapsed()).unwrap_or(0);
+        self.shares = scored(answer);
+        // How many have lapsed beyond those that were read is known only if all others were read now.
+        self.share_members = match self.shares.len() < MOST {
+            true => 0,
+            false => self.share_members.saturating_sub(lapsed),
+        };
+    }
+
+    /// How many of the shares that were read have lapsed.
+    fn lapsed(&self) -> usize {
+        let now = self.record.now as f64;
+        let lapsed = self.shares.iter().filter(|(_, expiry)| *expiry <= now);
+        lapsed.count()
     }
 
     /// The question when the waiters were last heard of; `None` without waiters.
@@ -195,7 +217,7 @@ impl Snapshot {
                 let all =
                     usize::try_from(self.share_members.saturating_sub(1)).unwrap_or(usize::MAX);
                 state.more_holders = all.saturating_sub(self.shares.len());
-                if !state.is_held() {
+                if state.holders.is_empty() {
                     // The record of shares was lost, and the lock goes by its expiry.
                     state.holders.push(holder);
                 }
@@ -223,6 +245,15 @@ impl Snapshot {
         });
         sharers.collect()
     }
+}
+
+/// The first members of a set from this score on, with their scores.
+fn first_from<'a>(set: Argument<'a>, score: Argument<'a>) -> Command<'a> {
+    let text = Argument::Text;
+    let mut command = vec![text("ZRANGEBYSCORE"), set, score];
+    command.extend(["+inf", "WITHSCORES", "LIMIT", "0"].map(text));
+    command.push(Argument::Number(MOST as i64));
+    command
 }
 
 fn unknown() -> WireError {
@@ -273,104 +304,4 @@ fn scored(value: &Value) -> Vec<(Vec<u8>, f64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state::HolderKind;
-
-    const NOW: f64 = 1_700_000_000_000_000.0;
-
-    fn text(text: &str) -> Value {
-        Value::BulkString(text.into())
-    }
-
-    fn set(members: &[(&str, f64)]) -> Value {
-        let pair =
-            |&(member, score): &(&str, f64)| Value::Array(vec![text(member), Value::Double(score)]);
-        Value::Array(members.iter().map(pair).collect())
-    }
-
-    fn snapshot(value: &str, entries: Value, shares: Value) -> Snapshot {
-        let answers = [
-            text(value),
-            Value::Int(value.len() as i64),
-            Value::Int(500),
-            Value::Array(vec![text("1700000000"), text("0")]),
-            text("1699999999000016"),
-            Value::Int(4),
-            entries,
-            Value::Int(4),
-            shares,
-        ];
-        Snapshot::parse(&answers).unwrap()
-    }
-
-    const ONE: &str = "abcdefghABCDEFGH012345 1699999999000000 api-7 ship";
-
-    #[test]
-    fn waiters_are_shown_in_their_order_with_their_times() {
-        let entries = set(&[
-            ("bbbbbbbbABCDEFGH012345 api-8", NOW - 2e6),
-            ("ccccccccABCDEFGH012345 \u{1f}2/5\u{1f}api-9", NOW - 1e6),
-        ]);
-        let snapshot = snapshot(ONE, entries, Value::Array(vec![]));
-        let heartbeats = Value::Array(vec![Value::Double(-(NOW + 5.5e6)), Value::Nil]);
-        let waiting = snapshot.waiting(&heartbeats);
-        assert_eq!(waiting.len(), 1, "one has left");
-        let waiter = &waiting[0].waiter;
-        assert_eq!(waiter.label, "api-8");
-        assert_eq!(waiter.waiting, Duration::from_secs(2));
-        assert_eq!(waiter.last_seen, Duration::from_millis(500));
-        let heartbeats = Value::Array(vec![Value::Nil, Value::Double(-(NOW + 6e6))]);
-        assert_eq!(snapshot.waiting(&heartbeats)[0].waiter.label, "api-9");
-        assert_eq!(snapshot.more_waiters(), 0);
-    }
-
-    #[test]
-    fn refused_command_is_not_taken_for_a_free_lock() {
-        let error = |text: &[u8]| redis::parse_redis_value(text).unwrap();
-        let refused = |refusal: &[u8]| {
-            let mut answers = vec![error(refusal); 9];
-            answers[3] = Value::Array(vec![text("1700000000"), text("0")]);
-            Snapshot::parse(&answers).is_err()
-        };
-        assert!(refused(b"-NOPERM no permissions\r\n"));
-        assert!(
-            !refused(b"-WRONGTYPE another kind\r\n"),
-            "it is known to be there"
-        );
-    }
-
-    #[test]
-    fn lapsed_shares_are_no_holders() {
-        let shares = set(&[
-            ("aaaaaaaaABCDEFGH012345", NOW - 1.0),
-            ("bbbbbbbbABCDEFGH012345*3", NOW + 2e6),
-        ]);
-        let value = "shared1699999999000000 1699999999000000 shared: api-7";
-        let state = snapshot(value, set(&[]), shares).state("k".into(), Vec::new());
-        assert_eq!(state.holders.len(), 1);
-        let holder = &state.holders[0];
-        assert_eq!((holder.takes, holder.kind), (3, HolderKind::Share));
-        assert_eq!(holder.remaining, Some(Duration::from_secs(2)));
-        assert_eq!(state.more_holders, 1, "of 3 shares, 2 were read");
-    }
-
-    #[test]
-    fn shared_lock_without_its_shares_is_held_by_its_record() {
-        let value = "shared1699999999000000 1699999999000000 shared: api-7";
-        let mut snapshot = snapshot(value, set(&[]), Value::Array(vec![]));
-        snapshot.share_members = 0;
-        let state = snapshot.state("k".into(), Vec::new());
-        assert_eq!(state.holders[0].remaining, Some(Duration::from_millis(500)));
-    }
-
-    #[test]
-    fn last_token_is_the_fences() {
-        let state = snapshot(ONE, set(&[]), set(&[])).state("k".into(), Vec::new());
-        assert_eq!(
-            state.last_token,
-            Some(FencingToken::new(1_699_999_999_000_016))
-        );
-        assert_eq!(state.waiting(), 2);
-    }
-}
+mod tests;
