@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lock_runtime::inspect::{AuditEntry, HeldHere, Holder, LockState, Votes, Waiter};
+use lock_runtime::inspect::{AuditEntry, HeldHere, Holder, LockState, Seen, Votes, Waiter};
 use serde::Serialize;
 
 /// A lock of a listing.
@@ -61,6 +61,8 @@ pub(crate) struct HolderReport {
     pub(crate) token: Option<u64>,
     /// By what a revocation names it: its token, or `record:` and a hash.
     pub(crate) seen: Option<String>,
+    /// Instead of a token: that hash, which `lockctl revoke --record` takes.
+    pub(crate) record: Option<String>,
     pub(crate) age_ms: Option<u64>,
     pub(crate) remaining_ms: Option<u64>,
     pub(crate) takes: u32,
@@ -103,6 +105,10 @@ impl HolderReport {
             kind: holder.kind.as_str(),
             token: holder.token.map(|token| token.get()),
             seen: holder.seen.map(|seen| seen.to_string()),
+            record: match holder.seen {
+                Some(Seen::Record(hash)) => Some(hash.to_string()),
+                _ => None,
+            },
             age_ms: holder.age.map(millis),
             remaining_ms: holder.remaining.map(millis),
             takes: holder.takes,

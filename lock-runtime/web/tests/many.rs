@@ -19,7 +19,7 @@ const GROWTH: u64 = 8 * 1024;
 fn write_locks(connection: &mut Connection, count: usize) {
     let script = "for i = ARGV[1], ARGV[2] do
         local owner = string.format('%022d', i)
-        redis.call('SET', 'lock:order:' .. i, owner .. ' 0000000000000016api-7 (pid 4121) ship', 'PX', 600000)
+        redis.call('SET', 'lock:order:' .. i, owner .. ' 0000000000000016 api-7 (pid 4121) ship', 'PX', 600000)
         redis.call('SET', '{lock:order:' .. i .. '}:f', '0000000000000016')
     end";
     write(connection, script, count);

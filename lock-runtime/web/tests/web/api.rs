@@ -1,7 +1,7 @@
 //! JSON.
 
 use axum::http::StatusCode;
-use harness::{LONG, RedisServer, client};
+use harness::{LONG, RedisServer, ask, client};
 use lock_runtime::inspect::Revocation;
 
 use crate::{get, holder, queued, service};
@@ -42,8 +42,15 @@ async fn json_has_what_the_pages_show() {
     );
     assert_eq!(json["holders"][0]["seen"], token.to_string());
     assert!(json["waiters"][0]["waiting_ms"].is_u64(), "{json}");
+    assert_eq!(json["holders"][0]["record"], serde_json::Value::Null);
     let json = get(&service, "/locks/api/lock?key=other").await.json();
     assert_eq!(json["held"], false);
+
+    ask::<()>(&mut server.connection(), &["SET", "lock:legacy", "me"]);
+    let json = get(&service, "/locks/api/lock?key=legacy").await.json();
+    let holder = &json["holders"][0];
+    let hash = holder["record"].as_str().expect("it has no token");
+    assert_eq!(holder["seen"], format!("record:{hash}"));
 
     let json = get(&service, "/locks/api/process").await.json();
     assert_eq!(json["held"][0]["keys"], serde_json::json!(["order:42"]));

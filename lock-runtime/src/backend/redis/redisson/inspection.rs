@@ -65,8 +65,12 @@ impl HashRecord {
                 let labels = owners.map(|(field, _)| record::Holder::parse_field(field).describe());
                 let holders = labels.map(|label| holder(label, HolderKind::Redisson, seen));
                 state.holders.extend(holders);
-                if self.fields.is_empty() {
-                    state.more_holders = usize::try_from(self.length).unwrap_or(0).max(1);
+                if state.holders.is_empty() {
+                    // They were not read: there are too many of them.
+                    let all = usize::try_from(self.length).unwrap_or(0);
+                    let kind = HolderKind::Redisson;
+                    state.holders.push(holder(String::new(), kind, None));
+                    state.more_holders = all.saturating_sub(1);
                 }
             }
             _ => state
@@ -278,5 +282,32 @@ impl Inspection for RedissonWire {
         cursor: &mut Cursor,
     ) -> Result<Vec<Line>, WireError> {
         audit::page(&self.channels.node, stream, since, cursor).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(fields: &[&str], length: i64) -> HashRecord {
+        let field = |name: &&str| (name.as_bytes().to_vec(), b"1".to_vec());
+        HashRecord {
+            kind: "hash".to_owned(),
+            left: 500,
+            fields: fields.iter().map(field).collect(),
+            length,
+        }
+    }
+
+    #[test]
+    fn record_with_too_many_fields_is_held_by_so_many() {
+        let state = record(&[], 300).state("k".into()).unwrap();
+        assert_eq!((state.holders.len(), state.more_holders), (1, 299));
+        assert_eq!(state.holders[0].seen, None, "it cannot be compared");
+        let state = record(&["a:1", "b:2", "mode"], 3)
+            .state("k".into())
+            .unwrap();
+        assert_eq!((state.holders.len(), state.more_holders), (2, 0));
+        assert!(state.holders[0].seen.is_some());
     }
 }
