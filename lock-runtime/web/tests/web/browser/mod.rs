@@ -3,9 +3,10 @@
 mod driver;
 
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 use axum::Router;
-use harness::{LONG, RedisServer, ask, client, soon};
+use harness::{RedisServer, ask, client, soon};
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, LockGuard};
 use lock_web::LockWeb;
@@ -13,6 +14,9 @@ use tokio::net::TcpListener;
 
 use crate::{address, holder, queued, service};
 use driver::{Browser, DESKTOP, PHONE, Size};
+
+/// Longer than a busy machine takes to show all pages.
+const ALL_PAGES: Duration = Duration::from_secs(3600);
 
 /// Serves it, and returns its address.
 async fn serve(service: Router) -> String {
@@ -104,7 +108,8 @@ async fn pages_fit_a_phone_and_a_desktop() {
     for (count, label) in [(1, "warehouse-2"), (2, "warehouse-3")] {
         let builder = LockClient::builder().url(scene.server.url()).label(label);
         let waiter = builder.build().unwrap();
-        waiting.push(tokio::spawn(waiter.lock("order:4200").wait(LONG).acquire()));
+        let lock = waiter.lock("order:4200").wait(ALL_PAGES);
+        waiting.push(tokio::spawn(lock.acquire()));
         queued(&waiter, "order:4200", count).await;
     }
     let site = serve(with_operator(scene.client.clone())).await;
