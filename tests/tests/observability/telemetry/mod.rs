@@ -10,6 +10,7 @@ pub(crate) mod meter;
 mod metrics;
 mod modes;
 mod opentelemetry;
+mod quorum;
 mod spans;
 
 use harness::{LONG, ask, client, eventually, ms};
