@@ -11,6 +11,7 @@ mod metrics;
 mod modes;
 mod opentelemetry;
 mod quorum;
+mod revocation;
 mod spans;
 
 use harness::{LONG, ask, client, eventually, ms};
