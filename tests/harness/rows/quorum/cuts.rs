@@ -11,7 +11,8 @@ use crate::rows::LONG;
 use crate::wait::{PATIENCE, wait_until};
 
 /// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of
-/// the commands that give the node away and that write a lost record again.
+/// the commands that give the node away and that write a lost record again. Ten rounds take half a minute on two cores that
+/// do nothing else, so `lock-rounds` plays the others.
 pub(in crate::rows) const REPLY_CUT: Row =
     Row::of_quorum("quorum_reply_cut", Class::E, RedisQuorum::start, |round| {
         // What may be left of a command that was cut is ended for some seconds.
