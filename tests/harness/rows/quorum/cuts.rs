@@ -81,7 +81,8 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
     for cut in CUTS {
         // An `end` that was cut leaves the last owner there for a moment.
         round.wait_for_queue(0);
-        side.worker = round.hold(side.worker, LONG);
+        // On all nodes, or the waiter might have one of them first.
+        side.worker = hold(round, side.worker, LONG).0;
         other.worker = round.queued(other.worker, LONG, PATIENCE);
         round.visit(&mut side.worker);
         let released = Instant::now();
