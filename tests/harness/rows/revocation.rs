@@ -8,6 +8,7 @@ use tokio::runtime;
 
 use super::pause::is_lost;
 use super::{LONG, TTL, persist, usurped};
+use crate::raw::RawLock;
 use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
@@ -170,6 +171,70 @@ fn older_holder(round: &mut Round<'_>) {
     round.release(&mut next);
     round.retire(older);
     round.retire(next);
+}
+
+/// Two readers hold the lock together, and a writer waits.
+pub(super) const READERS: Row = Row::new("revoked_readers", Class::F, |round| {
+    together(round, "read", "write");
+});
+
+/// Two processes hold both permits, and a third one waits for two.
+pub(super) const PERMITS: Row = Row::new("revoked_permits", Class::F, |round| {
+    together(round, "permits 2", "permits 2 take 2");
+});
+
+fn together(round: &mut Round<'_>, mode: &str, next: &str) {
+    let first = round.holder_in(mode, LONG);
+    let second = round.sharer_in(mode, LONG);
+    let mut next = round.waiter_in(next, LONG);
+    let revoked = Instant::now();
+    let seen = done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    round.visit(&mut next);
+    for mut old in [first, second] {
+        is_told(&mut old);
+        round.retire(old);
+    }
+    let again = revoke(round, seen);
+    assert!(matches!(again, Revoked::Changed(_)), "{again:?}");
+    assert_eq!(next.ask("renew", PATIENCE), "ok");
+    round.release(&mut next);
+    round.retire(next);
+}
+
+/// The holder has another lock together with this one: it loses both.
+pub(super) const ONE_OF_TWO: Row = Row::new("revoked_one_of_two", Class::F, one_of_two);
+
+fn one_of_two(round: &mut Round<'_>) {
+    let name = format!("{}:other", round.key);
+    let mut other = RawLock::new(&round.server, &name);
+    let mut holder = round.worker();
+    holder.send(&round.command("acquire-all", LONG, PATIENCE, &name));
+    round.granted(&holder);
+    let mut next = round.waiter(LONG);
+    let mut of_other = round.worker();
+    of_other.send(&format!(
+        "acquire {name} {} {}",
+        LONG.as_millis(),
+        PATIENCE.as_millis()
+    ));
+    wait_until("waiter for the other lock", PATIENCE, || {
+        other.queue().len() == 1
+    });
+    let revoked = Instant::now();
+    done(round);
+    round.granted_next(&next, revoked, Duration::ZERO);
+    round.visit(&mut next);
+    is_told(&mut holder);
+    round.granted_next(&of_other, revoked, Duration::ZERO);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    for worker in [&mut next, &mut of_other] {
+        assert_eq!(worker.ask("renew", PATIENCE), "ok");
+        round.release(worker);
+    }
+    for worker in [holder, next, of_other] {
+        round.retire(worker);
+    }
 }
 
 /// The token in the lock's record.

@@ -1,8 +1,10 @@
 //! Locks on a majority of independent servers.
 
+mod callers;
 mod fairness;
 mod minorities;
 mod operators;
+mod renewals;
 mod restarts;
 mod split;
 mod tokens;

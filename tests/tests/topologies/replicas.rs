@@ -4,6 +4,7 @@ use harness::{
     KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, hold, ms,
     nothing_is_left, served, soon,
 };
+use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
 use tokio::task::JoinSet;
@@ -169,6 +170,47 @@ async fn lock_that_is_handed_on_waits_for_replicas_too() {
         replicas[0].resume();
         nothing_is_left(&mut admin, LONG).await;
     }
+}
+
+/// The waiter behind a revoked holder is granted the lock by the operator's command, which waits for no replica.
+#[tokio::test]
+async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
+    let (primary, replicas) = replicated(1).await;
+    let clients = [(); 3].map(|()| waiting_client(primary.url(), 1));
+    let [holder, next, operator] = &clients;
+    let mut replica = replicas[0].connection();
+    for is_silent in [false, true] {
+        let first = hold(holder).await;
+        let token = first.fencing_token();
+        let wait = if is_silent { ms(1_500) } else { LONG };
+        let waiting = tokio::spawn(next.lock(KEY).wait(wait).acquire());
+        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
+        eventually("waiter", LONG, is_queued).await;
+        if is_silent {
+            replicas[0].pause();
+        }
+        let revocation = Revocation::new("ann@ops-1", "stuck import");
+        let revoked = operator.revoke(KEY, token, revocation).await.unwrap();
+        assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+        soon(first.lost()).await;
+        let granted = soon(waiting).await.unwrap();
+        if is_silent {
+            let error = granted.unwrap_err();
+            assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
+            replicas[0].resume();
+        } else {
+            let second = granted.unwrap();
+            assert!(second.fencing_token() > token);
+            let record: String = harness::ask(&mut replica, &["GET", LOCK]);
+            let own = format!("{:016}", second.fencing_token().get());
+            assert_eq!(record.get(23..39), Some(own.as_str()), "{record}");
+            second.release().await.unwrap();
+        }
+        assert!(first.release().await.unwrap_err().is_lost());
+        nothing_is_left(&mut primary.connection(), LONG).await;
+    }
+    let third = hold(holder).await;
+    third.release().await.unwrap();
 }
 
 /// A WAIT blocks what comes behind it, so it follows the writes of all callers that came together.

@@ -11,7 +11,8 @@ use crate::rows::LONG;
 use crate::wait::{PATIENCE, wait_until};
 
 /// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of
-/// the commands that give the node away and that write a lost record again.
+/// the commands that give the node away and that write a lost record again. Ten rounds take half a minute on two cores that
+/// do nothing else, so `lock-rounds` plays the others.
 pub(in crate::rows) const REPLY_CUT: Row =
     Row::of_quorum("quorum_reply_cut", Class::E, RedisQuorum::start, |round| {
         // What may be left of a command that was cut is ended for some seconds.
@@ -80,7 +81,8 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
     for cut in CUTS {
         // An `end` that was cut leaves the last owner there for a moment.
         round.wait_for_queue(0);
-        side.worker = round.hold(side.worker, LONG);
+        // On all nodes, or the waiter might have one of them first.
+        side.worker = hold(round, side.worker, LONG).0;
         other.worker = round.queued(other.worker, LONG, PATIENCE);
         round.visit(&mut side.worker);
         let released = Instant::now();

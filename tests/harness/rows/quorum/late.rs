@@ -1,14 +1,17 @@
 //! Commands that arrive when their sender has lost patience.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::split::{Side, split};
-use super::{follow, label_and_token, lock_at, roles};
+use super::{follow, hold, label_and_token, lock_at, roles};
+use crate::monitor::Monitor;
 use crate::proxy::{Mode, Proxy};
-use crate::quorum::RedisQuorum;
+use crate::quorum::{RedisQuorum, boot};
+use crate::raw::RawLock;
 use crate::rounds::{Class, Row};
-use crate::rows::intrude;
+use crate::rows::{LONG, intrude};
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
 /// and the command arrives: it names another token, and does nothing.
@@ -54,8 +57,7 @@ pub(in crate::rows) const CEDE_LATE: Row =
         near.heal();
         let cede = format!("{label}\" \"{token}\" \"");
         wait_until("late command", PATIENCE, || {
-            let mut sent = monitor.take().into_iter();
-            sent.any(|command| command.text.contains(&cede))
+            has_arrived(&mut monitor, &cede)
         });
         let is_left = lock.is_held_by(&second.worker);
         if !is_left {
@@ -71,5 +73,84 @@ pub(in crate::rows) const CEDE_LATE: Row =
         for side in before.into_iter().chain([first, second]) {
             side.retire(round);
         }
+    });
+
+/// A holder writes a record again that a node has lost, and the command is held back. It arrives when the holder has
+/// released the lock: in turn, another process has the node then, which is left to it, and the node is free.
+pub(in crate::rows) const HOLD_LATE: Row =
+    Row::of_quorum("quorum_hold_late", Class::E, RedisQuorum::start, |round| {
+        let [node] = roles(round);
+        let (mut lock, mut next) = (lock_at(round, node), round.worker());
+        let near = Proxy::start(round.server.nodes[node].port());
+        let ways = round.server.proxies();
+        ways[node].redirect(near.port());
+        let holder = round.worker_at(&round.server.url_through(&ways));
+        let (mut holder, token) = hold(round, holder, LONG);
+        // The node learns the script.
+        restored(&mut lock, &mut holder);
+        let name = lock.k.clone();
+        assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
+        let mut monitor = round.server.nodes[node].monitor();
+        // The answer to the renewal is kept until the way there is closed.
+        near.replies(Mode::Hold);
+        assert_eq!(holder.ask("renew", PATIENCE), "ok");
+        wait_until("renewal", PATIENCE, || has_arrived(&mut monitor, &name));
+        near.requests(Mode::Hold);
+        near.replies(Mode::Pass);
+        let boot = boot(&mut lock.connection);
+        let command = format!("{token}\r\n$16\r\n{boot}");
+        wait_until("command that writes it again", PATIENCE, || {
+            near.has_held(&command)
+        });
+        ways[node].redirect(round.server.nodes[node].port());
+        ways[node].kill_connections();
+        round.visit(&mut holder);
+        let released = Instant::now();
+        round.release(&mut holder);
+
+        round.ask(&mut next, LONG, PATIENCE);
+        round.granted_next(&next, released, Duration::from_secs(1));
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        wait_until("next holder on the node", PATIENCE, || {
+            lock.is_held_by(&next)
+        });
+        let is_free = round.number % 2 == 1;
+        if is_free {
+            assert_eq!(next.ask("write", PATIENCE), "written");
+            round.release(&mut next);
+            wait_until("free node", PATIENCE, || lock.value().is_none());
+        }
+        near.heal();
+        wait_until("late command", PATIENCE, || {
+            has_arrived(&mut monitor, &token)
+        });
+        if is_free {
+            // A minority stops no process.
+            let asked = Instant::now();
+            round.ask(&mut next, LONG, PATIENCE);
+            follow(round, &mut next, asked);
+        } else {
+            assert!(lock.is_held_by(&next), "the node was taken from its holder");
+            assert_eq!(next.ask("write", PATIENCE), "written");
+            round.release(&mut next);
+        }
+        // What the late command wrote is ended, or this finds it.
+        round.retire(holder);
+        round.retire(next);
     })
     .long();
+
+/// Deletes the record of a holder on a node, and waits until it is there again.
+fn restored(lock: &mut RawLock, holder: &mut Worker) {
+    let name = lock.k.clone();
+    assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
+    wait_until("record of the holder", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok" && lock.is_held_by(holder)
+    });
+}
+
+/// Whether a command with this text has arrived.
+fn has_arrived(monitor: &mut Monitor, text: &str) -> bool {
+    let mut sent = monitor.take().into_iter();
+    sent.any(|command| command.text.contains(text))
+}

@@ -34,27 +34,46 @@ pub(in crate::rows) const NODE_CUT: Row = of_three("quorum_node_cut", |round| {
 pub(in crate::rows) const NODE_REFUSING: Row = of_three("quorum_node_refusing", |round| {
     let [away, stays] = roles(round);
     let url = round.server.url();
-    let is_full = round.number.is_multiple_of(2);
-    without(
-        round,
-        stays,
-        &url,
-        |quorum| match is_full {
-            true => quorum.nodes[away].config_set("maxmemory", "1"),
-            false => demand_password(&quorum.nodes[away]),
-        },
-        |quorum| match is_full {
-            true => quorum.nodes[away].config_set("maxmemory", "0"),
-            false => change_user(&quorum.nodes[away], "nopass"),
-        },
-    );
+    let refusal = Refusal::of(round);
+    let begin = |quorum: &mut RedisQuorum| refusal.begin(&quorum.nodes[away]);
+    let end = |quorum: &mut RedisQuorum| refusal.end(&quorum.nodes[away]);
+    without(round, stays, &url, begin, end);
 });
 
-/// Refuses clients without a name from now on.
-fn demand_password(node: &RedisServer) {
-    change_user(node, "resetpass");
-    let kill = ["CLIENT", "KILL", "USER", "default"];
-    ask::<i64>(&mut node.connection(), &kill);
+/// Why a node refuses.
+#[derive(Clone, Copy, PartialEq)]
+enum Refusal {
+    OutOfMemory,
+    /// Clients without a name need a password.
+    Password,
+}
+
+impl Refusal {
+    /// Another one in each round.
+    fn of(round: &QuorumRound<'_>) -> Self {
+        match round.number.is_multiple_of(2) {
+            true => Self::OutOfMemory,
+            false => Self::Password,
+        }
+    }
+
+    fn begin(self, node: &RedisServer) {
+        match self {
+            Self::OutOfMemory => node.config_set("maxmemory", "1"),
+            Self::Password => {
+                change_user(node, "resetpass");
+                let kill = ["CLIENT", "KILL", "USER", "default"];
+                ask::<i64>(&mut node.connection(), &kill);
+            }
+        }
+    }
+
+    fn end(self, node: &RedisServer) {
+        match self {
+            Self::OutOfMemory => node.config_set("maxmemory", "0"),
+            Self::Password => change_user(node, "nopass"),
+        }
+    }
 }
 
 fn change_user(node: &RedisServer, rule: &str) {
@@ -62,25 +81,42 @@ fn change_user(node: &RedisServer, rule: &str) {
     ask(&mut node.connection(), &set)
 }
 
-/// Of five nodes one is killed, and one is stopped.
+/// Two of five nodes are away: in turn, one is killed and one is stopped, both are cut off, and both refuse.
 pub(in crate::rows) const MINORITY_OF_FIVE: Row = Row::of_quorum(
     "quorum_minority_of_five",
     Class::E,
     || RedisQuorum::with(5),
     |round| {
-        let [killed, stopped, stays] = roles(round);
-        let url = round.server.url();
+        let [first, second, stays] = roles(round);
+        let proxies = round.server.proxies();
+        let url = round.server.url_through(&proxies);
+        let ways = [&proxies[first], &proxies[second]];
+        let fault = round.number % 3;
         without(
             round,
             stays,
             &url,
-            |quorum| {
-                quorum.nodes[killed].kill9();
-                quorum.nodes[stopped].pause();
+            |RedisQuorum { nodes, .. }| match fault {
+                0 => {
+                    nodes[first].kill9();
+                    nodes[second].pause();
+                }
+                1 => ways.iter().for_each(|way| way.black_hole()),
+                _ => {
+                    Refusal::OutOfMemory.begin(&nodes[first]);
+                    Refusal::Password.begin(&nodes[second]);
+                }
             },
-            |quorum| {
-                quorum.nodes[killed].restart();
-                quorum.nodes[stopped].resume();
+            |RedisQuorum { nodes, .. }| match fault {
+                0 => {
+                    nodes[first].restart();
+                    nodes[second].resume();
+                }
+                1 => ways.iter().for_each(|way| way.heal()),
+                _ => {
+                    Refusal::OutOfMemory.end(&nodes[first]);
+                    Refusal::Password.end(&nodes[second]);
+                }
             },
         );
     },
@@ -178,5 +214,51 @@ pub(in crate::rows) const MAJORITY_AWAY: Row = of_three("quorum_majority_away", 
     for worker in [old, waiter, hasty, next] {
         round.retire(worker);
     }
-})
-.long();
+});
+
+/// Two of three nodes refuse: in turn, they are out of memory, so that a holder can go on, and ask for a password.
+pub(in crate::rows) const MAJORITY_REFUSING: Row = of_three("quorum_majority_refusing", |round| {
+    let [stays, first, second] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let [mut holder, mut hasty, mut patient] = [(); 3].map(|()| round.worker());
+    let refusal = Refusal::of(round);
+    match refusal {
+        Refusal::OutOfMemory => holder = hold(round, holder, LONG).0,
+        Refusal::Password => persist(round, &mut holder, TTL),
+    }
+    let away = [first, second];
+    let nodes = |round: &QuorumRound<'_>, treat: fn(Refusal, &RedisServer)| {
+        let nodes = away.iter().map(|&node| &round.server.nodes[node]);
+        nodes.for_each(|node| treat(refusal, node));
+    };
+    nodes(round, Refusal::begin);
+    // What is refused once is not repeated.
+    let answer = round.attempt(&mut patient, LONG, LONG);
+    is_rejected(&answer);
+    match refusal {
+        Refusal::OutOfMemory => {
+            assert_eq!(holder.ask("renew", PATIENCE), "ok");
+            round.visit(&mut holder);
+            round.release(&mut holder);
+        }
+        Refusal::Password => {
+            let answer = holder.line(PATIENCE).expect("the call fails");
+            assert!(answer.starts_with("failed Lost "), "{answer}");
+        }
+    }
+    let answer = round.attempt(&mut hasty, LONG, Duration::ZERO);
+    is_rejected(&answer);
+    nodes(round, Refusal::end);
+    let back = Instant::now();
+    round.ask(&mut patient, LONG, PATIENCE);
+    follow(round, &mut patient, back);
+    for worker in [holder, hasty, patient] {
+        round.retire(worker);
+    }
+});
+
+#[track_caller]
+fn is_rejected(answer: &str) {
+    assert!(answer.starts_with("failed Rejected "), "{answer}");
+    assert!(answer.contains("2 of 3 nodes refuse it"), "{answer}");
+}

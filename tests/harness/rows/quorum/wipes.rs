@@ -10,6 +10,7 @@ use crate::rows::{LONG, TTL, persist};
 use crate::scene::{SLACK, ask, exists};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 /// A lease that lasts for the rest of a round, however busy the machine is.
 const LEASE: Duration = Duration::from_secs(2);
@@ -23,11 +24,10 @@ pub(in crate::rows) const NODE_WIPED: Row =
     Row::of_quorum("quorum_node_wiped", Class::E, RedisQuorum::start, |round| {
         let wipe: fn(&mut RedisServer) = match round.number % 2 {
             0 => RedisServer::restart_empty,
-            _ => |node| ask(&mut node.connection(), &["FLUSHALL"]),
+            _ => flush,
         };
         lost_on_one_of_two(round, |node, _| wipe(node));
-    })
-    .long();
+    });
 
 /// The same with a node that comes back with the data of before.
 pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
@@ -38,13 +38,10 @@ pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
         RedisQuorum::of((0..3).map(|_| durable()), RedisQuorum::DELAY)
     },
     |round| {
-        for node in &round.server.nodes {
-            node.config_set("appendonly", "no");
-        }
+        write_no_more(round);
         lost_on_one_of_two(round, |node, _| node.restart());
     },
-)
-.long();
+);
 
 /// The same with a replica in the place of the node, which lacks the lock: it lagged.
 pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
@@ -53,15 +50,7 @@ pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
     RedisQuorum::start,
     |round| {
         let [_, lost, _] = roles(round);
-        let primary = &round.server.nodes[lost];
-        let replica = RedisServer::builder().rights(QUORUM_RIGHTS);
-        let replica = replica.replica_of(primary).start();
-        let connection = &mut replica.connection();
-        let marker = marker_name("lock:");
-        wait_until("marker on the replica", PATIENCE, || {
-            exists(connection, &marker)
-        });
-        ask::<()>(connection, &["REPLICAOF", "NO", "ONE"]);
+        let replica = promoted(&round.server.nodes[lost]);
         lost_on_one_of_two(round, |node, ways| {
             for way in ways {
                 way.redirect(replica.port());
@@ -70,8 +59,47 @@ pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
         });
         round.server.nodes[lost].restart();
     },
-)
-.long();
+);
+
+/// The same with two of three nodes, which both had the lock.
+pub(in crate::rows) const REPLICAS_PROMOTED: Row =
+    delayed("quorum_replicas_promoted", forgetful, |round| {
+        let [first, second] = roles(round);
+        let replicas = [first, second].map(|node| (node, promoted(&round.server.nodes[node])));
+        let ways = round.server.proxies();
+        let url = round.server.url_through(&ways);
+        all_lost(round, &url, Next::Comes, |round, _| {
+            for (node, replica) in &replicas {
+                ways[*node].redirect(replica.port());
+                round.server.nodes[*node].kill9();
+            }
+            None
+        });
+        for (node, _) in &replicas {
+            round.server.nodes[*node].restart();
+        }
+    })
+    .long();
+
+/// A replica that has the marker of the node, and was promoted before there was a lock.
+fn promoted(node: &RedisServer) -> RedisServer {
+    let replica = RedisServer::builder().rights(QUORUM_RIGHTS);
+    let replica = replica.replica_of(node).start();
+    let connection = &mut replica.connection();
+    let marker = marker_name("lock:");
+    wait_until("marker on the replica", PATIENCE, || {
+        exists(connection, &marker)
+    });
+    ask::<()>(connection, &["REPLICAOF", "NO", "ONE"]);
+    replica
+}
+
+/// What the nodes have on disk is what they have now.
+fn write_no_more(round: &QuorumRound<'_>) {
+    for node in &round.server.nodes {
+        node.config_set("appendonly", "no");
+    }
+}
 
 /// Holds the lock on two nodes, and has one of them lose its data. Each of the two processes reaches that one by one of
 /// the proxies.
@@ -98,40 +126,102 @@ fn lost_on_one_of_two(
     round.retire(next);
 }
 
-/// One node after the other is restarted with nothing, until the holder is told.
+/// One node after the other loses its data, until the holder is told: in turn, by a restart and by FLUSHALL.
 pub(in crate::rows) const ALL_WIPED_ONE_BY_ONE: Row =
-    delayed("quorum_all_wiped_one_by_one", |round| {
-        all_wiped(round, false)
+    delayed("quorum_all_wiped_one_by_one", forgetful, |round| {
+        let wipe: fn(&mut RedisServer) = match round.number % 2 {
+            0 => RedisServer::restart_empty,
+            _ => flush,
+        };
+        let url = round.server.url();
+        all_lost(round, &url, Next::Waits, |round, old| {
+            let (mut told, first) = (None, round.number);
+            let nodes = &mut round.server.nodes;
+            let count = nodes.len();
+            for wiped in 0.. {
+                if wiped >= count && told.is_some() {
+                    break;
+                }
+                // Where renewals restore the lock in between, the holder goes on for longer.
+                wipe(&mut nodes[(first + wiped) % count]);
+                told = told.or_else(|| old.line(Duration::from_millis(10)));
+            }
+            told
+        });
     });
 
-/// All nodes are killed, and started with nothing.
-pub(in crate::rows) const ALL_WIPED: Row =
-    delayed("quorum_all_wiped", |round| all_wiped(round, true));
+/// All nodes lose their data at once: in turn, they are started with nothing, flushed, and started with the data of before.
+pub(in crate::rows) const ALL_WIPED: Row = delayed("quorum_all_wiped", durable, |round| {
+    write_no_more(round);
+    let loss = round.number % 3;
+    let url = round.server.url();
+    all_lost(round, &url, Next::Waits, |round, _| {
+        let nodes = &mut round.server.nodes;
+        if loss != 1 {
+            nodes.iter_mut().for_each(RedisServer::kill9);
+        }
+        for node in nodes {
+            match loss {
+                0 => node.restart_empty(),
+                1 => flush(node),
+                _ => node.restart(),
+            }
+        }
+        None
+    });
+});
 
-const fn delayed(name: &'static str, run: fn(&mut QuorumRound<'_>)) -> Row {
-    let start = || RedisQuorum::of((0..3).map(|_| RedisServer::builder()), DELAY);
-    Row::of_quorum(name, Class::E, start, run).long()
+fn flush(node: &mut RedisServer) {
+    ask(&mut node.connection(), &["FLUSHALL"])
 }
 
-fn all_wiped(round: &mut QuorumRound<'_>, at_once: bool) {
+/// A row whose rounds wait for the end of the restart delay.
+const fn delayed(
+    name: &'static str,
+    start: fn() -> RedisQuorum,
+    run: fn(&mut QuorumRound<'_>),
+) -> Row {
+    Row::of_quorum(name, Class::E, start, run)
+}
+
+fn forgetful() -> RedisQuorum {
+    RedisQuorum::of((0..3).map(|_| RedisServer::builder()), DELAY)
+}
+
+fn durable() -> RedisQuorum {
+    RedisQuorum::of((0..3).map(|_| RedisServer::builder().durable()), DELAY)
+}
+
+/// When another process asks for the lock.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    /// Before a majority loses it.
+    Waits,
+    /// At once after that.
+    Comes,
+}
+
+/// A process holds the lock, another asks for it, and a majority of the nodes loses it by `lose`, which returns the
+/// holder's answer if it has come by then.
+fn all_lost(
+    round: &mut QuorumRound<'_>,
+    url: &str,
+    is_next: Next,
+    lose: impl FnOnce(&mut QuorumRound<'_>, &Worker) -> Option<String>,
+) {
     // Not longer than the restart delay.
-    let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
+    let url = format!("{url} ttl={}", LEASE.as_millis());
     let [mut old, mut next] = [round.worker_at(&url), round.worker_at(&url)];
-    persist(round, &mut old, TTL);
     // Long enough that the old body would write in between.
-    next.send(&round.command("run", LEASE, PATIENCE, "sleep 100"));
-    let nodes = &mut round.server.nodes;
-    if at_once {
-        nodes.iter_mut().for_each(RedisServer::kill9);
+    let run = round.command("run", LEASE, PATIENCE, "sleep 100");
+    next.ask("idle", PATIENCE);
+    persist(round, &mut old, TTL);
+    if is_next == Next::Waits {
+        next.send(&run);
     }
-    let (mut told, count) = (None, nodes.len());
-    for wiped in 0.. {
-        if wiped >= count && (at_once || told.is_some()) {
-            break;
-        }
-        // Where renewals restore the lock in between, the holder goes on for longer.
-        nodes[(round.number + wiped) % count].restart_empty();
-        told = told.or_else(|| old.line(Duration::ZERO));
+    let told = lose(round, &old);
+    if is_next == Next::Comes {
+        next.send(&run);
     }
     let told = told.or_else(|| old.line(PATIENCE)).expect("the call fails");
     assert!(told.starts_with("failed Lost "), "{told}");

@@ -10,6 +10,8 @@ pub(crate) mod meter;
 mod metrics;
 mod modes;
 mod opentelemetry;
+mod quorum;
+mod revocation;
 mod spans;
 
 use harness::{LONG, ask, client, eventually, ms};

@@ -1,6 +1,7 @@
 //! What operators do on one server, beyond what every backend does.
 
 mod audit;
+mod crowds;
 mod holders;
 mod listing;
 mod records;

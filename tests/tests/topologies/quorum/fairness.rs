@@ -1,9 +1,11 @@
 //! Contenders in several processes are served in turn.
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::time::{Duration, Instant};
 
 use harness::{
-    Entry, History, KEY, LONG, PATIENCE, RedisQuorum, RedisServer, Worker, ask, wait_until,
+    Entry, History, KEY, LONG, PATIENCE, RedisQuorum, RedisServer, Worker, ask, ms, wait_until,
 };
 
 const PROCESSES: usize = 4;
@@ -18,6 +20,12 @@ const ROUNDS: usize = 20;
 
 /// The most rounds of all contenders that one of them waits for.
 const LONGEST: usize = 5;
+
+/// When the fault comes, in rounds of all contenders.
+const FAULT: usize = 10;
+
+/// Transfers while a node is away, as a share of those before. Other tests run beside this one: alone, it is 0.8 and more.
+const SLOWEST: f64 = 0.5;
 
 /// The key that ends the race.
 const END: &str = "end";
@@ -34,7 +42,46 @@ fn contenders_have_equal_shares_while_a_node_stops() {
     turns.assert_fair();
 }
 
-/// Lets all contenders take the lock again and again. The fault comes when a third of the grants were made.
+/// The times at which the lock went from one contender to the next, as this process sees them.
+struct Pace {
+    looked: Instant,
+    /// Grants at the last look.
+    grants: usize,
+    /// How long none came, at the last look, and at most. A time in which this process did not look counts as a short one:
+    /// on a busy machine the contenders may not have run either.
+    idle: Duration,
+    longest: Duration,
+}
+
+impl Pace {
+    /// The longest time without a grant: less than a command to a silent node is waited for.
+    const GAP: Duration = ms(800);
+
+    /// The most that a pause between two looks counts.
+    const LOOK: Duration = ms(100);
+
+    fn new() -> Pace {
+        Pace {
+            looked: Instant::now(),
+            grants: 0,
+            idle: Duration::ZERO,
+            longest: Duration::ZERO,
+        }
+    }
+
+    fn look(&mut self, grants: usize) {
+        let pause = mem::replace(&mut self.looked, Instant::now()).elapsed();
+        self.idle += pause.min(Self::LOOK);
+        if grants != self.grants {
+            self.idle = Duration::ZERO;
+        }
+        self.grants = grants;
+        self.longest = self.longest.max(self.idle);
+    }
+}
+
+/// Lets all contenders take the lock again and again. The fault comes when half of the grants were made, and
+/// does not slow them down.
 fn race(fault: impl FnOnce(&RedisQuorum)) -> Turns {
     let quorum = RedisQuorum::start();
     let resource = RedisServer::start();
@@ -46,14 +93,29 @@ fn race(fault: impl FnOnce(&RedisQuorum)) -> Turns {
         worker.send(&format!("hammer-until {KEY} 30000 60000 {TASKS} {END}"));
     }
     let (mut connection, history) = (resource.connection(), History::of(KEY));
-    let mut reach = |part: usize| {
+    // Grants are counted when each contender has had one.
+    let mut reach = |rounds: usize| {
+        let (began, mut pace) = (Instant::now(), Pace::new());
+        let mut first = None;
         wait_until("grants", LONG * 6, || {
-            Turns::of(&history.read(&mut connection)).grants() >= CONTENDERS * ROUNDS * part / 3
+            let grants = Turns::of(&history.read(&mut connection)).grants();
+            first.get_or_insert(grants);
+            pace.look(grants);
+            grants >= CONTENDERS * rounds
         });
+        let transfers = pace.grants - first.unwrap_or(0);
+        (
+            transfers as f64 / began.elapsed().as_secs_f64(),
+            pace.longest,
+        )
     };
     reach(1);
+    let (before, _) = reach(FAULT);
     fault(&quorum);
-    reach(3);
+    let (after, longest) = reach(ROUNDS);
+    println!("{before:.0} transfers/s, then {after:.0} and at most {longest:?} without one");
+    assert!(after >= before * SLOWEST, "{after:.0} after {before:.0}/s");
+    assert!(longest < Pace::GAP, "{longest:?} without a grant");
     ask::<()>(&mut connection, &["SET", END, "1"]);
     for worker in &workers {
         let tally = worker.line(PATIENCE * 2).expect("a tally");

@@ -5,7 +5,7 @@ use harness::{
     hold, ms, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{is_on_all_nodes, nothing_is_left_on, proxies, url_behind};
 
@@ -16,6 +16,10 @@ enum Fault {
     Stopped,
     /// Nothing arrives there, nor comes from there.
     Cut,
+    /// It asks for a password.
+    Refusing,
+    /// It is out of memory.
+    Full,
 }
 
 fn begin(node: &mut RedisServer, way: &Proxy, fault: Fault) {
@@ -23,6 +27,12 @@ fn begin(node: &mut RedisServer, way: &Proxy, fault: Fault) {
         Fault::Killed => node.kill9(),
         Fault::Stopped => node.pause(),
         Fault::Cut => way.black_hole(),
+        Fault::Refusing => {
+            let connection = &mut node.connection();
+            ask::<()>(connection, &["ACL", "SETUSER", "default", "resetpass"]);
+            ask::<i64>(connection, &["CLIENT", "KILL", "USER", "default"]);
+        }
+        Fault::Full => node.config_set("maxmemory", "1"),
     }
 }
 
@@ -31,6 +41,11 @@ fn end(node: &RedisServer, way: &Proxy, fault: Fault) {
         Fault::Killed => {}
         Fault::Stopped => node.resume(),
         Fault::Cut => way.heal(),
+        Fault::Refusing => {
+            let connection = &mut node.connection();
+            ask::<()>(connection, &["ACL", "SETUSER", "default", "nopass"]);
+        }
+        Fault::Full => node.config_set("maxmemory", "0"),
     }
 }
 
@@ -70,6 +85,82 @@ async fn minority_that_is_away_stops_nothing() {
             for node in (0..nodes).filter(is_back) {
                 nothing_is_left_on(&quorum.nodes[node]).await;
             }
+        }
+    }
+}
+
+/// A call ends when a majority has answered, whatever becomes of the rest.
+#[tokio::test]
+async fn no_call_waits_for_a_node_that_is_away() {
+    const TIMEOUT: Duration = Duration::from_secs(5);
+    const CALLS: usize = 20;
+    for fault in [
+        Fault::Killed,
+        Fault::Stopped,
+        Fault::Cut,
+        Fault::Refusing,
+        Fault::Full,
+    ] {
+        let mut quorum = RedisQuorum::start();
+        let ways = proxies(&quorum);
+        let client = || {
+            let builder = LockClient::builder().url(url_behind(&ways, ""));
+            let builder = builder.local_turns(1).command_timeout(TIMEOUT);
+            builder.build().expect("the settings are valid")
+        };
+        let (known, other) = (client(), client());
+        cycle(&known).await;
+        cycle(&other).await;
+        begin(&mut quorum.nodes[1], &ways[1], fault);
+        let mut times = [const { Vec::new() }; 4];
+        let mut time = |step: usize, since: Instant| times[step].push(since.elapsed());
+        for _ in 0..CALLS {
+            let asked = Instant::now();
+            let guard = hold(&known).await;
+            time(0, asked);
+            let asked = Instant::now();
+            guard.renew().await.expect("a majority confirms it");
+            time(1, asked);
+            let asked = Instant::now();
+            let busy = other.lock(KEY).try_acquire().await;
+            assert!(busy.expect("a majority answers").is_none());
+            time(2, asked);
+            let asked = Instant::now();
+            guard.release().await.expect("a majority confirms it");
+            time(3, asked);
+        }
+        for (step, mut times) in times.into_iter().enumerate() {
+            times.sort_unstable();
+            let (median, longest) = (times[CALLS / 2], times[CALLS - 1]);
+            println!("{fault:?}, step {step}: {median:?}, at most {longest:?}");
+            assert!(median < TIMEOUT / 5, "{fault:?}, step {step}: {times:?}");
+            assert!(longest < TIMEOUT, "{fault:?}, step {step}: {times:?}");
+        }
+        end(&quorum.nodes[1], &ways[1], fault);
+    }
+}
+
+/// The largest quorums, without as many nodes as they can do without.
+#[tokio::test]
+async fn three_of_seven_and_four_of_nine_nodes_stop_nothing() {
+    for (nodes, away) in [(7, 3), (9, 4)] {
+        let mut quorum = RedisQuorum::with(nodes);
+        let url = quorum.url();
+        cycle(&client_without_turns(url.as_str())).await;
+        for node in 0..away {
+            quorum.nodes[2 * node].kill9();
+        }
+        locks_work(&url).await;
+        // One node more is a majority.
+        quorum.nodes[1].kill9();
+        let client = client_without_turns(url);
+        let error = client.lock(KEY).wait(ms(300)).acquire().await.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+        let answered = format!("{} of {nodes} nodes answered", nodes - away - 1);
+        assert!(error.to_string().contains(&answered), "{error}");
+        let there = (1..nodes).filter(|node| *node > 1 && (node % 2 == 1 || *node >= 2 * away));
+        for node in there {
+            nothing_is_left_on(&quorum.nodes[node]).await;
         }
     }
 }

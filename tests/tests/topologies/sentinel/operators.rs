@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{RedisSentinels, client};
+use harness::{KEY, LONG, RedisSentinels, client, eventually, hold, served, soon};
+use lock_runtime::inspect::{Revocation, Revoked};
+use lock_runtime::{FencingToken, LockClient};
 
 /// A cursor of the old primary means nothing to the new one.
 #[tokio::test]
@@ -35,4 +37,48 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
     }
     assert_eq!(keys.len(), 100);
     drop(guards);
+}
+
+/// Takes the lock from the holder with this token.
+async fn revoke(operator: &LockClient, token: FencingToken) {
+    let revocation = Revocation::new("ann@ops-1", "stuck import");
+    let revoked = operator.revoke(KEY, token, revocation).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+}
+
+#[tokio::test]
+async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
+    const LEASE: Duration = Duration::from_secs(900);
+    let all = RedisSentinels::start();
+    let [holder, next, operator] = [(); 3].map(|()| client(all.url()));
+    let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    let waiting = tokio::spawn(next.lock(KEY).ttl(LEASE).wait(LONG).acquire());
+    let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
+    eventually("waiter", LONG, is_queued).await;
+    revoke(&operator, first.fencing_token()).await;
+    soon(first.lost()).await;
+    let second = served(waiting).await;
+    assert!(second.fencing_token() > first.fencing_token());
+
+    all.wait_for_replication();
+    all.fail_over(0);
+    // Calls fail while there is no primary, and the lock is confirmed at the new one.
+    eventually("holder at the new primary", LONG, async || {
+        let seen = operator.inspect(KEY).await;
+        let token = Some(second.fencing_token());
+        second.renew().await.is_ok() && seen.is_ok_and(|state| state.holders[0].token == token)
+    })
+    .await;
+    revoke(&operator, second.fencing_token()).await;
+    soon(second.lost()).await;
+    let third = hold(&holder).await;
+    assert!(third.fencing_token() > second.fencing_token());
+    for lost in [first, second] {
+        let lost = lost.release().await.unwrap_err().to_string();
+        assert!(
+            lost.contains("revoked by ann@ops-1: stuck import"),
+            "{lost}"
+        );
+    }
+    third.release().await.unwrap();
 }

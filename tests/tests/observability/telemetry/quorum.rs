@@ -1,0 +1,115 @@
+//! Locks on a quorum: what happens on all nodes is counted once, and a node that is away is named.
+
+use harness::{RedisQuorum, cycle, host_of};
+use lock_runtime::{LockGuard, distributed_lock};
+
+use super::meter::{record, recorded, sum};
+use super::{LONG, LockClient, LockError, client, eventually, ms};
+use crate::journal::{only, told_of};
+
+const RENEWALS: u32 = 10;
+
+#[distributed_lock(key = "voted:<id>", ttl = "2s", wait = "0s", client = locks, guard = held)]
+async fn voted(
+    locks: &LockClient,
+    id: u8,
+    body: impl AsyncFnOnce(&LockGuard),
+) -> Result<(), LockError> {
+    body(held).await;
+    Ok(())
+}
+
+fn counted(name: &str, label: &str, value: &str) -> f64 {
+    let labels = format!("{{template=voted:<id>,{label}={value}}}");
+    sum(&format!("distributed_lock_{name}{labels}"))
+}
+
+fn calls(outcome: &str) -> f64 {
+    counted("acquisitions_total", "outcome", outcome)
+}
+
+fn renewals(outcome: &str) -> f64 {
+    counted("renewals_total", "outcome", outcome)
+}
+
+fn losses(reason: &str) -> f64 {
+    counted("losses_total", "reason", reason)
+}
+
+fn holds(outcome: &str) -> usize {
+    let labels = format!("{{template=voted:<id>,outcome={outcome}}}");
+    recorded(&format!("distributed_lock_hold_seconds{labels}")).len()
+}
+
+#[tokio::test]
+async fn call_on_a_quorum_is_counted_once_and_not_for_each_node() {
+    crate::record();
+    record();
+    let mut quorum = RedisQuorum::start();
+    let (locks, other) = (client(quorum.url()), client(quorum.url()));
+    for round in 1..=2 {
+        let before = renewals("confirmed");
+        let body = async |held: &LockGuard| {
+            voted(&other, 1, async |_| ()).await.unwrap_err();
+            for _ in 0..RENEWALS {
+                held.renew().await.unwrap();
+            }
+        };
+        voted(&locks, 1, body).await.unwrap();
+        // Those that fall due meanwhile are few. Counted for each node, there would be three times as many.
+        let confirmed = renewals("confirmed") - before;
+        let range = f64::from(RENEWALS)..f64::from(2 * RENEWALS);
+        assert!(range.contains(&confirmed), "{confirmed}");
+        let times = f64::from(round);
+        assert_eq!((calls("acquired"), calls("busy")), (times, times));
+        assert_eq!(renewals("failed"), 0.0, "a majority confirmed each");
+        assert_eq!(holds("released"), round as usize);
+        // The second round is without a node.
+        if round == 1 {
+            quorum.nodes[1].kill9();
+        }
+    }
+    let body = async |_: &LockGuard| {
+        quorum.nodes[0].kill9();
+        std::future::pending().await
+    };
+    let error = voted(&locks, 1, body).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert_eq!((losses("expired"), losses("not_ours")), (1.0, 0.0));
+    assert!(renewals("failed") > 0.0);
+    let lost = only("lock_lost", "voted:<id>");
+    assert!(lost.field("reason").contains("ran out"), "{lost:?}");
+    voted(&other, 1, async |_| ()).await.unwrap_err();
+    assert_eq!(calls("unavailable"), 1.0);
+}
+
+#[tokio::test]
+async fn node_that_is_silent_is_named_when_it_goes_and_when_it_is_back() {
+    crate::record();
+    let quorum = RedisQuorum::start();
+    let builder = LockClient::builder().url(quorum.url());
+    let locks = builder.command_timeout(ms(500)).build().unwrap();
+    cycle(&locks).await;
+    let names = quorum.nodes.iter().map(|node| host_of(&node.url()));
+    let names: Vec<String> = names.collect();
+    let told = |event: &str| {
+        let count = |name: &String| told_of(event, "server", name).len();
+        names.iter().map(count).collect::<Vec<_>>()
+    };
+    quorum.nodes[2].pause();
+    eventually("silent node", LONG, async || {
+        cycle(&locks).await;
+        told("node_away") == [0, 0, 1]
+    })
+    .await;
+    let away = told_of("node_away", "server", &names[2]).remove(0);
+    assert!(!away.field("fault").is_empty(), "{away:?}");
+    assert_eq!(told("node_back"), [0, 0, 0]);
+    quorum.nodes[2].resume();
+    eventually("node that answers", LONG, async || {
+        cycle(&locks).await;
+        told("node_back") == [0, 0, 1]
+    })
+    .await;
+    assert_eq!(told("node_away"), [0, 0, 1], "once, however many calls");
+}

@@ -1,0 +1,123 @@
+//! Locks with more waiters, or more that share them, than an operator is shown.
+
+use harness::{FENCE, KEY, LOCK, QUEUE, RedisServer, ask, eventually};
+use lock_runtime::inspect::{HolderKind, LockState};
+use redis::Connection;
+
+use super::{client, revoke};
+
+/// Those that are shown.
+const SHOWN: usize = 128;
+
+const SHARES: &str = "{lock:order:42}:r";
+
+/// Writes so many entries into the queue, as if other clients waited, in the order of their numbers.
+fn write_waiters(connection: &mut Connection, count: usize) {
+    let script = "local time = redis.call('TIME')
+        local now = time[1] * 1000000 + time[2]
+        for i = 1, ARGV[1] do
+            local owner = string.format('%022d', i)
+            redis.call('ZADD', KEYS[1], now - 1000000 + i, owner .. ' host-' .. i, -(now + 6000000), owner)
+        end";
+    let count = count.to_string();
+    let _: () = ask(connection, &["EVAL", script, "1", QUEUE, &count]);
+}
+
+/// Writes a lock that readers share. So many have lapsed, as of processes that were killed, and the rest have not.
+fn write_readers(connection: &mut Connection, lapsed: usize, live: usize) {
+    let script = "local time = redis.call('TIME')
+        local now = time[1] * 1000000 + time[2]
+        local token = string.format('%016.0f', now)
+        redis.call('SET', KEYS[1], 'shared' .. token .. ' ' .. token .. ' shared: host', 'PX', 60000)
+        redis.call('SET', KEYS[2], token)
+        for i = 1, ARGV[1] + ARGV[2] do
+            local ends = now + (i > tonumber(ARGV[1]) and 50000000 or -1000) + i
+            redis.call('ZADD', KEYS[3], ends, string.format('%022d', i))
+        end
+        redis.call('ZADD', KEYS[3], -(ARGV[1] + ARGV[2]), '=')";
+    let numbers = [lapsed.to_string(), live.to_string()];
+    let keys = ["EVAL", script, "3", LOCK, FENCE, SHARES];
+    let call: Vec<&str> = keys
+        .into_iter()
+        .chain(numbers.iter().map(|it| &**it))
+        .collect();
+    let _: () = ask(connection, &call);
+}
+
+#[track_caller]
+fn has_first_waiters(state: &LockState, count: usize) {
+    let labels = state.waiters.iter().map(|waiter| waiter.label.as_str());
+    let labels: Vec<&str> = labels.collect();
+    let first = 1..=count.min(SHOWN);
+    let expected: Vec<String> = first.map(|number| format!("host-{number}")).collect();
+    assert_eq!(labels, expected);
+    assert_eq!(state.more_waiters, count.saturating_sub(SHOWN));
+    assert_eq!(state.waiting(), count);
+}
+
+#[tokio::test]
+async fn first_waiters_of_many_are_shown_in_their_order() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let guard = harness::hold(&holder).await;
+    let mut connection = server.connection();
+    for count in [SHOWN - 1, SHOWN, SHOWN + 1, 1_000] {
+        let _: i64 = ask(&mut connection, &["DEL", QUEUE]);
+        write_waiters(&mut connection, count);
+        has_first_waiters(&operator.inspect(KEY).await.unwrap(), count);
+    }
+    // A client that comes last is behind all of them, and is not seen.
+    let waiting = tokio::spawn(client(&server).lock(KEY).wait(harness::LONG).acquire());
+    eventually("waiter", harness::LONG, async || {
+        operator.inspect(KEY).await.unwrap().waiting() == 1_001
+    })
+    .await;
+    let state = operator.inspect(KEY).await.unwrap();
+    assert_eq!(state.waiters[0].label, "host-1");
+    assert_eq!(
+        (state.waiters.len(), state.more_waiters),
+        (SHOWN, 1_001 - SHOWN)
+    );
+    let listed = operator.locks().next().await.unwrap().unwrap();
+    assert_eq!(listed[0].waiting(), 1_001, "{:?}", listed[0]);
+    waiting.abort();
+    drop(guard);
+}
+
+#[tokio::test]
+async fn first_readers_of_many_are_shown_and_all_are_revoked() {
+    for count in [SHOWN - 1, SHOWN, SHOWN + 1, 1_000] {
+        let server = RedisServer::start();
+        let operator = client(&server);
+        let mut connection = server.connection();
+        write_readers(&mut connection, 0, count);
+        let state = operator.inspect(KEY).await.unwrap();
+        assert_eq!(state.holders.len(), count.min(SHOWN));
+        assert_eq!(state.more_holders, count.saturating_sub(SHOWN));
+        let mut holders = state.holders.iter();
+        assert!(holders.all(|holder| holder.kind == HolderKind::Share && holder.takes == 1));
+        let token = state.holders[0].token;
+        assert!(token.is_some() && token == state.last_token, "{state:?}");
+        let listed = operator.locks().next().await.unwrap().unwrap();
+        assert_eq!(listed[0].holders.len() + listed[0].more_holders, count);
+        revoke(&operator).await;
+        assert!(!operator.inspect(KEY).await.unwrap().is_held());
+        let guard = harness::hold(&operator).await;
+        assert!(Some(guard.fencing_token()) > token);
+        guard.release().await.unwrap();
+    }
+}
+
+/// Shares that have lapsed are there until the next share comes or goes.
+#[tokio::test]
+async fn readers_behind_those_that_have_lapsed_are_shown() {
+    for lapsed in [1, SHOWN - 2] {
+        let server = RedisServer::start();
+        let operator = client(&server);
+        write_readers(&mut server.connection(), lapsed, 2);
+        let state = operator.inspect(KEY).await.unwrap();
+        assert_eq!(state.holders.len(), 2, "behind {lapsed}: {state:?}");
+        assert_eq!(state.more_holders, 0, "behind {lapsed}");
+        revoke(&operator).await;
+    }
+}
