@@ -1,6 +1,6 @@
 //! Locks with more waiters, or more that share them, than an operator is shown.
 
-use harness::{FENCE, KEY, LOCK, QUEUE, RedisServer, ask, eventually};
+use harness::{FENCE, KEY, LOCK, QUEUE, RedisServer, SHARES, ask, eventually};
 use lock_runtime::inspect::{HolderKind, LockState};
 use redis::Connection;
 
@@ -8,8 +8,6 @@ use super::{client, revoke};
 
 /// Those that are shown.
 const SHOWN: usize = 128;
-
-const SHARES: &str = "{lock:order:42}:r";
 
 /// Writes so many entries into the queue, as if other clients waited, in the order of their numbers.
 fn write_waiters(connection: &mut Connection, count: usize) {
@@ -111,7 +109,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
 /// Shares that have lapsed are there until the next share comes or goes.
 #[tokio::test]
 async fn readers_behind_those_that_have_lapsed_are_shown() {
-    for lapsed in [1, SHOWN - 2] {
+    for lapsed in [1, SHOWN - 2, SHOWN - 1, SHOWN, 300] {
         let server = RedisServer::start();
         let operator = client(&server);
         write_readers(&mut server.connection(), lapsed, 2);
