@@ -59,7 +59,8 @@
 //!
 //! A lease cannot keep every holder from finishing a write: not a process that is paused beyond its ttl
 //! (SIGSTOP, a frozen virtual machine), a sync body, or a poll that blocks. A lease does not survive an
-//! asynchronous failover, an eviction, or a step of the server's clock that lost the key. The
+//! asynchronous failover, a restart without persistence, an eviction, or a step of the server's clock that
+//! lost the key. The
 //! [fencing token](FencingToken) is for these cases. [`docs::faults`] lists every fault, and the test that
 //! makes it happen.
 //!
