@@ -41,6 +41,7 @@ const NO_MESSAGES: &[&str] = &[
     // The holder, in the message of `is busy`.
     "…, at rest",
     "a client that is not lock-runtime",
+    "…, whose record never expires",
     "a client without a label",
     "a lock-runtime client …",
     "a Redisson client",
