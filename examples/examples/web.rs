@@ -14,6 +14,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
@@ -33,14 +34,18 @@ impl From<LockError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let ApiError(error) = self;
+        // What is left of the holder's lease; without a holder, a second.
+        let seconds = error.retry_after().map_or(1, |left| left.as_secs() + 1);
+        let retry = [(RETRY_AFTER, seconds.to_string())];
         match error.kind() {
             // Not a failure of the service: another request holds the lock.
             LockErrorKind::Busy => {
                 let holder = error.holder().unwrap_or("another process");
-                (StatusCode::CONFLICT, format!("busy: held by {holder}")).into_response()
+                let text = format!("busy: held by {holder}");
+                (StatusCode::CONFLICT, retry, text).into_response()
             }
             LockErrorKind::Unavailable | LockErrorKind::Shutdown => {
-                StatusCode::SERVICE_UNAVAILABLE.into_response()
+                (StatusCode::SERVICE_UNAVAILABLE, retry).into_response()
             }
             // The text is for the log, since it may name keys.
             _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -55,8 +60,8 @@ struct Shop {
     packing: mpsc::Sender<u64>,
 }
 
-/// A handler takes the attribute like any other function.
-#[distributed_lock(key = "order:<id>", wait = "0s", client = shop.locks)]
+/// A handler takes the attribute like any other function. `max_hold` bounds what other requests are told to wait.
+#[distributed_lock(key = "order:<id>", wait = "0s", max_hold = "5s", client = shop.locks)]
 async fn ship(State(shop): State<Shop>, Path(id): Path<u64>) -> Result<String, ApiError> {
     let _ = shop.packing.send(id).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -95,7 +100,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends a request, and returns the status and the body of the answer.
+/// Sends a request, and returns the status and the body of the answer, and when to ask again.
 async fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let request = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -104,5 +109,10 @@ async fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
     socket.read_to_string(&mut answer).await?;
     let status = answer.split(' ').nth(1).unwrap_or("no answer");
     let body = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
-    Ok(format!("{status} {body}"))
+    let mut headers = answer.lines().filter_map(|line| line.split_once(": "));
+    let retry = headers.find(|(name, _)| name.eq_ignore_ascii_case(RETRY_AFTER.as_str()));
+    let retry = retry.map_or_else(String::new, |(_, seconds)| {
+        format!(", again in {seconds} s")
+    });
+    Ok(format!("{status} {body}{retry}"))
 }

@@ -59,7 +59,8 @@
 //!
 //! A lease cannot keep every holder from finishing a write: not a process that is paused beyond its ttl
 //! (SIGSTOP, a frozen virtual machine), a sync body, or a poll that blocks. A lease does not survive an
-//! asynchronous failover, an eviction, or a step of the server's clock that lost the key. The
+//! asynchronous failover, a restart without persistence, an eviction, or a step of the server's clock that
+//! lost the key. The
 //! [fencing token](FencingToken) is for these cases. [`docs::faults`] lists every fault, and the test that
 //! makes it happen.
 //!
@@ -73,13 +74,17 @@
 //!
 //! | URL | the locks are |
 //! |---|---|
-//! | `redis://[user[:password]@]host[:6379][/database][?…]` | on a Redis or Valkey server |
-//! | `rediss://…` | there too, over TLS; needs the feature `tls` |
-//! | `redis-sentinel://[user[:password]@]host[:26379][,host…][/database][?…]#name` | on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://` |
-//! | `redis+unix:///path[?db=0&user=…&pass=…]` | on a server of this machine, over a unix socket |
-//! | `redis-cluster://[user[:password]@]host[:6379][,host…][?…]` | on a cluster; one node that answers is enough to find the others |
-//! | `redlock://[user[:password]@]host[:6379],host,host[/database][?restart_delay=60s]` | on a [majority](docs::quorum) of these servers; likewise `redlocks://` |
+//! | `redis://host` | on a Redis or Valkey server |
+//! | `rediss://host` | there too, over TLS; needs the feature `tls` |
+//! | `redis-sentinel://host,host#name` | on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://` |
+//! | `redis+unix:///path` | on a server of this machine, over a unix socket |
+//! | `redis-cluster://host,host` | on a cluster; one node that answers is enough to find the others |
+//! | `redlock://host,host,host` | on a [majority](docs::quorum) of these servers; likewise `redlocks://` |
 //! | `memory://` | in this process |
+//!
+//! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
+//! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
+//! `?db=0&user=…&pass=…`. The parameter of a quorum is `restart_delay=60s`.
 //!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
 //! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. Likewise `valkey-cluster://`,

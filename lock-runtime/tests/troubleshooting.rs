@@ -4,15 +4,92 @@ mod source_files;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 
-/// The functions that give an error its message.
-const CONSTRUCTORS: [&str; 4] = ["invalid_options", "refused", "unavailable", "with_detail"];
+/// Macros and functions whose texts no caller sees as an error: they are for panics, for scripts, for the names of safety
+/// lines, and for what a server's text is compared with.
+const NO_MESSAGE_IN: [&str; 14] = [
+    "assert",
+    "concat",
+    "contains",
+    "debug_assert",
+    "debug_assert_eq",
+    "env",
+    "expect",
+    "include_str",
+    "is_removed",
+    "lua",
+    "panic",
+    "split",
+    "strip_prefix",
+    "unreachable",
+];
 
-/// Files in which each text of several words is a message.
-const TEXTS: [&str; 2] = ["lease/loss_reason.rs", "key/key_problem.rs"];
+/// Folders and files without messages, with the page that has their texts.
+const NO_MESSAGE_UNDER: [&str; 3] = [
+    // Events and metrics: `docs::observability`.
+    "telemetry",
+    // Errors of the compiler, in attributes, and panics.
+    "macro_support",
+    // Words of a build for tests.
+    "control.rs",
+];
+
+/// Texts that are no message of an error, by what they are.
+const NO_MESSAGES: &[&str] = &[
+    // The holder, in the message of `is busy`.
+    "…, at rest",
+    "a client that is not lock-runtime",
+    "…, whose record never expires",
+    "a client without a label",
+    "a lock-runtime client …",
+    "a Redisson client",
+    "a Redisson client …",
+    "a sibling in this call tree",
+    "… (pid …)",
+    "held by …",
+    "… caller… with … of … permits",
+    "… reader…",
+    ", since …",
+    "… ms",
+    "… s",
+    "the next waiter of its queue",
+    // Reasons of the event `connection_lost` alone, of which `docs::observability` tells.
+    "an answer came without a command",
+    "it does not answer",
+    "its answer is not RESP3",
+    "its client is gone",
+    "its server is the primary no more",
+    "its setup failed",
+    "it is silent, and others have its slots",
+    "the connection is not used any more",
+    "the node has no slots",
+    "the sentinel is not asked any more",
+    "… is silent, and another node has its slots",
+    // What an error says besides its message, and a server's text.
+    "lock `…` …",
+    "waited …",
+    "ERR …",
+    // What a server's text is compared with.
+    ", with args beginning with",
+    "access a non local key",
+    "cluster is down",
+    "WAIT cannot be used with replica",
+    // Values of other messages.
+    "locks of several keys",
+    "minimum hold",
+    "readers, writers and permits",
+    "1 permit",
+    "… permits",
+    "with …",
+    "retained leases",
+    "the name has no address",
+    "the primary `…`",
+    // Errors of parsers that programs call themselves, which say all there is.
+    "a holder is named by its token, or by `record:` and sixteen hexadecimal digits",
+    "the text is not the position of a listing",
+];
 
 /// The kinds of errors, whose words the page explains where they say something by themselves.
 const KINDS: &str = "error/kind.rs";
@@ -21,36 +98,95 @@ const PAGE: &str = include_str!("../src/docs/troubleshooting.md");
 
 #[test]
 fn page_has_each_message_of_the_sources() {
+    let (sources, kinds) = (of_sources(), of_kinds());
+    let known = sources.union(&kinds).map(String::as_str).collect();
     let page = of_page(PAGE);
-    let mut missing = of_sources();
-    missing.retain(|message| !page.contains(message));
+    let explained: BTreeSet<&str> = page
+        .iter()
+        .filter_map(|entry| parts(entry, &known))
+        .flatten()
+        .collect();
+    let missing: Vec<_> = sources
+        .iter()
+        .filter(|text| !explained.contains(text.as_str()))
+        .collect();
     assert!(missing.is_empty(), "not on the page: {missing:#?}");
 }
 
 #[test]
 fn each_message_of_the_page_is_in_the_sources() {
-    let mut known = of_sources();
-    known.extend(texts(&tokens(&source(KINDS))));
+    let (sources, kinds) = (of_sources(), of_kinds());
+    let known = sources.union(&kinds).map(String::as_str).collect();
     let mut unknown = of_page(PAGE);
-    unknown.retain(|message| !known.contains(message));
+    unknown.retain(|entry| parts(entry, &known).is_none());
     assert!(unknown.is_empty(), "not in the sources: {unknown:#?}");
 }
 
 #[test]
-fn messages_are_found_in_constructors_and_formats() {
+fn each_text_that_is_no_message_is_in_the_sources() {
+    let all = all_texts();
+    let gone: Vec<_> = NO_MESSAGES
+        .iter()
+        .filter(|text| !all.contains(**text))
+        .collect();
+    assert!(gone.is_empty(), "not in the sources any more: {gone:#?}");
+}
+
+#[test]
+fn messages_are_found_wherever_they_stand() {
     let code = r#"
+        #[must_use = "no message at all"]
+        /// Nor this one.
         fn f() {
-            let error = WireError::unavailable("the connection broke");
-            LockError::new(kind).with_detail(format!("{} of {needed} \
-                came", 3));
-            refused(text);
+            const SCHEMES: &str = "the URL must begin so";
+            let text = format!("{} of {needed} \
+                came", 3);
+            Err("has no password".to_owned())
+            write!(f, "revoked by {by}: {reason}");
+            other.expect("is no message");
+            assert!(is_held, "is no message");
             refused("NOPERM");
-            other("is no message");
+            Detail::from(format!("{source} {reason}"));
         }
     "#;
-    let found = messages(&tokens(code));
-    let expected = ["the connection broke", "… of … came"].map(str::to_owned);
-    assert_eq!(found, BTreeSet::from(expected));
+    let expected = [
+        "the URL must begin so",
+        "… of … came",
+        "has no password",
+        "revoked by …: …",
+    ];
+    assert_eq!(texts(&tokens(code)), expected.map(str::to_owned).into());
+}
+
+#[test]
+fn messages_of_scripts_are_found() {
+    let script =
+        "return redis.error_reply(\n  'LOCKDELAY it is ' .. x(1) .. ' ms')\nother('no message')";
+    assert_eq!(
+        script_texts(script),
+        ["LOCKDELAY it is … ms".to_owned()].into()
+    );
+}
+
+#[test]
+fn entry_is_made_of_texts_and_values() {
+    let known = [
+        "… of the … is not valid PEM",
+        "the file …",
+        "client's key",
+        "has expired",
+    ]
+    .into();
+    let entry = "the file … of the client's key is not valid PEM";
+    let found = parts(entry, &known).expect("all of it is known");
+    assert!(!found.contains("has expired"));
+    assert_eq!(found.len(), 3);
+    assert_eq!(parts("…: …", &known), Some(BTreeSet::new()));
+    assert_eq!(parts("the file … has gone", &known), None);
+    assert_eq!(parts("it has expired", &known), None);
+    assert_eq!(parts("has expiredly", &known), None);
+    let half = parts("client's key is not valid PEM", &known).expect("all of it is known");
+    assert_eq!(half, ["client's key"].into());
 }
 
 #[test]
@@ -60,7 +196,62 @@ fn entries_of_a_page_are_in_tables_and_lists() {
     assert_eq!(of_page(page), BTreeSet::from(expected));
 }
 
+/// The texts that an entry is made of. A value of a text may be another text, or `…`. `None` if there is anything else
+/// in the entry.
+fn parts<'a>(entry: &str, known: &BTreeSet<&'a str>) -> Option<BTreeSet<&'a str>> {
+    let all: BTreeSet<&str> = known.iter().flat_map(|text| pieces(text)).collect();
+    let found = split_into(entry, &all)?;
+    let is_there = |text: &&&str| {
+        let mut left = found.iter();
+        pieces(text).all(|piece| left.any(|found| *found == piece))
+    };
+    Some(known.iter().filter(is_there).copied().collect())
+}
+
+/// What a text has between its values.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let between = text.split('…').map(|piece| piece.trim_matches(PUNCTUATION));
+    between.filter(|piece| !piece.is_empty())
+}
+
+const PUNCTUATION: [char; 8] = [' ', '…', ':', ',', ';', '(', ')', '='];
+
+/// The pieces that make up an entry, together with values and punctuation.
+fn split_into<'a>(entry: &str, pieces: &BTreeSet<&'a str>) -> Option<Vec<&'a str>> {
+    let entry = entry.trim_start_matches(PUNCTUATION);
+    if entry.is_empty() {
+        return Some(Vec::new());
+    }
+    let fitting = pieces
+        .iter()
+        .rev()
+        .filter(|piece| entry.starts_with(**piece));
+    fitting.copied().find_map(|piece| {
+        let rest = &entry[piece.len()..];
+        if rest.starts_with(char::is_alphanumeric) {
+            return None;
+        }
+        let mut found = split_into(rest, pieces)?;
+        found.insert(0, piece);
+        Some(found)
+    })
+}
+
+/// The messages of the sources.
 fn of_sources() -> BTreeSet<String> {
+    let mut all = all_texts();
+    let kinds = of_kinds();
+    all.retain(|text| !NO_MESSAGES.contains(&text.as_str()) && !kinds.contains(text));
+    assert!(all.len() > 200, "the sources are not read any more");
+    all
+}
+
+fn of_kinds() -> BTreeSet<String> {
+    texts(&tokens(&source(KINDS)))
+}
+
+/// The texts of several words in Rust that is not for tests, and the errors of scripts.
+fn all_texts() -> BTreeSet<String> {
     let root = source_files::root();
     let mut all = BTreeSet::new();
     for file in source_files::below(&root) {
@@ -68,16 +259,18 @@ fn of_sources() -> BTreeSet<String> {
         let is_test = name
             .iter()
             .any(|part| part == "tests" || part == "tests.rs");
-        if is_test {
+        if is_test || NO_MESSAGE_UNDER.iter().any(|under| name.starts_with(under)) {
             continue;
         }
-        let tokens = tokens(&source(&name.to_string_lossy()));
-        all.extend(messages(&tokens));
-        if TEXTS.iter().any(|text| name == Path::new(text)) {
-            all.extend(texts(&tokens));
-        }
+        all.extend(texts(&tokens(&source(&name.to_string_lossy()))));
     }
-    assert!(all.len() > 100, "the sources are not read any more");
+    let scripts = fs::read_dir(root.join("backend/redis/lua")).expect("the scripts are there");
+    for script in scripts {
+        let script = script.expect("it can be read").path();
+        all.extend(script_texts(
+            &fs::read_to_string(script).expect("it is text"),
+        ));
+    }
     all
 }
 
@@ -94,72 +287,54 @@ fn tokens(source: &str) -> Vec<TokenTree> {
     tokens.into_iter().collect()
 }
 
-/// The texts that constructors of errors get.
-fn messages(tokens: &[TokenTree]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for (place, token) in tokens.iter().enumerate() {
-        let TokenTree::Group(group) = token else {
-            continue;
-        };
-        let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-        let is_call = group.delimiter() == Delimiter::Parenthesis
-            && place
-                .checked_sub(1)
-                .is_some_and(|before| is_constructor(&tokens[before]));
-        if is_call {
-            found.extend(first_text(&inner));
-        }
-        found.extend(messages(&inner));
-    }
-    found
-}
-
-fn is_constructor(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Ident(name) if CONSTRUCTORS.iter().any(|known| name == known))
-}
-
-/// The first argument, if it is a text or a format of several words.
-fn first_text(arguments: &[TokenTree]) -> Option<String> {
-    match arguments {
-        [TokenTree::Literal(text), ..] => words(&text.to_string()),
-        [
-            TokenTree::Ident(name),
-            TokenTree::Punct(_),
-            TokenTree::Group(format),
-            ..,
-        ] if name == "format" => {
-            let inner: Vec<TokenTree> = format.stream().into_iter().collect();
-            first_text(&inner)
-        }
-        _ => None,
-    }
-}
-
-/// All texts of several words.
+/// The texts of several words, but for those that are no messages by where they stand.
 fn texts(tokens: &[TokenTree]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut is_attribute = false;
-    for token in tokens {
+    for (place, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Literal(text) => found.extend(words(&text.to_string())),
-            // Documentation is an attribute.
-            TokenTree::Group(group) if !is_attribute => {
+            TokenTree::Group(group) if !is_skipped(&tokens[..place]) => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                 found.extend(texts(&inner));
             }
             _ => {}
         }
-        is_attribute = match token {
-            TokenTree::Punct(sign) => {
-                sign.as_char() == '#' || is_attribute && sign.as_char() == '!'
-            }
-            _ => false,
-        };
     }
     found
 }
 
-/// A literal as it is compared. `None` if it is one word, such as a code of the server's.
+/// Whether what follows in brackets has no messages: an attribute, which documentation is as well, or the arguments of
+/// one of [`NO_MESSAGE_IN`].
+fn is_skipped(before: &[TokenTree]) -> bool {
+    let is_sign = |token: &TokenTree, sign| matches!(token, TokenTree::Punct(found) if found.as_char() == sign);
+    match before {
+        [.., sign] if is_sign(sign, '#') => true,
+        [.., hash, bang] if is_sign(hash, '#') && is_sign(bang, '!') => true,
+        [.., TokenTree::Ident(name), bang] if is_sign(bang, '!') => {
+            NO_MESSAGE_IN.iter().any(|known| name == known)
+        }
+        [.., TokenTree::Ident(name)] => NO_MESSAGE_IN.iter().any(|known| name == known),
+        _ => false,
+    }
+}
+
+/// The errors that a script answers, with `…` for what it puts between two texts.
+fn script_texts(script: &str) -> BTreeSet<String> {
+    let calls = script.split("redis.error_reply(").skip(1);
+    let text = |call: &str| {
+        let (call, _) = call.split_once(")\n").unwrap_or((call, ""));
+        let pieces = call.split('\'').enumerate().skip(1);
+        let shown = pieces.map(|(number, piece)| match number % 2 {
+            1 => piece,
+            _ if piece.contains("..") => "…",
+            _ => "",
+        });
+        shown.collect()
+    };
+    calls.map(text).collect()
+}
+
+/// A literal as it is compared. `None` if it is no more than one word, such as a code of the server's.
 fn words(literal: &str) -> Option<String> {
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     let (mut shown, mut letters) = (String::new(), text.chars().peekable());
@@ -172,7 +347,9 @@ fn words(literal: &str) -> Option<String> {
             letter => shown.push(letter),
         }
     }
-    shown.contains(' ').then(|| without_braces(&shown))
+    let shown = without_braces(&shown);
+    let is_sentence = shown.contains(' ') && shown.contains(char::is_alphabetic);
+    is_sentence.then_some(shown)
 }
 
 /// A message with `…` for each pair of braces: a value, or braces that are meant.

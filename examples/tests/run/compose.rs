@@ -182,6 +182,49 @@ fn one_server_grants_locks_to_its_user() {
     locks(&without_name).expect_err("the default user has no right to a lock");
 }
 
+/// With the certificate that the file has the reader make.
+#[cfg(feature = "tls")]
+#[test]
+fn server_over_tls_grants_locks_to_clients_that_trust_it() {
+    const NAMED: &str = "examples/servers/tls/";
+    let (mut compose, [port]) = Compose::with_ports("tls.yml", [6379]);
+    let certificates = format!("{}/", folder("certificates"));
+    let (_, command) = compose.text.split_once("openssl ").expect("a command");
+    let command = command
+        .lines()
+        .next()
+        .expect("a line")
+        .replace(NAMED, &certificates);
+    let made = Command::new("openssl").args(command.split(' ')).output();
+    let made = made.expect("openssl is installed");
+    assert!(made.status.success(), "{made:?}");
+    compose.text = compose.text.replace(" /tls/", &format!(" {certificates}"));
+    let _server = compose.start("server", port);
+
+    let url = compose.named_url();
+    let quickstart = |trusted: Option<&str>| {
+        let mut program = Command::new(crate::program("quickstart"));
+        program.env("LOCK_URL", url).env_remove("SSL_CERT_FILE");
+        if let Some(file) = trusted {
+            program.env("SSL_CERT_FILE", format!("{certificates}{file}"));
+        }
+        program.output().expect("the example starts")
+    };
+    let (_, file) = compose.text.split_once("SSL_CERT_FILE=").expect("a file");
+    let file = file
+        .split(' ')
+        .next()
+        .and_then(|path| path.strip_prefix(NAMED));
+    let trusting = quickstart(Some(file.expect("a file of the folder")));
+    assert!(trusting.status.success(), "{trusting:?}");
+    let other = quickstart(None);
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(
+        !other.status.success() && said.contains("certificate"),
+        "{other:?}"
+    );
+}
+
 #[test]
 fn primary_grants_locks_that_its_replica_has() {
     let compose = Compose::read("replica.yml");

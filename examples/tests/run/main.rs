@@ -175,6 +175,7 @@ fn stale_writer_is_refused() {
 fn second_request_is_answered_with_the_holder() {
     let expected = [
         "the second: 409 busy: held by warehouse-1 (pid ",
+        ", again in 5 s",
         "the first:  200 order 42 is on its way",
         "the third:  200 order 42",
     ];

@@ -219,8 +219,8 @@ impl LockClientBuilder {
     /// The number of replicas that must have a lock before its caller has it. Default: 0.
     ///
     /// A server answers before its replicas have a write. If it fails then, the replica that takes over may give the
-    /// lock to another caller, while the first one learns of its loss at the next renewal. With this option a body starts
-    /// only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
+    /// lock to another caller, while the first one learns of its loss only when it is connected again. With this option a body
+    /// starts only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
     /// there are more replicas, one without the lock may be promoted. A fencing token is the answer to that.
     ///
     /// Each acquisition takes one more round trip, on a second connection to the server, which callers that come

@@ -11,7 +11,7 @@ use crate::state::{ListingPosition, LockState};
 /// How many keys a server looks at for each page, unless it is said.
 const PAGE: u32 = 250;
 
-/// The most keys for which a server may be asked at once: more than a millisecond of its time.
+/// The most keys for which a server may be asked at once: more than half a millisecond of its time.
 const MAX_PAGE: u32 = 1_000;
 
 /// The locks that are held, page by page; made by [`LockClient::locks`](crate::LockClient::locks).
@@ -49,7 +49,7 @@ impl Locks {
         self
     }
 
-    /// At how many keys a server looks for each page, 1 to 1000. Default: 250, which takes it about a millisecond. A page
+    /// At how many keys a server looks for each page, 1 to 1000. Default: 250, which takes it about 0.2 ms. A page
     /// has about as many locks, or fewer if there are other keys on the server.
     pub fn page(mut self, keys: u32) -> Locks {
         self.page = keys.clamp(1, MAX_PAGE);

@@ -124,8 +124,7 @@ impl LockError {
     /// lock. It comes with the answer that the lock is held, and costs no command.
     ///
     /// `None` if nothing limits the holder or no limit is known: the lease has no end (a lock in memory that renews, a
-    /// foreign record without expiry), the caller waited behind another caller of its own client, or the lock had just
-    /// been handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
+    /// foreign record without expiry), or the lock had just been handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
     ///
     /// # Examples
     ///

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -19,7 +19,7 @@ use crate::lease::loss_reason::LossReason;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::request::Request;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
-use crate::telemetry::{self, CallLabels, LeaseTrace};
+use crate::telemetry::{self, LeaseTrace};
 
 /// A lease that the server or the store confirmed at least once; its guards, bodies and watchdog share it.
 ///
@@ -29,6 +29,8 @@ pub(crate) struct Lease {
     pub(crate) keys: KeySet,
     pub(crate) owner_id: OwnerId,
     pub(crate) terms: LeaseTerms,
+    /// The holder in words.
+    pub(crate) label: Arc<str>,
     clock: Clock,
     deadline: AtomicU64,
     /// Where `max_hold` ends.
@@ -50,22 +52,21 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn new(
-        keys: impl Into<KeySet>,
+        request: &Request,
         owner_id: OwnerId,
         token: FencingToken,
-        terms: LeaseTerms,
-        labels: CallLabels,
         clock: Clock,
         schedule: &RenewalSchedule,
     ) -> Lease {
         Lease {
-            keys: keys.into(),
+            keys: request.locks.keys(),
             owner_id,
-            terms,
+            terms: request.terms,
+            label: request.label.clone(),
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
             end: schedule.end(),
-            rests_until: match terms.hold_at_least_ms {
+            rests_until: match request.terms.hold_at_least_ms {
                 0 => Moment::FIRST,
                 ms => clock.now() + Duration::from_millis(ms.into()),
             },
@@ -74,7 +75,7 @@ impl Lease {
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(labels, token.get()),
+            trace: LeaseTrace::new(request.labels.clone(), token.get()),
         }
     }
 
@@ -82,11 +83,9 @@ impl Lease {
     /// next of its tokens.
     pub(crate) fn for_next_turn(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
         Lease::new(
-            request.locks.keys(),
+            request,
             self.owner_id,
             self.token().next(),
-            request.terms,
-            request.labels.clone(),
             self.clock,
             schedule,
         )
@@ -98,6 +97,7 @@ impl Lease {
             keys: self.keys.clone(),
             owner_id: self.owner_id,
             terms: self.terms,
+            label: self.label.clone(),
             clock: self.clock,
             deadline: AtomicU64::new(self.deadline().as_nanos()),
             end: self.end,

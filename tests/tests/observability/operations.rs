@@ -145,6 +145,47 @@ fn queries_of_the_dashboard_are_valid() {
 }
 
 #[test]
+fn dashboard_shows_the_first_loss_of_a_process() {
+    let losses = queries();
+    let losses: Vec<_> = losses
+        .iter()
+        .filter(|query| query.contains("distributed_lock_losses_total"))
+        .collect();
+    assert_eq!(losses.len(), 2, "{losses:?}");
+    for query in losses {
+        let labels = match query.contains("by (template, reason)") {
+            true => r#"{template="order:<id>", reason="expired"}"#,
+            false => "{}",
+        };
+        let process = r#"job="shop", instance="api-1""#;
+        let series = format!(
+            r#"distributed_lock_losses_total{{{process}, template="order:<id>", reason="expired"}}"#
+        );
+        // Within either range, of 5 min or an hour, the process is new to neither.
+        let tests = format!(
+            "rule_files: []
+tests:
+  - interval: 30s
+    input_series:
+      - {{series: 'up{{{process}}}', values: '1x200'}}
+      - {{series: '{series}', values: '_x144 1x56'}}
+    promql_expr_test:
+      - eval_time: 73m
+        expr: '{query}'
+        exp_samples: [{{labels: '{labels}', value: 1}}]
+"
+        );
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+        file.write_all(tests.as_bytes()).expect("it can be written");
+        let path = file.path().to_str().expect("it is text");
+        let test = "dashboard_shows_the_first_loss_of_a_process";
+        if let Some(Err(said)) = promtool(&["test", "rules", path], test) {
+            panic!("{said}\n{tests}");
+        }
+    }
+}
+
+#[test]
 fn metrics_of_rules_and_dashboard_are_exported() {
     meter::record();
     let _client = LockClient::memory();

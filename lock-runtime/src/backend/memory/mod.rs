@@ -117,11 +117,9 @@ impl Memory {
     /// Makes the lease of a grant, and watches it.
     fn lease(&self, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
-            request.locks.keys(),
+            request,
             grant.owner,
             grant.token,
-            request.terms,
-            request.labels.clone(),
             clock,
             &RenewalSchedule::granted(grant.at, &request.terms),
         ));

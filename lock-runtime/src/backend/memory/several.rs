@@ -74,15 +74,7 @@ impl Memory {
         drop(held);
         let token = token.expect("a request has a lock");
         let schedule = RenewalSchedule::granted(clock.now(), &request.terms);
-        let lease = Arc::new(Lease::new(
-            request.locks.keys(),
-            owners[0].id,
-            token,
-            request.terms,
-            request.labels.clone(),
-            clock,
-            &schedule,
-        ));
+        let lease = Arc::new(Lease::new(&request, owners[0].id, token, clock, &schedule));
         self.several.insert(&owners);
         let undelivered = Undelivered::new(self.clone(), lease.clone());
         let now = clock.now();

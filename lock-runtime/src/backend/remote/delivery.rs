@@ -29,21 +29,19 @@ pub(crate) fn register<W: Wire>(
     request: &Request,
     acquired: GrantedOwner,
 ) -> Arc<Lease> {
-    if acquired.heads_queue {
-        let holder = LastKnown::HeldHere(request.label.clone());
-        context.announce(request.mode, &request.lock().names.lock, holder);
-    }
     let granted_at = acquired.grant.at;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let lease = Arc::new(Lease::new(
-        request.locks.keys(),
+        request,
         acquired.owner.id(),
         acquired.grant.answer.token,
-        request.terms,
-        request.labels.clone(),
         context.clock,
         &schedule,
     ));
+    if acquired.heads_queue {
+        let holder = LastKnown::held_here(&lease);
+        context.announce(request.mode, &request.lock().names.lock, holder);
+    }
     let mut entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, granted_at);
     entry.contended = acquired.contended;
     entry.heads_queue = acquired.heads_queue;

@@ -24,7 +24,7 @@ impl Handoff {
         match self {
             Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
             // The caller of this client that held the lock does so no longer.
-            _ => before.filter(|known| !matches!(known, LastKnown::HeldHere(_))),
+            _ => before.filter(|known| !matches!(known, LastKnown::HeldHere(..))),
         }
     }
 }

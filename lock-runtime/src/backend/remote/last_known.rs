@@ -1,11 +1,12 @@
 //! The last thing known of a lock by the head of its local queue.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
+use crate::lease::Lease;
 use crate::lease::record::Holder;
 
 /// The last thing known of a lock. A caller behind the head whose wait is over fails by it, without a
@@ -14,8 +15,8 @@ use crate::lease::record::Holder;
 /// Every held lock has one, so long variants are boxed.
 #[derive(Clone, Debug)]
 pub(crate) enum LastKnown {
-    /// A caller of this client, with this label, holds the lock.
-    HeldHere(Arc<str>),
+    /// A caller of this client holds the lock by this lease. Weak, since the trace of a lease ends when it is dropped.
+    HeldHere(Weak<Lease>),
     /// The lock was handed to the next waiter of the queue.
     HandedOff,
     /// The last attempt was answered with this holder.
@@ -32,7 +33,26 @@ pub(crate) struct HeldElsewhere {
     expires_at: Option<Moment>,
 }
 
+impl HeldElsewhere {
+    /// The holder in words. Waiting does not help where its record has no expiry, as after `SET key value` by hand. Ours
+    /// always has one.
+    fn describe(&self) -> String {
+        let holder = self.holder.describe();
+        match (&self.holder, self.expires_at) {
+            (Holder::Foreign(_) | Holder::Redisson(_), None) => {
+                format!("{holder}, whose record never expires")
+            }
+            _ => holder,
+        }
+    }
+}
+
 impl LastKnown {
+    /// For a caller of this client that has just got the lock.
+    pub(crate) fn held_here(lease: &Arc<Lease>) -> LastKnown {
+        LastKnown::HeldHere(Arc::downgrade(lease))
+    }
+
     /// For an answer that has come just `now`.
     pub(crate) fn held_elsewhere(
         holder: Holder,
@@ -58,14 +78,21 @@ impl LastKnown {
 
     /// The error of a caller that gives up `now`.
     pub(crate) fn into_error(self, now: Moment) -> LockError {
-        let (holder, expires_at) = match self {
-            LastKnown::HeldHere(label) => (Holder::Ours(label.to_string()).describe(), None),
-            LastKnown::HandedOff => ("the next waiter of its queue".to_owned(), None),
-            LastKnown::HeldElsewhere(held) => (held.holder.describe(), held.expires_at),
+        let handed_off = || ("the next waiter of its queue".to_owned(), None);
+        let (holder, remaining) = match self {
+            LastKnown::HeldHere(lease) => lease.upgrade().map_or_else(handed_off, |lease| {
+                let holder = Holder::Ours(lease.label.to_string());
+                (holder.describe(), Some(lease.remaining()))
+            }),
+            LastKnown::HandedOff => handed_off(),
+            LastKnown::HeldElsewhere(held) => (
+                held.describe(),
+                held.expires_at.map(|expires_at| expires_at.since(now)),
+            ),
             LastKnown::Failed(error) => return error.into_error(),
         };
         LockError::new(LockErrorKind::Busy)
             .with_holder(holder)
-            .with_retry_after(expires_at.map(|expires_at| expires_at.since(now)))
+            .with_retry_after(remaining)
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn hand_over<W: Wire>(
         context.wake_watchdog_if_due();
         return Some(ReleaseOutcome::Retained);
     };
-    let holder = LastKnown::HeldHere(waiter.request.label.clone());
+    let holder = LastKnown::held_here(&next);
     queues.update(&lock, Some(holder));
     let is_due_earlier = registry.is_due_earlier();
     drop((queues, registry));
@@ -77,7 +77,7 @@ pub(crate) fn resume<W: Wire>(
 ) -> Option<Undelivered> {
     let (turns, now) = (context.local_turns, context.now());
     let lease = context.registry().resume(request, turns, now)?;
-    let holder = LastKnown::HeldHere(request.label.clone());
+    let holder = LastKnown::held_here(&lease);
     queues.update(&request.lock().names.lock, Some(holder));
     Some(Undelivered::new(context.clone(), lease))
 }

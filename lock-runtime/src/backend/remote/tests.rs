@@ -107,7 +107,7 @@ fn request(wait: Duration) -> Request {
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
     let request = request(Duration::from_secs(9));
-    let Lock { key, names } = request.lock().clone();
+    let Lock { names, .. } = request.lock().clone();
     let granted_at = client.now();
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let owner = client
@@ -115,11 +115,9 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
         .unwrap();
     let token = FencingToken::new(1600);
     let lease = Arc::new(Lease::new(
-        key,
+        &request,
         owner.id(),
         token,
-        request.terms,
-        CallLabels::new("", "key"),
         Clock::Boot,
         &schedule,
     ));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::RedisServer;
+use harness::{LONG, RedisServer, eventually};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::sentences::assert_reads;
@@ -27,14 +27,18 @@ async fn busy_names_the_holder_and_the_wait() {
 
     let _: () = ask(&server, &["SET", LOCK, "theirs"]);
     let error = refusal(&other, Duration::ZERO).await;
-    assert_eq!(error.holder(), Some("a client that is not lock-runtime"));
+    let eternal = "a client that is not lock-runtime, whose record never expires";
+    assert_eq!(error.holder(), Some(eternal));
     assert_reads(&error);
+    let _: () = ask(&server, &["SET", LOCK, "theirs", "EX", "3600"]);
+    let error = refusal(&other, Duration::ZERO).await;
+    assert_eq!(error.holder(), Some("a client that is not lock-runtime"));
 }
 
 #[tokio::test]
 async fn retry_after_is_none_where_no_end_is_known() {
     let mut server = RedisServer::start();
-    let (holder, other) = (client(server.url()), client(server.url()));
+    let other = client(server.url());
     let _: () = ask(&server, &["SET", LOCK, "theirs"]);
     let error = refusal(&other, Duration::ZERO).await;
     assert_eq!(error.retry_after(), None, "it has no expiry: {error}");
@@ -44,13 +48,6 @@ async fn retry_after_is_none_where_no_end_is_known() {
     assert!(left <= Duration::from_secs(3600) && left > Duration::from_secs(1800));
     let _: i64 = ask(&server, &["DEL", LOCK]);
 
-    // A caller that waits behind one of its own client asks no server.
-    let guard = holder.lock(KEY).acquire().await.unwrap();
-    let behind = tokio::spawn(async move { refusal(&holder, ms(30)).await });
-    let error = behind.await.unwrap();
-    assert!(error.is_busy() && error.retry_after().is_none(), "{error}");
-    guard.release().await.unwrap();
-
     let refused = other.lock("").acquire().await.unwrap_err();
     assert_eq!(refused.retry_after(), None);
     server.kill9();
@@ -59,6 +56,30 @@ async fn retry_after_is_none_where_no_end_is_known() {
         away.is_unavailable() && away.retry_after().is_none(),
         "{away}"
     );
+}
+
+/// Such a caller asks no server. It knew nothing of the lease before.
+#[tokio::test]
+async fn retry_after_is_what_is_left_of_a_lease_of_the_same_client() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let ttl = Duration::from_secs(8);
+    let lock = client.lock(KEY).ttl(ttl);
+    let guard = lock.clone().acquire().await.unwrap();
+    for _ in 0..2 {
+        let error = refusal(&client, ms(30)).await;
+        let left = error.retry_after().expect("the lease has an end");
+        assert!(left <= ttl && left > ttl / 2, "{left:?}");
+    }
+    // The next one has the lock by a local turn, with a lease of its own.
+    let next = tokio::spawn(lock.wait(ms(10_000)).acquire());
+    eventually("waiter", LONG, async || client.held()[0].waiting == 1).await;
+    guard.release().await.unwrap();
+    let next = next.await.unwrap().unwrap();
+    let error = refusal(&client, ms(30)).await;
+    let left = error.retry_after().expect("the lease has an end");
+    assert!(left <= ttl && left > ttl / 2, "{left:?}");
+    next.release().await.unwrap();
 }
 
 #[tokio::test]

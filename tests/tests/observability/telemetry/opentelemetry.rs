@@ -71,8 +71,23 @@ async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
         assert!(number(&acquire, "waited_ms") >= 0);
         assert_eq!(acquire.status, Status::Unset);
     }
+    let losses: Vec<_> = lost
+        .events
+        .iter()
+        .filter(|event| event.name == "lock_lost")
+        .collect();
+    let [loss] = &losses[..] else {
+        panic!("not one loss: {:?}", lost.events);
+    };
+    let token = loss
+        .attributes
+        .iter()
+        .find(|attribute| attribute.key.as_str() == "token");
+    let of_hold = Value::I64(number(lost, "token"));
+    assert_eq!(token.map(|token| &token.value), Some(&of_hold), "{loss:?}");
     for span in exported::spans() {
-        let texts = span.attributes.iter().filter_map(text);
+        let of_events = span.events.iter().flat_map(|event| &event.attributes);
+        let texts = span.attributes.iter().chain(of_events).filter_map(text);
         let mut numbers = texts.filter(|(_, text)| text.parse::<f64>().is_ok());
         assert_eq!(numbers.next(), None, "a number that is a text: {span:?}");
     }

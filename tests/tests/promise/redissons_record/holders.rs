@@ -53,7 +53,7 @@ async fn busy_error_names_a_redisson_client_by_its_field() {
     for wait in [Duration::ZERO, ms(50)] {
         let error = client(&server).lock(KEY).wait(wait).await.unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::Busy);
-        let holder = format!("a Redisson client {JAVA}");
+        let holder = format!("a Redisson client {JAVA}, whose record never expires");
         assert_eq!(error.holder(), Some(&*holder), "{error}");
     }
 }
@@ -76,7 +76,8 @@ async fn string_excludes_and_is_polled() {
     let client = client(&server);
     let error = client.lock(KEY).wait(ms(50)).await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Busy);
-    assert_eq!(error.holder(), Some("a client that is not lock-runtime"));
+    let eternal = "a client that is not lock-runtime, whose record never expires";
+    assert_eq!(error.holder(), Some(eternal));
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     // No message says that a string is deleted.
     eventually("poll", LONG, async || {

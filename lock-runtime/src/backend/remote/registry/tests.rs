@@ -42,15 +42,15 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
     };
     let schedule = RenewalSchedule::granted(at, &terms);
     let token = FencingToken::new(16);
-    let lease = Lease::new(
-        key,
-        owner_id(number),
-        token,
+    let request = Request {
+        locks: LockSet::one(key, names.clone()),
+        mode: Mode::Exclusive,
         terms,
-        CallLabels::new("", "key-<n>"),
-        Clock::Boot,
-        &schedule,
-    );
+        wait: TTL,
+        label: "".into(),
+        labels: CallLabels::new("", "key-<n>"),
+    };
+    let lease = Lease::new(&request, owner_id(number), token, Clock::Boot, &schedule);
     lease.delivered();
     let owner = RegisteredOwner::ended_before(
         owner_id(number),
@@ -561,16 +561,13 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
         hold_at_least_ms: 0,
         ..entry.lease.terms
     };
-    let lease = &entry.lease;
-    let lease = Lease::new(
-        lease.keys.clone(),
-        lease.owner_id,
-        lease.token(),
-        terms,
-        CallLabels::new("", "key-<n>"),
-        Clock::Boot,
-        &entry.schedule,
-    );
+    let key = entry.lease.keys.first().clone();
+    let request = Request {
+        locks: LockSet::one(key, entry.owner.names.first().clone()),
+        ..request(terms)
+    };
+    let (id, token) = (entry.lease.owner_id, entry.lease.token());
+    let lease = Lease::new(&request, id, token, Clock::Boot, &entry.schedule);
     lease.delivered();
     entry.lease = Arc::new(lease);
     let lease = entry.lease.clone();
