@@ -118,7 +118,8 @@ pub(crate) struct List {
 pub(crate) struct Watch {
     /// Which keys, as Redis matches them: `order:*`; all if not given
     pub(crate) pattern: Option<String>,
-    /// How often to look; not more than ten times a second
+    /// How often to look; not more than ten times a second. In a terminal, with thousands of locks, those that are not on the
+    /// screen are looked at less often
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     pub(crate) interval: Span,
 }

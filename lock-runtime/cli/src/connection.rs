@@ -11,6 +11,9 @@ use crate::signals::Signals;
 /// The shortest timeout of a command that is asked for once: a server that is far away needs some round trips.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The keys that a server looks at for a page: a server is kept from others for as long as it takes.
+pub(crate) const PAGE: u32 = 250;
+
 impl Connection {
     /// A client that is connected.
     pub(crate) async fn connect(&self, label: &str) -> Result<LockClient, Failure> {

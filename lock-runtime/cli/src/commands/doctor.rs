@@ -5,8 +5,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
 
-use super::list::PAGE;
 use crate::args::{Connection, Doctor};
+use crate::connection::PAGE;
 use crate::doctor::finding::{Finding, Verdict};
 use crate::doctor::info::Info;
 use crate::doctor::records::Records;
