@@ -16,6 +16,7 @@ use crate::output::complain;
 use crate::signals::{Signals, exit_of};
 
 pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failure> {
+    connection.exclude_others()?;
     // From before the child exists: a signal that comes a moment later must not end this process alone.
     let mut signals = Signals::listen()?;
     let label = format!("{} run {}", operator::name(), run.command[0].display());

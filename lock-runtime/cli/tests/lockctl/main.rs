@@ -3,6 +3,8 @@
 mod doctor;
 mod hold;
 mod many;
+mod places;
+mod revoke;
 mod run;
 mod see;
 mod usage;
@@ -27,6 +29,7 @@ fn lockctl(server: &RedisServer, arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env_remove("LOCK_PREFIX")
+        .env_remove("LOCK_RECORD")
         .env("LOCK_URL", server.url())
         .stdin(Stdio::null());
     command
