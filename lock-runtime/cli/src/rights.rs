@@ -14,6 +14,16 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    pub(crate) const ALL: [Role; 3] = [Role::Service, Role::Operator, Role::Viewer];
+
+    pub(crate) fn with_article(self) -> &'static str {
+        match self {
+            Role::Viewer => "a viewer",
+            Role::Operator => "an operator",
+            Role::Service => "a service",
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Role::Viewer => "viewer",
@@ -122,12 +132,44 @@ impl Kind {
     }
 }
 
+/// What a user of this role sends beside its [commands], for the servers of this URL.
+pub(crate) fn more(url: &str, role: Role) -> Vec<&'static str> {
+    let mut more = Kind::of(url).more(role).to_vec();
+    if role == Role::Service && waits_for_replicas(url) {
+        more.push("wait");
+    }
+    more
+}
+
+/// Whether a body starts only once replicas have its lock.
+fn waits_for_replicas(url: &str) -> bool {
+    let parameters = url.split_once('?').map_or("", |(_, rest)| rest);
+    let parameters = parameters.split('#').next().unwrap_or_default();
+    let mut values = parameters
+        .split('&')
+        .filter_map(|parameter| parameter.strip_prefix("wait_replicas="));
+    values.any(|count| count != "0")
+}
+
+/// The pattern of the names of locks.
+pub(crate) fn of_locks(prefix: &str) -> String {
+    format!("~{prefix}*")
+}
+
+/// The pattern of the names of the records beside them.
+pub(crate) fn of_records(prefix: &str) -> String {
+    format!("~{{{prefix}*")
+}
+
+/// The pattern of the channels.
+pub(crate) const CHANNELS: &str = "&lock:*";
+
 /// The command that makes a user of this role. It asks for the password in a place of its own.
-pub(crate) fn line(role: Role, kind: Kind, prefix: &str, user: &str) -> String {
-    let mut line = format!(
-        "ACL SETUSER {user} reset on >PASSWORD ~{prefix}* ~{{{prefix}* resetchannels &lock:*"
-    );
-    for command in commands(role).iter().chain(kind.more(role)) {
+pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
+    let (locks, records) = (of_locks(prefix), of_records(prefix));
+    let mut line =
+        format!("ACL SETUSER {user} reset on >PASSWORD {locks} {records} resetchannels {CHANNELS}");
+    for command in commands(role).iter().chain(&more(url, role)) {
         // Writing to a string does not fail.
         let _ = write!(line, " +{command}");
     }

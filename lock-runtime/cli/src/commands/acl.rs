@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::{Acl, Connection};
 use crate::exit::{Exit, Failure};
 use crate::output::{Form, print};
-use crate::rights::{Kind, line};
+use crate::rights::line;
 
 #[derive(Debug, Serialize)]
 struct Line {
@@ -26,8 +26,7 @@ pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit
         .user
         .clone()
         .unwrap_or_else(|| acl.role.name().to_owned());
-    let kind = Kind::of(&connection.url);
-    let command = line(acl.role, kind, &connection.prefix, &user);
+    let command = line(acl.role, &connection.url, &connection.prefix, &user);
     print(form, &Line { command })?;
     Ok(Exit::DONE)
 }

@@ -5,8 +5,10 @@ mod hold;
 mod many;
 mod places;
 mod revoke;
+mod rights;
 mod run;
 mod see;
+mod unfit;
 mod usage;
 mod watch;
 

@@ -118,6 +118,7 @@ fn locks_in_the_record_of_redisson() {
     assert_eq!(command(&["inspect", "import"]).0, Some(1));
     let (code, said) = command(&["run", "import", "--", "sh", "-c", "echo $LOCK_KEY"]);
     assert_eq!((code, said.as_str()), (Some(0), "import\n"));
+    assert_eq!(command(&["doctor"]).0, Some(0));
     drop(guard);
 }
 
