@@ -247,7 +247,8 @@ pub(crate) struct Doctor {
 
 /// Print the command that makes a user with the rights of a role
 ///
-/// The URL says for which kind of servers; it is not connected to. Put a password in the place of PASSWORD.
+/// The URL says for which kind of servers, and --record for which record; no server is connected to. Put a password in the place
+/// of PASSWORD.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acl {
     /// What the user is for

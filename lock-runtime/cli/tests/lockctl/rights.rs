@@ -1,9 +1,10 @@
 //! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
 
 use harness::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer,
-    VIEWER_RIGHTS, ask,
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
+    REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask,
 };
+use lock_runtime::{LockClient, Record};
 use serde_json::Value;
 
 use crate::doctor::{fit, told};
@@ -64,6 +65,27 @@ fn user_of_each_role_may_run_the_doctor() {
         let value = of(&said, "rights")["value"].as_str().unwrap();
         assert!(value.ends_with(&format!(" {role} does")), "{value}");
         assert_eq!(code, Some(0), "{role}: {said:?}");
+    }
+}
+
+#[test]
+fn rights_without_a_prefix_are_a_line_that_servers_take() {
+    let server = fit();
+    for record in ["native", "redisson"] {
+        let line = line_of(&["acl", "service", "--prefix", "", "--record", record]);
+        ask::<()>(
+            &mut server.connection(),
+            &line.split_whitespace().collect::<Vec<_>>(),
+        );
+        let url = format!("redis://service:PASSWORD@127.0.0.1:{}", server.port());
+        let run = [
+            "run", "import", "--prefix", "", "--record", record, "--", "true",
+        ];
+        let output = lockctl(&server, &run)
+            .env("LOCK_URL", url)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
 }
 
@@ -152,8 +174,13 @@ fn user_that_may_do_nothing_fails() {
 /// The line that `acl` prints.
 #[track_caller]
 fn rights_of(role: &str, url: &str) -> String {
+    line_of(&["acl", role, "--url", url])
+}
+
+#[track_caller]
+fn line_of(arguments: &[&str]) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
-    let output = command.args(["acl", role, "--url", url]).output().unwrap();
+    let output = command.args(arguments).output().unwrap();
     text(&output.stdout)
 }
 
@@ -211,4 +238,77 @@ fn rights_are_an_object_for_a_program() {
         line.starts_with("ACL SETUSER ann reset on >PASSWORD ~lock:*"),
         "{line}"
     );
+}
+
+/// The user of a role for locks in Redisson's record can do what the role is for.
+#[tokio::test]
+async fn rights_in_the_record_of_redisson_are_enough() {
+    let server = fit();
+    let service = LockClient::builder()
+        .url(server.admin_url())
+        .prefix("")
+        .record(Record::Redisson)
+        .build()
+        .unwrap();
+    let guard = service.lock("lock:import").acquire().await.unwrap();
+    let kept = ["--record", "redisson", "--prefix", ""];
+    let hash = {
+        let mut command = lockctl(&server, &["inspect", "lock:import", "--json"]);
+        command.args(kept).env("LOCK_URL", server.admin_url());
+        let said: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        said["holders"][0]["record"].as_str().unwrap().to_owned()
+    };
+    let revoke = [
+        "revoke",
+        "lock:import",
+        "--yes",
+        "--reason",
+        "test",
+        "--hash",
+        &hash,
+    ];
+    for (role, arguments) in [
+        ("viewer", &["list"][..]),
+        ("viewer", &["inspect", "lock:import"]),
+        ("viewer", &["doctor"]),
+        ("viewer", &["audit"]),
+        ("operator", &["doctor"]),
+        ("operator", &revoke),
+        ("operator", &["audit"]),
+        ("service", &["run", "lock:import", "--", "true"]),
+        ("service", &["doctor"]),
+    ] {
+        let line = line_of(&[&["acl", role], &kept[..]].concat());
+        ask::<()>(
+            &mut server.connection(),
+            &line.split_whitespace().collect::<Vec<_>>(),
+        );
+        let url = format!("redis://{role}:PASSWORD@127.0.0.1:{}", server.port());
+        let mut command = lockctl(&server, &[&kept[..], arguments].concat());
+        let output = command.env("LOCK_URL", url).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{role} {arguments:?}: {output:?}"
+        );
+    }
+    drop(guard);
+    let words = |role| {
+        let line = line_of(&["acl", role, "--record", "redisson"]);
+        let mut words: Vec<String> = line.split_whitespace().skip(6).map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let sorted = |rights: &[&[&str]]| {
+        let mut words: Vec<String> = rights
+            .concat()
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect();
+        words.sort_unstable();
+        words
+    };
+    assert_eq!(words("service"), sorted(&[REDISSON_RIGHTS]));
+    let operator = sorted(&[REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS]);
+    assert_eq!(words("operator"), operator);
 }
