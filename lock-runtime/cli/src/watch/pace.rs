@@ -12,7 +12,7 @@ pub(crate) struct Pace {
 impl Pace {
     /// The rest after a look at all locks, as a multiple of its CPU time. What is left of the per cent is for the looks at a
     /// few locks, and for drawing.
-    const REST: u32 = 150;
+    const REST: u32 = 200;
 
     /// The longest rest: nobody should act on what is older.
     const LONGEST: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ mod tests {
     fn long_look_is_followed_by_a_long_rest_that_has_a_bound() {
         let (mut pace, ended) = (Pace::default(), Instant::now());
         assert!(pace.is_due(ended));
-        for (took, rest) in [(2, 300), (60_000, 10_000)] {
+        for (took, rest) in [(2, 400), (60_000, 10_000)] {
             pace.note(ended, Duration::from_millis(took));
             assert!(!pace.is_due(ended + Duration::from_millis(rest - 1)));
             assert!(pace.is_due(ended + Duration::from_millis(rest)));
