@@ -60,6 +60,9 @@ pub(crate) struct Connection {
         value_name = "TEXT"
     )]
     pub(crate) prefix: String,
+    /// In which record the locks are. Redisson's is for locks that Java services hold too; their names have no prefix: --prefix ""
+    #[arg(long, global = true, env = "LOCK_RECORD", default_value = "native")]
+    pub(crate) record: Kept,
     /// How long a server may take to answer, 5s if not given
     #[arg(long, global = true, value_name = "DURATION")]
     pub(crate) timeout: Option<Span>,
@@ -72,6 +75,15 @@ pub(crate) struct Connection {
     /// The key of that certificate, a PEM file
     #[arg(long, global = true, value_name = "FILE", requires = "cert_file")]
     pub(crate) key_file: Option<PathBuf>,
+}
+
+/// In which record locks are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kept {
+    /// That of lock-runtime
+    Native,
+    /// That of Redisson's RLock
+    Redisson,
 }
 
 #[derive(Debug, Subcommand)]
@@ -118,7 +130,8 @@ pub(crate) struct List {
 pub(crate) struct Watch {
     /// Which keys, as Redis matches them: `order:*`; all if not given
     pub(crate) pattern: Option<String>,
-    /// How often to look; not more than ten times a second
+    /// How often to look; not more than ten times a second. In a terminal, with thousands of locks, those that are not on the
+    /// screen are looked at less often
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     pub(crate) interval: Span,
 }
@@ -136,22 +149,22 @@ pub(crate) struct Inspect {
 ///
 /// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; an
 /// older version of the library learns it at its next renewal. It may write until then: only a resource that checks
-/// tokens is safe from that.
+/// tokens is safe from that. Readers, or callers with permits, lose the lock together.
 ///
-/// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token are needed. Nothing is done
+/// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token (or --hash) are needed. Nothing is done
 /// if the lock has another holder than the one that was seen: the exit code is 5 then, and 1 if the lock is free.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Revoke {
     /// The lock's key
     pub(crate) key: String,
     /// The holder's token, as `inspect` shows it
-    #[arg(long, value_name = "N", conflicts_with = "record")]
+    #[arg(long, value_name = "N", conflicts_with = "hash")]
     pub(crate) token: Option<u64>,
-    /// The record of a holder without a token, as `inspect` shows it
+    /// The hash of a record without a token, as `inspect` shows it
     #[arg(long, value_name = "HEX")]
-    pub(crate) record: Option<String>,
+    pub(crate) hash: Option<String>,
     /// Why; the holder and the audit get it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub(crate) reason: String,
     /// Do not ask
     #[arg(long)]
@@ -219,19 +232,23 @@ pub(crate) struct Hold {
 
 /// Look whether the servers are fit for locks
 ///
-/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change. Exits with 1 if
-/// anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing, unless the server cannot say
-/// what the user may do: then it takes the lock `doctor` for a moment.
+/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change. What the user
+/// may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes
+/// nothing, unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// How many locks to look at; at a hundred times as many keys of each server for fences and queues
+    /// The role whose rights the user is to have; the one that it is nearest to if not given
+    #[arg(long)]
+    pub(crate) role: Option<Role>,
+    /// How many locks to look at; at most among a hundred times as many keys of each server
     #[arg(long, value_name = "N", default_value = "1000")]
     pub(crate) sample: usize,
 }
 
 /// Print the command that makes a user with the rights of a role
 ///
-/// The URL says for which kind of servers; it is not connected to. Put a password in the place of PASSWORD.
+/// The URL says for which kind of servers, and --record for which record; no server is connected to. Put a password in the place
+/// of PASSWORD.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acl {
     /// What the user is for
@@ -250,6 +267,14 @@ pub(crate) struct Bench {
     /// How long to measure
     #[arg(long, value_name = "DURATION", default_value = "3s")]
     pub(crate) time: Span,
+}
+
+/// A text that says something.
+fn reason(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("an empty reason tells nobody anything"),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 /// A duration with its unit: `10m`, `1h 30m`, `500ms`.

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockClientBuilder};
+use lock_runtime::{LockClient, LockClientBuilder, Record};
 
-use crate::args::Connection;
+use crate::args::{Connection, Kept};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 
 /// The shortest timeout of a command that is asked for once: a server that is far away needs some round trips.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The keys that a server looks at for a page: a server is kept from others for as long as it takes.
+pub(crate) const PAGE: u32 = 250;
 
 impl Connection {
     /// A client that is connected.
@@ -29,10 +32,26 @@ impl Connection {
         }
     }
 
+    /// Refuses locks that only this process knows, for a command that excludes others.
+    pub(crate) fn exclude_others(&self) -> Result<(), Failure> {
+        let scheme = self.url.split("://").next().unwrap_or_default();
+        match scheme.eq_ignore_ascii_case("memory") {
+            true => Err(Failure::new(
+                Exit::USAGE,
+                "locks of memory:// are known to this process alone, and exclude no other: name a server",
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn builder(&self, label: &str) -> LockClientBuilder {
         let mut builder = LockClient::builder()
             .url(&self.url)
             .prefix(&self.prefix)
+            .record(match self.record {
+                Kept::Native => Record::Native,
+                Kept::Redisson => Record::Redisson,
+            })
             .command_timeout(self.timeout.map_or(TIMEOUT, |timeout| *timeout))
             // Nothing here calls again and again.
             .local_turns(1)

@@ -4,6 +4,8 @@ pub(crate) mod clock;
 pub(crate) mod finding;
 pub(crate) mod info;
 pub(crate) mod records;
+pub(crate) mod redisson;
 pub(crate) mod rights;
 pub(crate) mod sample;
 pub(crate) mod settings;
+pub(crate) mod transport;

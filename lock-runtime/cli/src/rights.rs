@@ -14,6 +14,16 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    pub(crate) const ALL: [Role; 3] = [Role::Service, Role::Operator, Role::Viewer];
+
+    pub(crate) fn with_article(self) -> &'static str {
+        match self {
+            Role::Viewer => "a viewer",
+            Role::Operator => "an operator",
+            Role::Service => "a service",
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Role::Viewer => "viewer",
@@ -84,6 +94,47 @@ const OPERATOR: &[&str] = &[
     "xadd",
 ];
 
+/// What a service sends in Redisson's record.
+const SERVICE_IN_REDISSON: &[&str] = &[
+    "ping",
+    "subscribe",
+    "unsubscribe",
+    "evalsha",
+    "eval",
+    "type",
+    "get",
+    "hset",
+    "hexists",
+    "hlen",
+    "hkeys",
+    "lindex",
+    "pttl",
+    "pexpire",
+    "time",
+    "del",
+    "publish",
+];
+
+/// What an operator sends there beside that.
+const OPERATOR_IN_REDISSON: &[&str] =
+    &["multi", "exec", "scan", "hgetall", "hget", "xadd", "xrange"];
+
+/// What a viewer sends there.
+const VIEWER_IN_REDISSON: &[&str] = &[
+    "ping",
+    "subscribe",
+    "unsubscribe",
+    "multi",
+    "exec",
+    "time",
+    "type",
+    "pttl",
+    "hlen",
+    "hgetall",
+    "scan",
+    "xrange",
+];
+
 /// The commands that a user of this role sends, also by scripts.
 pub(crate) fn commands(role: Role) -> Vec<&'static str> {
     match role {
@@ -122,14 +173,72 @@ impl Kind {
     }
 }
 
+/// What a user of this role sends beside its [commands], for the servers of this URL.
+pub(crate) fn more(url: &str, role: Role) -> Vec<&'static str> {
+    let mut more = Kind::of(url).more(role).to_vec();
+    if role == Role::Service && waits_for_replicas(url) {
+        more.push("wait");
+    }
+    more
+}
+
+/// Whether a body starts only once replicas have its lock.
+fn waits_for_replicas(url: &str) -> bool {
+    let parameters = url.split_once('?').map_or("", |(_, rest)| rest);
+    let parameters = parameters.split('#').next().unwrap_or_default();
+    let mut values = parameters
+        .split('&')
+        .filter_map(|parameter| parameter.strip_prefix("wait_replicas="));
+    values.any(|count| count != "0")
+}
+
+/// The pattern of the names of locks.
+pub(crate) fn of_locks(prefix: &str) -> String {
+    format!("~{prefix}*")
+}
+
+/// The pattern of the names of the records beside them.
+pub(crate) fn of_records(prefix: &str) -> String {
+    format!("~{{{prefix}*")
+}
+
+/// The pattern of the channels.
+pub(crate) const CHANNELS: &str = "&lock:*";
+
+/// Patterns in a line. Without a prefix the first is for all keys, and a server takes no other after that.
+fn joined(patterns: &[&str]) -> String {
+    match patterns {
+        [all @ "~*", ..] => (*all).to_owned(),
+        patterns => patterns.join(" "),
+    }
+}
+
 /// The command that makes a user of this role. It asks for the password in a place of its own.
-pub(crate) fn line(role: Role, kind: Kind, prefix: &str, user: &str) -> String {
-    let mut line = format!(
-        "ACL SETUSER {user} reset on >PASSWORD ~{prefix}* ~{{{prefix}* resetchannels &lock:*"
-    );
-    for command in commands(role).iter().chain(kind.more(role)) {
+pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
+    let keys = joined(&[&of_locks(prefix), &of_records(prefix)]);
+    let mut line = format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels {CHANNELS}");
+    for command in commands(role).iter().chain(&more(url, role)) {
         // Writing to a string does not fail.
         let _ = write!(line, " +{command}");
     }
     line
+}
+
+/// The same for locks in Redisson's record.
+pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
+    let (locks, records) = (of_locks(prefix), of_records(prefix));
+    const FAIR: &str = "~redisson_lock_queue:*";
+    let (keys, commands) = match role {
+        Role::Service => (vec![&*locks, FAIR], SERVICE_IN_REDISSON.to_vec()),
+        // The audit is beside the locks.
+        Role::Viewer => (vec![&*locks, &*records], VIEWER_IN_REDISSON.to_vec()),
+        Role::Operator => (
+            vec![&*locks, FAIR, &*records],
+            [SERVICE_IN_REDISSON, OPERATOR_IN_REDISSON].concat(),
+        ),
+    };
+    let (keys, commands) = (joined(&keys), commands.join(" +"));
+    format!(
+        "ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels &redisson_lock__channel:* +{commands}"
+    )
 }

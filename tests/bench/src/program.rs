@@ -52,7 +52,8 @@ impl Program {
         Command::new(self.path())
     }
 
-    fn path(self) -> PathBuf {
+    /// Where it is, once it was built.
+    pub(crate) fn path(self) -> PathBuf {
         let program = env::current_exe().expect("a program knows where it is");
         program.with_file_name(format!("{}{}", self.name, env::consts::EXE_SUFFIX))
     }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::args::{Acl, Connection};
+use crate::args::{Acl, Connection, Kept};
 use crate::exit::{Exit, Failure};
 use crate::output::{Form, print};
-use crate::rights::{Kind, line};
+use crate::rights::{line, line_in_redisson};
 
 #[derive(Debug, Serialize)]
 struct Line {
@@ -26,8 +26,11 @@ pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit
         .user
         .clone()
         .unwrap_or_else(|| acl.role.name().to_owned());
-    let kind = Kind::of(&connection.url);
-    let command = line(acl.role, kind, &connection.prefix, &user);
+    let prefix = &connection.prefix;
+    let command = match connection.record {
+        Kept::Native => line(acl.role, &connection.url, prefix, &user),
+        Kept::Redisson => line_in_redisson(acl.role, prefix, &user),
+    };
     print(form, &Line { command })?;
     Ok(Exit::DONE)
 }

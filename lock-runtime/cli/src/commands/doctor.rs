@@ -1,27 +1,27 @@
 //! `doctor`: whether the servers are fit for locks.
 
+mod keys;
+mod permissions;
+
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
 
-use super::list::PAGE;
 use crate::args::{Connection, Doctor};
 use crate::doctor::finding::{Finding, Verdict};
 use crate::doctor::info::Info;
-use crate::doctor::records::Records;
-use crate::doctor::sample::Sample;
-use crate::doctor::{clock, records, rights, settings};
+use crate::doctor::{clock, settings, transport};
 use crate::exit::{Exit, Failure};
 use crate::operator;
 use crate::output::{Form, print};
 use crate::rights::Kind;
 
-/// How many keys are looked at for fences and queues, for each lock of the sample.
-const KEYS_PER_LOCK: usize = 100;
-
 /// How often a round trip is measured.
 const PINGS: usize = 50;
+
+/// The slots of a cluster.
+const SLOTS: u64 = 16_384;
 
 /// Prints each finding as soon as it is known, and remembers the worst.
 struct Report {
@@ -54,15 +54,24 @@ pub(crate) async fn doctor(
             return Ok(failure.exit());
         }
     };
-    report.add(&round_trips(&client).await?)?;
-    report.add(&transport(&connection.url))?;
+    report.add(&round_trips(&client).await)?;
+    report.add(&transport::finding(&connection.url))?;
     for found in servers(&client, connection).await? {
         report.add(&found)?;
     }
-    for found in sample(&client, &doctor).await? {
+    for found in permissions::findings(&client, connection, doctor.role).await? {
         report.add(&found)?;
     }
-    for found in records(&client, connection, &doctor).await? {
+    let sampled = keys::sample(&client, connection, &doctor).await?;
+    for found in &sampled.findings {
+        report.add(found)?;
+    }
+    let records = keys::records(&client, connection, &doctor).await?;
+    for found in &records.findings {
+        report.add(found)?;
+    }
+    let newest = [sampled.newest, records.newest].concat();
+    if let Some(found) = clock::beside_tokens(&newest) {
         report.add(&found)?;
     }
     client.shutdown().await;
@@ -72,46 +81,41 @@ pub(crate) async fn doctor(
     })
 }
 
-async fn round_trips(client: &LockClient) -> Result<Finding, LockError> {
+async fn round_trips(client: &LockClient) -> Finding {
     let mut took = Vec::with_capacity(PINGS);
     for _ in 0..PINGS {
-        took.push(client.ping().await?);
+        match client.ping().await {
+            Ok(time) => took.push(time),
+            // What the servers say by themselves may tell more.
+            Err(error) => return unanswered("reachable", &error),
+        }
     }
     took.sort_unstable();
     let (p50, p99) = (took[PINGS / 2], took[PINGS * 99 / 100]);
     let shown = format!("p50 {} µs, p99 {} µs", p50.as_micros(), p99.as_micros());
-    Ok(match p50 > Duration::from_millis(10) {
+    match p50 > Duration::from_millis(10) {
         false => Finding::ok("reachable", shown),
         true => Finding::warn("reachable", shown).since(
             "each lock costs two of these round trips",
             "keep locks on a server near their callers",
         ),
-    })
+    }
 }
 
-/// What can be read on the way.
-fn transport(url: &str) -> Finding {
-    let (scheme, rest) = url.split_once("://").unwrap_or_default();
-    let host = rest.rsplit('@').next().unwrap_or_default();
-    let is_local = ["127.", "localhost", "[::1]", "/"]
-        .iter()
-        .any(|local| host.starts_with(local));
-    let is_encrypted =
-        scheme.starts_with("rediss") || scheme.starts_with("valkeys") || scheme == "redlocks";
-    match (is_encrypted, is_local || scheme.contains("unix")) {
-        (true, _) => Finding::ok("tls", scheme),
-        (false, true) => Finding::ok("tls", "none, on this machine"),
-        (false, false) => Finding::warn("tls", "none").since(
-            "passwords and keys can be read on the way",
-            "use rediss:// (or redlocks://), or a unix socket",
+/// A question that was not answered: one that the user may not ask is no fault of the servers.
+fn unanswered(check: &'static str, error: &LockError) -> Finding {
+    match error.is_rejected() {
+        true => Finding::unchecked(check, error.to_string()),
+        false => Finding::fail(check, "no answer").since(
+            error.to_string(),
+            "look at the network and the server's log",
         ),
     }
 }
 
 async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Finding>, Failure> {
-    let questions: [Vec<String>; 4] = [
+    let questions: [Vec<String>; 3] = [
         words(&["TIME"]),
-        rights::who(),
         words(&["INFO", "all"]),
         words(&["CLUSTER", "INFO"]),
     ];
@@ -129,13 +133,12 @@ async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Fin
         };
         findings.extend(found.into_iter().map(|found| found.on(&server)));
     }
-    findings.extend(permissions(client, connection).await?);
     Ok(findings)
 }
 
-/// The findings about one server, from its answers to TIME, ACL WHOAMI, INFO and CLUSTER INFO.
+/// The findings about one server, from its answers to TIME, INFO and CLUSTER INFO.
 fn of_server(answers: &[Answer], here: i64, connection: &Connection) -> Vec<Finding> {
-    let [time, _, info, cluster] = answers else {
+    let [time, info, cluster] = answers else {
         return vec![Finding::fail("server", "unknown answers")];
     };
     let mut findings = Vec::new();
@@ -149,8 +152,13 @@ fn of_server(answers: &[Answer], here: i64, connection: &Connection) -> Vec<Find
             "grant +info to the user of the doctor",
         )),
     }
-    if let (Kind::Cluster, Answer::Text(text)) = (Kind::of(&connection.url), cluster) {
-        findings.push(slots(&Info::parse(text)));
+    match cluster {
+        _ if Kind::of(&connection.url) != Kind::Cluster => {}
+        Answer::Text(text) => findings.push(slots(&Info::parse(text))),
+        _ => findings.push(Finding::warn("slots", "not allowed").since(
+            "whether each slot has a node cannot be looked at",
+            "grant +cluster|info to the user of the doctor",
+        )),
     }
     findings
 }
@@ -158,140 +166,14 @@ fn of_server(answers: &[Answer], here: i64, connection: &Connection) -> Vec<Find
 fn slots(info: &Info) -> Finding {
     let covered = info.number("cluster_slots_ok").unwrap_or(0);
     let shown = format!("{covered} of 16384 slots");
-    match info.text("cluster_state") {
-        Some("ok") => Finding::ok("slots", shown),
+    match (info.text("cluster_state"), covered) {
+        (Some("ok"), SLOTS) => Finding::ok("slots", shown),
+        // With `cluster-require-full-coverage no` the state is ok all the same.
         _ => Finding::fail("slots", shown).since(
             "locks of the other slots are refused (CLUSTERDOWN)",
             "CLUSTER NODES tells which primaries are away",
         ),
     }
-}
-
-/// Whether the user has the rights of a service: as the server says, or else by taking a lock.
-async fn permissions(
-    client: &LockClient,
-    connection: &Connection,
-) -> Result<Vec<Finding>, Failure> {
-    let mut findings = Vec::new();
-    for ServerAnswers { server, answers } in client.ask_servers(None, &[rights::who()]).await? {
-        let Ok([Answer::Text(user)]) = answers.as_deref() else {
-            continue;
-        };
-        let questions = rights::dry_runs(user, &connection.prefix);
-        let answers = ask(client, &server, &questions).await?;
-        let found = answers.and_then(|answers| rights::finding(user, &answers));
-        findings.extend(found.map(|found| found.on(&server)));
-    }
-    if findings.is_empty() {
-        findings.push(by_doing(client).await);
-    }
-    Ok(findings)
-}
-
-/// Takes a lock that no service has, and gives it back.
-async fn by_doing(client: &LockClient) -> Finding {
-    let taken = async {
-        let guard = client.lock("doctor").wait(Duration::ZERO).acquire().await?;
-        guard.renew().await?;
-        guard.release().await
-    };
-    match taken.await {
-        Ok(()) => Finding::ok("rights", "a lock was taken, renewed and released"),
-        Err(error) if error.is_busy() => Finding::ok("rights", "another doctor has the lock"),
-        Err(error) => Finding::fail("rights", "a lock cannot be taken").since(
-            error.to_string(),
-            "`lockctl acl service` prints what a service needs",
-        ),
-    }
-}
-
-/// Some locks, and the newest of their tokens beside the clock.
-async fn sample(client: &LockClient, doctor: &Doctor) -> Result<Vec<Finding>, LockError> {
-    let (mut sample, mut locks) = (Sample::default(), client.locks().page(PAGE));
-    while sample.locks < doctor.sample
-        && let Some(page) = locks.next().await?
-    {
-        page.iter().for_each(|lock| sample.add(lock));
-    }
-    let mut findings = sample.findings();
-    let time = client.ask_servers(None, &[vec!["TIME".to_owned()]]).await?;
-    let times = time.iter().filter_map(|server| {
-        let answers = server.answers.as_ref().ok()?;
-        micros_of(answers.first()?)
-    });
-    // Those of a quorum differ, and the foremost one counts.
-    findings.extend(
-        times
-            .max()
-            .and_then(|time| clock::beside_tokens(time, sample.newest)),
-    );
-    Ok(findings)
-}
-
-/// The fences and queues of each server.
-async fn records(
-    client: &LockClient,
-    connection: &Connection,
-    doctor: &Doctor,
-) -> Result<Vec<Finding>, LockError> {
-    let (mut findings, mut queued) = (Vec::new(), Vec::new());
-    let memory = words(&["INFO", "memory"]);
-    for ServerAnswers { server, answers } in client.ask_servers(None, &[memory]).await? {
-        let limit = match answers.as_deref() {
-            Ok([Answer::Text(text)]) => Info::parse(text).number("maxmemory"),
-            _ => None,
-        };
-        let Some(records) = records_of(client, &server, &connection.prefix, doctor).await? else {
-            continue;
-        };
-        let usage = |name: &String| words(&["MEMORY", "USAGE", name]);
-        let questions: Vec<_> = records.examples.iter().map(usage).collect();
-        let usage = match questions.is_empty() {
-            true => Vec::new(),
-            false => ask(client, &server, &questions).await?.unwrap_or_default(),
-        };
-        let limit = limit.filter(|limit| *limit > 0);
-        findings.push(records.of_fences(&usage, limit).on(&server));
-        queued.extend(records.queues);
-    }
-    // A lock of a quorum has a queue on each node.
-    queued.sort_unstable();
-    queued.dedup();
-    let mut locks = Vec::with_capacity(queued.len());
-    for key in queued.iter().take(Records::EXAMPLES) {
-        // A name that only looks like that of a queue is not asked about.
-        locks.extend(client.inspect(key.as_str()).await.ok());
-    }
-    findings.extend(records::of_queues(&locks));
-    Ok(findings)
-}
-
-/// The fences and queues of one server, looked for in small steps; `None` if it does not answer or may not be asked.
-async fn records_of(
-    client: &LockClient,
-    server: &str,
-    prefix: &str,
-    doctor: &Doctor,
-) -> Result<Option<Records>, LockError> {
-    let (mut records, mut cursor, pattern) =
-        (Records::default(), "0".to_owned(), records::pattern(prefix));
-    let page = PAGE.to_string();
-    for _ in 0..doctor.sample.saturating_mul(KEYS_PER_LOCK) / PAGE as usize + 1 {
-        let scan = words(&["SCAN", &cursor, "MATCH", &pattern, "COUNT", &page]);
-        let answer = ask(client, server, &[scan])
-            .await?
-            .and_then(|mut answers| answers.pop());
-        let Some((next, names)) = answer.and_then(records::scanned) else {
-            return Ok(None);
-        };
-        names.into_iter().for_each(|name| records.add(name, prefix));
-        if next == "0" {
-            return Ok(Some(records));
-        }
-        cursor = next;
-    }
-    records.is_part = true;
-    Ok(Some(records))
 }
 
 /// The answers of one server; `None` if there are none.
@@ -331,4 +213,21 @@ fn now() -> i64 {
 
 fn micros(time: Duration) -> i64 {
     i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cluster_without_some_slots_is_unfit_whatever_its_state() {
+        for (state, covered, verdict) in [
+            ("ok", 16_384, Verdict::Ok),
+            ("ok", 10_923, Verdict::Fail),
+            ("fail", 16_384, Verdict::Fail),
+        ] {
+            let text = format!("cluster_state:{state}\r\ncluster_slots_ok:{covered}\r\n");
+            assert_eq!(slots(&Info::parse(&text)).verdict, verdict, "{text}");
+        }
+    }
 }

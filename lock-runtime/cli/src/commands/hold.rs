@@ -29,6 +29,7 @@ impl fmt::Display for Held<'_> {
 }
 
 pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Result<Exit, Failure> {
+    connection.exclude_others()?;
     let mut signals = Signals::listen()?;
     let label = format!("{}: {}", operator::name(), hold.reason);
     let client = match connection.connect_or_end(&label, &mut signals).await? {

@@ -44,7 +44,7 @@ struct HolderReport<'a> {
     holder: &'a str,
     kind: &'static str,
     token: Option<u64>,
-    /// Instead of a token: what `revoke --record` takes.
+    /// Instead of a token: what `revoke --hash` takes.
     record: Option<String>,
     age_ms: Option<u64>,
     remaining_ms: Option<u64>,
@@ -203,7 +203,7 @@ impl fmt::Display for HolderReport<'_> {
             write!(f, ", token {token}")?;
         }
         if let Some(record) = &self.record {
-            write!(f, ", record {record}")?;
+            write!(f, ", hash {record}")?;
         }
         match meaning(self.kind) {
             Some(meaning) => write!(f, "\n    {meaning}"),

@@ -7,12 +7,10 @@ use lock_runtime::inspect::LockState;
 use serde::Serialize;
 
 use crate::args::{Connection, List};
+use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
 use crate::operator;
 use crate::output::{Brief, Form, Plain, millis, print};
-
-/// The keys that a server looks at for a page: a server is kept from others for as long as it takes.
-pub(super) const PAGE: u32 = 250;
 
 /// A lock in one line.
 #[derive(Debug, Serialize)]

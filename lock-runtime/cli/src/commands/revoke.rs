@@ -4,7 +4,9 @@ use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use lock_runtime::FencingToken;
-use lock_runtime::inspect::{LockState, Receipt, RecordHash, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{
+    HolderKind, LockState, Receipt, RecordHash, Revocation, Revoked, Seen,
+};
 use serde::Serialize;
 
 use super::inspect::Report;
@@ -115,8 +117,7 @@ fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
 fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<Seen>, Failure> {
     let is_asked = io::stdin().is_terminal() && io::stderr().is_terminal() && form == Form::Text;
     if !is_asked {
-        let message =
-            "without a terminal, --yes and --token are needed: `lockctl inspect` shows the token";
+        let message = "without a terminal, --yes and --token (or --hash) are needed: `lockctl inspect` shows them";
         return Err(Failure::new(Exit::USAGE, message));
     }
     let key = lock.key.as_str();
@@ -136,6 +137,9 @@ fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<See
             }
         },
     };
+    if is_shared(lock) {
+        writeln!(out, "All who share the lock lose it.")?;
+    }
     write!(
         out,
         "{WARNING}\nType the key to take the lock from its holder: "
@@ -150,19 +154,26 @@ fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<See
     Ok(Some(holder))
 }
 
+/// Whether others may hold the lock by the same record.
+fn is_shared(lock: &LockState) -> bool {
+    let first = lock.holders.first();
+    let is_share = first.is_some_and(|holder| holder.kind == HolderKind::Share);
+    is_share || lock.holders.len() + lock.more_holders > 1
+}
+
 impl Revoke {
     /// The holder as the operator saw it.
     fn seen(&self) -> Result<Option<Seen>, Failure> {
         let wrong = |what: &str| Failure::new(Exit::USAGE, format!("`{what}` is none"));
-        match (self.token, &self.record) {
+        match (self.token, &self.hash) {
             (Some(token), _) => {
                 let token = i64::try_from(token).ok();
                 let token = token.and_then(|token| FencingToken::try_from(token).ok());
                 let token = token.ok_or_else(|| wrong("--token"))?;
                 Ok(Some(Seen::Token(token)))
             }
-            (None, Some(record)) => {
-                let hash: RecordHash = record.parse().map_err(|_| wrong("--record"))?;
+            (None, Some(hash)) => {
+                let hash: RecordHash = hash.parse().map_err(|_| wrong("--hash"))?;
                 Ok(Some(Seen::Record(hash)))
             }
             (None, None) => Ok(None),

@@ -16,6 +16,7 @@ use crate::output::complain;
 use crate::signals::{Signals, exit_of};
 
 pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failure> {
+    connection.exclude_others()?;
     // From before the child exists: a signal that comes a moment later must not end this process alone.
     let mut signals = Signals::listen()?;
     let label = format!("{} run {}", operator::name(), run.command[0].display());
@@ -50,10 +51,9 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     let exit = exit?;
     match released {
         Ok(()) => Ok(exit),
+        // It says why, also by whom it was revoked. The command has ended: whoever reads this may keep it waiting.
         Err(error) if error.is_lost() => {
-            if exit != Exit::LOST {
-                complain(&error);
-            }
+            complain(&error);
             Ok(Exit::LOST)
         }
         // The command has done its work, and the lock ends by itself.
@@ -77,7 +77,7 @@ async fn under(guard: &LockGuard, run: &Run, signals: &mut Signals) -> Result<Ex
                 is_told |= is_end(signal);
                 pass(&job, guard, signal);
             }
-            () = guard.lost() => return lost(&mut job, run).await,
+            () = guard.lost() => return lost(&mut job).await,
         }
     };
     // A command that ends by itself may leave others behind, and they are not under the lock. One that is ended has not
@@ -85,14 +85,15 @@ async fn under(guard: &LockGuard, run: &Run, signals: &mut Signals) -> Result<Ex
     if is_told || ended.signal().is_some() {
         tokio::select! {
             ended = job.end_rest() => ended?,
-            () = guard.lost() => return lost(&mut job, run).await,
+            () = guard.lost() => return lost(&mut job).await,
         }
     }
     Ok(exit_of_command(ended))
 }
 
-async fn lost(job: &mut Job, run: &Run) -> Result<Exit, Failure> {
-    complain(&format!("lock `{}` was lost: ending the command", run.key));
+/// Ends a command whose lock was lost. Nothing is said before: a reader of standard error that reads no more would keep the
+/// command running.
+async fn lost(job: &mut Job) -> Result<Exit, Failure> {
     job.end().await?;
     Ok(Exit::LOST)
 }

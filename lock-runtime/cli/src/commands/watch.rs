@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 use std::pin::Pin;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lock_runtime::LockClient;
 use lock_runtime::inspect::{Revocation, Revoked};
@@ -15,15 +15,17 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::inspect::Report;
-use super::list::PAGE;
 use crate::args::{Connection, Watch};
 use crate::exit::{Exit, Failure};
 use crate::operator;
-use crate::output::{Form, Plain, print};
+use crate::output::{Form, Plain, complain, print};
 use crate::signals::Signals;
-use crate::watch::draw::draw;
-use crate::watch::row::{Change, Row, changes};
-use crate::watch::view::{Action, Press, View};
+use crate::watch::draw::{draw, rows_on};
+use crate::watch::look::{self, cpu_time};
+use crate::watch::pace::Pace;
+use crate::watch::row::{Change, changes};
+use crate::watch::update::Update;
+use crate::watch::view::{Action, Order, Press, View};
 
 pub(crate) async fn watch(
     connection: &Connection,
@@ -36,26 +38,18 @@ pub(crate) async fn watch(
         return lines(&client, &watch, form).await;
     }
     let mut terminal = ratatui::try_init()?;
-    let outcome = shown(&mut terminal, &client, &watch).await;
+    let mut unanswered = None;
+    let outcome = shown(&mut terminal, &client, &watch, &mut unanswered).await;
     // The terminal is as it was, however this ends.
     ratatui::restore();
-    client.shutdown().await;
+    match unanswered {
+        // The server may have done it, and whoever ends the view does not wait for the answer.
+        Some(key) => complain(&format!(
+            "the revocation of `{key}` was not answered: `lockctl audit` may tell"
+        )),
+        None => client.shutdown().await,
+    }
     outcome
-}
-
-/// All locks of the pattern, in the order of their keys.
-async fn look(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, Failure> {
-    let mut locks = client.locks().page(PAGE);
-    if let Some(pattern) = &watch.pattern {
-        locks = locks.matching(pattern);
-    }
-    let mut rows = Vec::new();
-    while let Some(page) = locks.next().await? {
-        rows.extend(page.into_iter().filter_map(Row::of));
-    }
-    // A stable sort, which is quick with pages that are each in order.
-    rows.sort_by(|one, other| one.key.cmp(&other.key));
-    Ok(rows)
 }
 
 /// A line for each change, for a reader that is no person.
@@ -64,7 +58,7 @@ async fn lines(client: &LockClient, watch: &Watch, form: Form) -> Result<Exit, F
     let mut ticks = ticks(*watch.interval);
     loop {
         ticks.tick().await;
-        let now = look(client, watch).await?;
+        let now = look::all(client, watch).await?;
         for change in changes(&before, &now) {
             print(form, &Told::of(&change))?;
         }
@@ -113,23 +107,35 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// A look at the locks that is under way.
-type Look<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Failure>> + 'a>>;
+/// What goes on beside the keys: a server that does not answer keeps nobody in the view.
+type GoingOn<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
+/// What came of an action.
+enum Outcome {
+    /// A text to show over the list.
+    Text(String),
+    /// A line to say.
+    Said(String),
+}
+
+/// Shows the locks until a key or a signal ends that. Leaves in `unanswered` the key of a revocation that goes on then.
 async fn shown(
     terminal: &mut DefaultTerminal,
     client: &LockClient,
     watch: &Watch,
+    unanswered: &mut Option<String>,
 ) -> Result<Exit, Failure> {
     let title = watch.pattern.as_deref().unwrap_or("*");
     let title = Plain(title).to_string();
     let mut signals = Signals::listen()?;
     let (mut view, mut presses) = (View::new(), presses());
     let mut ticks = ticks(*watch.interval);
-    // Keys and signals are heard meanwhile: a server that does not answer keeps nobody here.
-    let mut looking: Option<Look<'_>> = None;
+    let mut looking: Option<GoingOn<'_, Result<Update, Failure>>> = None;
+    let mut acting: Option<GoingOn<'_, Outcome>> = None;
+    let (mut pace, mut began) = (Pace::default(), cpu_time());
     loop {
-        terminal.draw(|frame| draw(frame, &view, &title))?;
+        let screen = terminal.draw(|frame| draw(frame, &view, &title, Instant::now()))?;
+        let screen = screen.area;
         tokio::select! {
             biased;
             press = presses.recv() => {
@@ -139,25 +145,55 @@ async fn shown(
                 match view.press(press) {
                     Action::None => {}
                     Action::Quit => return Ok(Exit::DONE),
-                    action => tokio::select! {
-                        () = act(client, &mut view, action) => {}
-                        exit = signals.end() => return Ok(exit),
-                    },
+                    _ if acting.is_some() => {
+                        view.say("The last question is not answered: nothing was done.".to_owned());
+                    }
+                    Action::Inspect(key) => {
+                        view.say(format!("looking at `{key}` …"));
+                        acting = Some(Box::pin(inspected(client, key)));
+                    }
+                    Action::Revoke(order) => {
+                        view.say(format!("revoking `{}` …", order.key));
+                        *unanswered = Some(order.key.clone());
+                        acting = Some(Box::pin(revoked(client, order)));
+                    }
                 }
             }
             exit = signals.end() => return Ok(exit),
+            outcome = finished(&mut acting) => {
+                (acting, *unanswered) = (None, None);
+                match outcome {
+                    Outcome::Text(text) => {
+                        view.say(String::new());
+                        view.show(text);
+                    }
+                    Outcome::Said(text) => view.say(text),
+                }
+            }
             looked = finished(&mut looking) => {
                 looking = None;
                 match looked {
-                    Ok(rows) => {
-                        view.set_rows(rows);
-                        view.recover();
+                    Ok(update) => {
+                        let now = Instant::now();
+                        if let Update::All(_) = update {
+                            pace.note(now, cpu_time().saturating_sub(began));
+                        }
+                        view.see(update, now);
                     }
                     // It may be back at the next look.
                     Err(failure) => view.fail(failure.to_string()),
                 }
             }
-            _ = ticks.tick(), if looking.is_none() => looking = Some(Box::pin(look(client, watch))),
+            _ = ticks.tick(), if looking.is_none() => {
+                began = cpu_time();
+                looking = Some(match pace.is_due(Instant::now()) {
+                    true => Box::pin(async { look::all(client, watch).await.map(Update::All) }),
+                    false => {
+                        let keys = view.keys_on(rows_on(screen));
+                        Box::pin(async { Ok(look::some(client, keys).await) })
+                    }
+                });
+            }
         }
     }
 }
@@ -170,30 +206,29 @@ async fn finished<F: Future + Unpin>(going_on: &mut Option<F>) -> F::Output {
     }
 }
 
-async fn act(client: &LockClient, view: &mut View, action: Action) {
-    match action {
-        Action::Inspect(key) => match client.inspect(key).await {
-            Ok(lock) => view.show(Report::of(&lock).to_string()),
-            Err(error) => view.say(error.to_string()),
-        },
-        Action::Revoke { key, seen, reason } => {
-            let revocation = Revocation::new(operator::name(), reason);
-            view.say(match client.revoke(key.as_str(), seen, revocation).await {
-                Ok(Revoked::Done(done)) => {
-                    format!(
-                        "took `{key}` from {} (operation {})",
-                        done.label, done.operation
-                    )
-                }
-                Ok(Revoked::Changed(_)) => {
-                    format!("`{key}` has another holder by now: nothing was done")
-                }
-                Ok(_) => format!("`{key}` is free: nothing was done"),
-                Err(error) => error.to_string(),
-            });
-        }
-        Action::None | Action::Quit => {}
+async fn inspected(client: &LockClient, key: String) -> Outcome {
+    match client.inspect(key.as_str()).await {
+        Ok(lock) => Outcome::Text(Report::of(&lock).to_string()),
+        Err(error) => Outcome::Said(error.to_string()),
     }
+}
+
+async fn revoked(client: &LockClient, order: Order) -> Outcome {
+    let Order {
+        key, seen, reason, ..
+    } = order;
+    let revocation = Revocation::new(operator::name(), reason);
+    Outcome::Said(match client.revoke(key.as_str(), seen, revocation).await {
+        Ok(Revoked::Done(done)) => {
+            let (label, operation) = (done.label, done.operation);
+            format!("took `{key}` from {label} (operation {operation})")
+        }
+        Ok(Revoked::Changed(_)) => {
+            format!("`{key}` has another holder by now: nothing was done")
+        }
+        Ok(_) => format!("`{key}` is free: nothing was done"),
+        Err(error) => error.to_string(),
+    })
 }
 
 /// The keys that are pressed, and `None` for all else that the terminal says. A thread waits for them, since that blocks.

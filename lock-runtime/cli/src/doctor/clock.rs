@@ -24,16 +24,33 @@ pub(crate) fn beside_ours(server: i64, here: i64) -> Finding {
     }
 }
 
-/// The finding about a server's clock and the newest token that was found, both in µs since 1970.
-pub(crate) fn beside_tokens(server: i64, newest: Option<i64>) -> Option<Finding> {
-    let ahead = newest?.saturating_sub(server);
-    Some(match ahead <= AHEAD {
-        true => Finding::ok("tokens", "not ahead of the clock"),
-        false => Finding::fail("tokens", format!("{} ahead of the clock", signed(ahead))).since(
-            "the clock was set back, or a server with another one came before: tokens of keys whose fence is lost may fall",
-            "set the clock right; until it has caught up, delete no fences",
-        ),
-    })
+/// The newest token that was found on a server, and the server's clock after that (µs since 1970).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Newest {
+    pub(crate) server: String,
+    pub(crate) clock: i64,
+    pub(crate) token: i64,
+}
+
+impl Newest {
+    fn ahead(&self) -> i64 {
+        self.token.saturating_sub(self.clock)
+    }
+}
+
+/// The finding about clocks and tokens, that of the server whose token is the farthest ahead; none without tokens.
+pub(crate) fn beside_tokens(found: &[Newest]) -> Option<Finding> {
+    let newest = found.iter().max_by_key(|newest| newest.ahead())?;
+    let ahead = newest.ahead();
+    let finding = match ahead <= AHEAD {
+        true => return Some(Finding::ok("tokens", "not ahead of the clock")),
+        false => Finding::fail("tokens", format!("{} ahead of the clock", signed(ahead))),
+    };
+    let finding = finding.since(
+        "the clock was set back, or a server with another one came before: tokens of keys whose fence is lost may fall",
+        "set the clock right; until it has caught up, delete no fences",
+    );
+    Some(finding.on(&newest.server))
 }
 
 /// A time with its sign.
@@ -57,12 +74,25 @@ mod tests {
         let off = beside_ours(0, 61_000_000);
         assert_eq!(off.verdict, Verdict::Warn);
         assert_eq!(off.value, "-1m 1s beside this machine's");
-        assert_eq!(beside_tokens(1, None), None);
-        let ahead = beside_tokens(0, Some(3_600_000_000)).unwrap();
+    }
+
+    #[test]
+    fn token_that_is_farthest_ahead_is_told() {
+        let newest = |server: &str, clock, token| Newest {
+            server: server.to_owned(),
+            clock,
+            token,
+        };
+        assert_eq!(beside_tokens(&[]), None);
+        let fine = newest("a", 9, 20_000);
+        let found = beside_tokens(std::slice::from_ref(&fine)).unwrap();
+        assert_eq!(found.verdict, Verdict::Ok);
+        let hour = newest("b", 5, 3_600_000_005);
+        let minute = newest("c", 9_000_000_000, 9_060_000_000);
+        let found = beside_tokens(&[fine, hour, minute]).unwrap();
         assert_eq!(
-            (ahead.verdict, ahead.value.as_str()),
-            (Verdict::Fail, "+1h ahead of the clock")
+            (found.verdict, &*found.value, &*found.server),
+            (Verdict::Fail, "+1h ahead of the clock", "b")
         );
-        assert_eq!(beside_tokens(9, Some(20_000)).unwrap().verdict, Verdict::Ok);
     }
 }

@@ -60,6 +60,21 @@ impl Finding {
         }
     }
 
+    /// A check that the user may not do, by the words of the refusal.
+    pub(crate) fn unchecked(check: &'static str, refusal: impl Into<String>) -> Finding {
+        let refusal = refusal.into();
+        let command = refusal.split_once("run the '");
+        let command = command.and_then(|(_, rest)| rest.split_once('\''));
+        let value = match command {
+            Some((command, _)) => format!("not checked: needs +{command}"),
+            None => "not checked".to_owned(),
+        };
+        Finding::warn(check, value).since(
+            refusal,
+            "run the doctor as a user who may look: `lockctl acl viewer`",
+        )
+    }
+
     /// The same with why it matters, and what to change.
     pub(crate) fn since(mut self, reason: impl Into<String>, change: impl Into<String>) -> Finding {
         (self.reason, self.change) = (reason.into(), change.into());

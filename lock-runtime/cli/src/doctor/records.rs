@@ -19,6 +19,8 @@ pub(crate) struct Records {
     pub(crate) fences: u64,
     /// Names of some of them.
     pub(crate) examples: Vec<String>,
+    /// The newest token of a fence (µs).
+    pub(crate) newest: Option<i64>,
     /// Keys of locks with a queue.
     pub(crate) queues: Vec<String>,
     /// The server has more keys, which were not looked at.
@@ -57,9 +59,10 @@ impl Records {
     /// How many names are kept as examples of each kind.
     pub(crate) const EXAMPLES: usize = 20;
 
-    pub(crate) fn add(&mut self, name: String, prefix: &str) {
+    /// Adds a name. Returns whether it is that of a fence.
+    pub(crate) fn add(&mut self, name: &str, prefix: &str) -> bool {
         let Some((lock, kind)) = name.rsplit_once(':') else {
-            return;
+            return false;
         };
         // A name without a hash tag of its own has become one.
         let whole = lock
@@ -68,18 +71,31 @@ impl Records {
         let tagged = Some(lock).filter(|lock| lock.contains('{'));
         let Some(key) = whole.or(tagged).and_then(|lock| lock.strip_prefix(prefix)) else {
             // A lock whose key ends like that, or a key of someone else.
-            return;
+            return false;
         };
         match kind {
             "f" => {
                 self.fences += 1;
                 if self.examples.len() < Records::EXAMPLES {
-                    self.examples.push(name);
+                    self.examples.push(name.to_owned());
                 }
+                true
             }
-            "w" if self.queues.len() < Records::EXAMPLES => self.queues.push(key.to_owned()),
-            _ => {}
+            "w" if self.queues.len() < Records::EXAMPLES => {
+                self.queues.push(key.to_owned());
+                false
+            }
+            _ => false,
         }
+    }
+
+    /// Adds the tokens that fences have.
+    pub(crate) fn add_tokens(&mut self, fences: &[Answer]) {
+        let tokens = fences.iter().filter_map(|fence| match fence {
+            Answer::Text(token) => token.trim().parse().ok(),
+            _ => None,
+        });
+        self.newest = self.newest.max(tokens.max());
     }
 
     /// The finding about fences, by the answers to MEMORY USAGE of the examples and the server's limit of memory.
@@ -140,20 +156,24 @@ mod tests {
     #[test]
     fn fences_and_queues_are_known_by_their_names() {
         let mut records = Records::default();
-        for name in [
-            "{lock:order:1}:f",
-            "lock:user:{7}:x:f",
-            "{lock:order:1}:w",
-            "{other:lock:1}:f",
-            "lock:user:f",
-            "{lock:order:1}:r",
+        for (name, is_fence) in [
+            ("{lock:order:1}:f", true),
+            ("lock:user:{7}:x:f", true),
+            ("{lock:order:1}:w", false),
+            ("{other:lock:1}:f", false),
+            ("lock:user:f", false),
+            ("{lock:order:1}:r", false),
         ] {
-            records.add(name.to_owned(), "lock:");
+            assert_eq!(records.add(name, "lock:"), is_fence, "{name}");
         }
         // `lock:user:f` is the lock of a user called `f`.
         assert_eq!(records.fences, 2, "{records:?}");
         assert_eq!(records.queues, ["order:1"]);
         assert_eq!(pattern("a*b:"), "*a\\*b:*:[fw]");
+        let text = |text: &str| Answer::Text(text.to_owned());
+        records.add_tokens(&[text("16"), Answer::Nil, text("1600000000000000")]);
+        records.add_tokens(&[text("x"), text("17")]);
+        assert_eq!(records.newest, Some(1_600_000_000_000_000));
     }
 
     #[test]

@@ -3,79 +3,188 @@
 use lock_runtime::inspect::Answer;
 
 use super::finding::Finding;
-use crate::rights::{Role, commands};
+use crate::rights::{CHANNELS, Kind, Role, commands, more, of_locks, of_records};
 
 /// The question to a server: who the user is.
 pub(crate) fn who() -> Vec<String> {
     words(&["ACL", "WHOAMI"])
 }
 
-/// The questions to a server: whether the user may send what a service sends, by a lock's name.
-pub(crate) fn dry_runs(user: &str, prefix: &str) -> Vec<Vec<String>> {
-    let name = format!("{prefix}doctor");
-    let of_role = commands(Role::Service);
-    let dry_run = |command: &&'static str| {
-        let arguments = arguments(command, &name);
-        let head = words(&["ACL", "DRYRUN", user]);
-        [head, arguments].concat()
+/// A command that a role sends, and what a user needs for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    words: Vec<String>,
+    /// The pattern of the keys that it names.
+    keys: String,
+}
+
+impl Need {
+    /// The question to a server, whether the user may send it.
+    pub(crate) fn dry_run(&self, user: &str) -> Vec<String> {
+        [&words(&["ACL", "DRYRUN", user]), &self.words[..]].concat()
+    }
+
+    /// What the user lacks, by the answer: `None` if that is nothing. An error if it may not ask, or its server cannot be
+    /// asked.
+    fn lacks(&self, answer: &Answer) -> Result<Option<String>, NotSaid> {
+        match answer {
+            Answer::Text(text) if text == "OK" => Ok(None),
+            Answer::Text(text) if text.ends_with(" key") || text.contains("keys used") => {
+                Ok(Some(self.keys.clone()))
+            }
+            Answer::Text(text) if text.contains("channel") => Ok(Some(CHANNELS.to_owned())),
+            Answer::Text(_) => {
+                let [first, second, ..] = &self.words[..] else {
+                    return Ok(Some(format!("+{}", self.words.concat())));
+                };
+                Ok(Some(match first.as_str() {
+                    "cluster" => format!("+{first}|{second}"),
+                    _ => format!("+{first}"),
+                }))
+            }
+            _ => Err(NotSaid),
+        }
+    }
+}
+
+/// The server does not say what the user may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotSaid;
+
+/// All that a user of this role needs on a server: each command, and each kind of name.
+pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
+    let lock = format!("{prefix}doctor");
+    let audit = format!("{{{prefix}}}:audit");
+    let need = |words: Vec<String>, keys: String| Need { words, keys };
+    let mut needs = Vec::new();
+    for command in [commands(role), more(url, role)].concat() {
+        needs.push(match command {
+            "xadd" | "xrange" => need(arguments(command, &audit), of_records(prefix)),
+            _ => need(arguments(command, &lock), of_locks(prefix)),
+        });
+    }
+    // A prefix may have a hash tag of its own, which is that of the records too.
+    let mut beside = match lock.contains('{') {
+        true => [":f", ":w", ":r"]
+            .map(|kind| format!("{lock}{kind}"))
+            .to_vec(),
+        false => [":f", ":w", ":r"]
+            .map(|kind| format!("{{{lock}}}{kind}"))
+            .to_vec(),
     };
-    of_role.iter().map(dry_run).collect()
+    if Kind::of(url) == Kind::Quorum && role != Role::Viewer {
+        // When the node started.
+        beside.push(format!("{{{prefix}}}:n"));
+    }
+    let by: &[&str] = match role {
+        Role::Viewer => &["pttl"],
+        // One reads, and one writes.
+        Role::Operator | Role::Service => &["get", "set"],
+    };
+    for name in beside {
+        let pattern = match name.starts_with('{') {
+            true => of_records(prefix),
+            false => of_locks(prefix),
+        };
+        needs.extend(
+            by.iter()
+                .map(|command| need(arguments(command, &name), pattern.clone())),
+        );
+    }
+    needs
+}
+
+/// What an operator sends beside a viewer, in a form that changes nothing, for a server that does not say who may send it.
+pub(crate) fn trials(prefix: &str) -> Vec<Vec<String>> {
+    let name = format!("{{{prefix}doctor}}:none");
+    let of_viewer = commands(Role::Viewer);
+    let mut of_operator = commands(Role::Operator);
+    of_operator.retain(|command| !of_viewer.contains(command));
+    let trial = |command: &&str| match *command {
+        "set" => words(&[command, &name, "x", "XX"]),
+        "zadd" => words(&[command, &name, "XX", "1", "x"]),
+        "xadd" => words(&[command, &name, "NOMKSTREAM", "*", "x", "x"]),
+        _ => arguments(command, &name),
+    };
+    of_operator.iter().map(trial).collect()
+}
+
+/// Why a user may not do one of these; `None` if it may do all. Other errors are no refusals.
+pub(crate) fn refusal(answers: &[Answer]) -> Option<&str> {
+    answers.iter().find_map(|answer| match answer {
+        Answer::Error(text) if text.contains("NOPERM") || text.contains("no permissions") => {
+            Some(&**text)
+        }
+        _ => None,
+    })
 }
 
 /// A command of this name with arguments that it can have.
 fn arguments(command: &str, name: &str) -> Vec<String> {
-    let rest: &[&str] = match command {
-        "ping" | "time" => &[],
-        "subscribe" => &["lock:doctor00"],
-        "publish" => &["lock:doctor00", "x"],
-        "evalsha" | "eval" => return words(&[command, "return 1", "1", name]),
-        "set" => return words(&[command, name, "x"]),
-        "setrange" => return words(&[command, name, "0", "x"]),
-        "pexpire" | "pexpireat" => return words(&[command, name, "1"]),
-        "zadd" => return words(&[command, name, "1", "x"]),
-        "zrem" | "zscore" => return words(&[command, name, "x"]),
-        "zcount" | "zrangebyscore" | "zremrangebyscore" | "zrevrange" => {
-            return words(&[command, name, "0", "1"]);
+    match command {
+        "ping" | "time" | "multi" | "exec" | "asking" | "info" => words(&[command]),
+        "cluster|slots" => words(&["cluster", "slots"]),
+        "scan" => words(&[command, "0"]),
+        "wait" => words(&[command, "1", "1"]),
+        "subscribe" => words(&[command, "lock:doctor00"]),
+        "publish" => words(&[command, "lock:doctor00", "x"]),
+        "evalsha" | "eval" => words(&[command, "return 1", "1", name]),
+        "set" | "zmscore" | "zrem" | "zscore" | "zrank" => words(&[command, name, "x"]),
+        "setrange" => words(&[command, name, "0", "x"]),
+        "pexpire" | "pexpireat" => words(&[command, name, "1"]),
+        "zadd" => words(&[command, name, "1", "x"]),
+        "xadd" => words(&[command, name, "*", "x", "x"]),
+        "getrange" | "zcount" | "zrangebyscore" | "zremrangebyscore" | "zrevrange" | "xrange" => {
+            words(&[command, name, "0", "1"])
         }
-        _ => return words(&[command, name]),
-    };
-    [&[command], rest]
-        .concat()
-        .iter()
-        .map(|word| (*word).to_owned())
-        .collect()
+        _ => words(&[command, name]),
+    }
 }
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What the answers to [`dry_runs`] say. `None` if the user may not ask.
-pub(crate) fn finding(user: &str, answers: &[Answer]) -> Option<Finding> {
-    let asked = commands(Role::Service);
-    let mut denied = Vec::new();
-    for (command, answer) in asked.iter().zip(answers) {
-        match answer {
-            Answer::Text(text) if text == "OK" => {}
-            Answer::Text(_) => denied.push(*command),
-            // It may not ask, or its server cannot be asked.
-            _ => return None,
-        }
+/// What a user lacks for a role, by the answers about its [needs].
+pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, NotSaid> {
+    let mut lacks = Vec::new();
+    for (need, answer) in needs.iter().zip(answers) {
+        let lack = need.lacks(answer)?.filter(|lack| !lacks.contains(lack));
+        lacks.extend(lack);
     }
-    Some(match denied[..] {
-        [] => Finding::ok(
-            "rights",
-            format!("user {user} may do all that a service does"),
-        ),
-        _ => Finding::fail(
-            "rights",
-            format!("user {user} lacks +{}", denied.join(" +")),
-        )
-        .since(
-            "locks are refused (NOPERM)",
-            "`lockctl acl service` prints what a service needs",
-        ),
-    })
+    Ok(lacks)
+}
+
+/// What the user may do, by what it lacks for each of these roles.
+pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Finding> {
+    let (role, lacks) = nearest(lacks)?;
+    let all = format!("user {user} may do all that {} does", role.with_article());
+    if lacks.is_empty() {
+        return Some(Finding::ok("rights", all));
+    }
+    let lacks = format!("user {user} lacks {}", lacks.join(" "));
+    let command = format!("`lockctl acl {}` prints what it needs", role.name());
+    let reason = match role {
+        Role::Service => "locks are refused (NOPERM)",
+        Role::Operator => "it can look at locks, or revoke them, in part (NOPERM)",
+        Role::Viewer => "it can look at locks in part (NOPERM)",
+    };
+    Some(Finding::fail("rights", lacks).since(reason, command))
+}
+
+/// The role that a user is meant for: one that lacks nothing, or else the least. Who may run scripts is no viewer.
+fn nearest(lacks: &[(Role, Vec<String>)]) -> Option<&(Role, Vec<String>)> {
+    let may_run = |(_, lacks): &&(Role, Vec<String>)| !lacks.iter().any(|lack| lack == "+evalsha");
+    let runs_scripts = lacks
+        .iter()
+        .filter(|(role, _)| *role != Role::Viewer)
+        .any(|of_role| may_run(&of_role));
+    let is_meant = |(role, _): &&(Role, Vec<String>)| *role != Role::Viewer || !runs_scripts;
+    let meant = lacks
+        .iter()
+        .filter(is_meant)
+        .min_by_key(|(_, lacks)| lacks.len());
+    meant.or(lacks.first())
 }
 
 #[cfg(test)]
@@ -83,21 +192,115 @@ mod tests {
     use super::super::finding::Verdict;
     use super::*;
 
+    const URL: &str = "redis://127.0.0.1";
+
+    /// What a user lacks for a role, to whom the server answers this about a command.
+    fn lacks_with(role: Role, denied: impl Fn(&[String]) -> Option<&'static str>) -> Vec<String> {
+        let needs = needs(role, URL, "lock:");
+        let answer = |need: &Need| Answer::Text(denied(&need.words).unwrap_or("OK").to_owned());
+        let answers: Vec<_> = needs.iter().map(answer).collect();
+        lacks(&needs, &answers).unwrap()
+    }
+
     #[test]
-    fn denied_commands_are_named() {
-        let count = commands(Role::Service).len();
-        let fine = vec![Answer::Text("OK".to_owned()); count];
-        assert_eq!(finding("app", &fine).unwrap().verdict, Verdict::Ok);
-        let mut lacks = fine.clone();
-        lacks[0] = Answer::Text("User app has no permissions to run it".to_owned());
-        let found = finding("app", &lacks).unwrap();
-        assert_eq!(found.verdict, Verdict::Fail);
+    fn each_missing_right_is_named() {
+        const COMMAND: &str = "User app has no permissions to run the 'x' command";
+        const KEY: &str = "User app has no permissions to access the 'x' key";
+        const CHANNEL: &str = "User app has no permissions to access the 'x' channel";
+        for role in Role::ALL {
+            assert_eq!(lacks_with(role, |_| None), [""; 0]);
+            for command in commands(role) {
+                let lacks = lacks_with(role, |words| (words[0] == command).then_some(COMMAND));
+                assert_eq!(lacks, [format!("+{command}")], "{role:?}");
+            }
+            for (name, pattern) in [
+                ("lock:doctor", "~lock:*"),
+                ("{lock:doctor}:f", "~{lock:*"),
+                ("{lock:doctor}:w", "~{lock:*"),
+                ("{lock:doctor}:r", "~{lock:*"),
+            ] {
+                let of_name = |words: &[String]| words.get(1).is_some_and(|word| word == name);
+                let lacks = lacks_with(role, |words| of_name(words).then_some(KEY));
+                assert_eq!(lacks, [pattern], "{role:?} {name}");
+            }
+            let of_channel =
+                |words: &[String]| words.get(1).is_some_and(|word| word.ends_with("00"));
+            let lacks = lacks_with(role, |words| of_channel(words).then_some(CHANNEL));
+            assert_eq!(lacks, ["&lock:*"], "{role:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_a_quorum_and_of_the_audit_are_among_the_needs() {
+        let has = |role, url, name: &str| {
+            let needs = needs(role, url, "lock:");
+            needs
+                .iter()
+                .any(|need| need.words.iter().any(|word| word == name))
+        };
+        assert!(has(Role::Service, "redlock://a,b,c", "{lock:}:n"));
+        assert!(!has(Role::Service, URL, "{lock:}:n"));
+        assert!(has(Role::Operator, URL, "{lock:}:audit"));
+        assert!(!has(Role::Service, URL, "{lock:}:audit"));
+        assert!(has(Role::Service, "redis-cluster://a", "slots"));
+        assert!(has(Role::Service, "redis://a?wait_replicas=1", "wait"));
+        assert!(!has(Role::Service, "redis://a?wait_replicas=0", "wait"));
+    }
+
+    #[test]
+    fn trials_change_nothing() {
+        let trials = trials("lock:");
+        let forms: Vec<String> = trials.iter().map(|words| words.join(" ")).collect();
         assert!(
-            found
-                .value
-                .contains(&format!("lacks +{}", commands(Role::Service)[0]))
+            forms.contains(&"set {lock:doctor}:none x XX".to_owned()),
+            "{forms:?}"
         );
-        lacks[1] = Answer::Error("NOPERM".to_owned());
-        assert_eq!(finding("app", &lacks), None);
+        assert!(forms.contains(&"xadd {lock:doctor}:none NOMKSTREAM * x x".to_owned()));
+        assert!(
+            !forms.iter().any(|form| form.starts_with("scan")),
+            "{forms:?}"
+        );
+        let denied = "NOPERM User app has no permissions to run the 'xadd' command";
+        let error = |text: &str| Answer::Error(text.to_owned());
+        assert_eq!(
+            refusal(&[Answer::Nil, error("NOSCRIPT"), error(denied)]),
+            Some(denied)
+        );
+        assert_eq!(refusal(&[error("MOVED 1 a:1"), Answer::Integer(0)]), None);
+    }
+
+    #[test]
+    fn server_that_does_not_say_is_known() {
+        let needs = needs(Role::Viewer, URL, "lock:");
+        let mut answers = vec![Answer::Text("OK".to_owned()); needs.len()];
+        answers[1] = Answer::Error("NOPERM".to_owned());
+        assert_eq!(lacks(&needs, &answers), Err(NotSaid));
+    }
+
+    #[test]
+    fn user_is_judged_by_the_role_that_it_is_meant_for() {
+        let of = |service: &[&str], operator: &[&str], viewer: &[&str]| {
+            let owned = |lacks: &[&str]| lacks.iter().map(|lack| (*lack).to_owned()).collect();
+            let lacks = [
+                (Role::Service, owned(service)),
+                (Role::Operator, owned(operator)),
+                (Role::Viewer, owned(viewer)),
+            ];
+            let found = finding("app", &lacks).unwrap();
+            (found.verdict, found.value)
+        };
+        let fine = |role: &str| (Verdict::Ok, format!("user app may do all that {role} does"));
+        let fails = |lacks: &str| (Verdict::Fail, format!("user app lacks {lacks}"));
+        assert_eq!(of(&[], &["+xadd"], &["+scan"]), fine("a service"));
+        assert_eq!(of(&["+exists"], &[], &[]), fine("an operator"));
+        let viewer = of(&["+evalsha", "+set"], &["+evalsha", "+set"], &[]);
+        assert_eq!(viewer, fine("a viewer"));
+        // One that runs scripts is meant for more than to look.
+        assert_eq!(
+            of(&["+zscore"], &["+zscore", "+xadd"], &[]),
+            fails("+zscore")
+        );
+        let viewer = of(&["+evalsha", "+set"], &["+evalsha", "+set"], &["+scan"]);
+        assert_eq!(viewer, fails("+scan"));
     }
 }

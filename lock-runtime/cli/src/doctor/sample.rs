@@ -14,6 +14,10 @@ pub(crate) struct Sample {
     pub(crate) foreign: Vec<String>,
     /// Keys of another type.
     pub(crate) other_type: Vec<String>,
+    /// Some of those are locks of Redisson's.
+    pub(crate) redisson: Vec<String>,
+    /// The server has more keys, which were not looked at.
+    pub(crate) is_part: bool,
     /// The newest token (µs).
     pub(crate) newest: Option<i64>,
 }
@@ -35,12 +39,32 @@ impl Sample {
         }
     }
 
+    /// Takes the locks of Redisson's from those of another type.
+    pub(crate) fn recognize(&mut self, is_redisson: impl Fn(&str) -> bool) {
+        let (redisson, others) = std::mem::take(&mut self.other_type)
+            .into_iter()
+            .partition(|key| is_redisson(key));
+        (self.redisson, self.other_type) = (redisson, others);
+    }
+
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let mut findings = vec![Finding::ok("locks", format!("{} looked at", self.locks))];
+        let part = if self.is_part {
+            ", in a part of the keys"
+        } else {
+            ""
+        };
+        let looked = format!("{} looked at{part}", self.locks);
+        let mut findings = vec![Finding::ok("locks", looked)];
+        if let Some(shown) = some(&self.redisson) {
+            findings.push(Finding::warn("redisson", shown).since(
+                "locks of Redisson's, which are kept in hashes: calls for these keys are refused here",
+                "use --record redisson (and the builder's `record`) to lock together with Java, or give locks another prefix",
+            ));
+        }
         if let Some(shown) = some(&self.other_type) {
             findings.push(Finding::fail("type", shown).since(
                 "the keys have a type that no lock has: every call for them is refused",
-                "delete or rename them, or give locks another prefix",
+                "delete or rename them, or give locks another prefix; for locks of Redisson's, use --record redisson",
             ));
         }
         if let Some(shown) = some(&self.eternal) {
@@ -85,6 +109,8 @@ mod tests {
             eternal: vec!["a".to_owned()],
             foreign: vec!["b".to_owned(), "c".to_owned()],
             other_type: vec!["d".to_owned()],
+            redisson: vec!["e".to_owned()],
+            is_part: true,
             newest: None,
         };
         let found: Vec<_> = sample
@@ -92,9 +118,11 @@ mod tests {
             .into_iter()
             .map(|finding| (finding.check, finding.verdict, finding.value))
             .collect();
+        assert_eq!(found[0].2, "5 looked at, in a part of the keys");
         assert_eq!(
             found[1..],
             [
+                ("redisson", Verdict::Warn, "e".to_owned()),
                 ("type", Verdict::Fail, "d".to_owned()),
                 ("expiry", Verdict::Warn, "a".to_owned()),
                 ("foreign", Verdict::Warn, "2 locks, such as b".to_owned()),

@@ -1,5 +1,7 @@
 //! How the live view looks.
 
+use std::time::Instant;
+
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
@@ -7,13 +9,13 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row as TableRow, Table, Wrap};
 
 use super::row::Row;
-use super::view::{Mode, View};
+use super::view::{Mode, Order, View};
 use crate::output::{Brief, Plain};
 
 const KEYS: &str = "↑↓ choose  enter inspect  r revoke  s sort  / filter  q quit";
 
 /// Draws the view. Only rows that fit are made into text.
-pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str) {
+pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str, now: Instant) {
     let areas = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
@@ -21,7 +23,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str) {
         Constraint::Length(1),
     ]);
     let [top, middle, message, bottom] = areas.areas(frame.area());
-    frame.render_widget(Line::from(head(view, title)), top);
+    frame.render_widget(Line::from(head(view, title, now)), top);
     list(frame, middle, view);
     frame.render_widget(Line::from(Plain(view.message()).to_string()), message);
     frame.render_widget(Line::from(prompt(view)), bottom);
@@ -36,13 +38,24 @@ pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str) {
     }
 }
 
-fn head(view: &View, title: &str) -> String {
+/// How many rows a screen of this size has.
+pub(crate) fn rows_on(screen: Rect) -> usize {
+    // Beside them are the first line, the head of the table and the last two.
+    usize::from(screen.height).saturating_sub(4)
+}
+
+fn head(view: &View, title: &str, now: Instant) -> String {
     let (count, shown) = (view.count(), view.shown().len());
     let mut head = format!("{title}: {count} locks");
     if shown != count {
         head += &format!(", {shown} shown");
     }
-    head + &format!(", by {}", view.sort().name())
+    head += &format!(", by {}", view.sort().name());
+    // Those on the screen are newer.
+    if let Some(age) = view.age_of_others(now) {
+        head += &format!(", all looked at {}s ago", age.as_secs());
+    }
+    head
 }
 
 fn prompt(view: &View) -> String {
@@ -52,14 +65,17 @@ fn prompt(view: &View) -> String {
             filter => format!("filter: {}   {KEYS}", Plain(filter)),
         },
         Mode::Filter => format!("filter: {}▏", Plain(view.filter())),
-        Mode::Reason { key, reason, .. } => {
+        Mode::Reason(Order { key, reason, .. }) => {
             format!("revoke `{}`, reason: {}▏", Plain(key), Plain(reason))
         }
-        Mode::Confirm { key, typed, .. } => format!(
-            "the holder may write until it notices; type `{}` to revoke: {}▏",
-            Plain(key),
-            Plain(typed)
-        ),
+        Mode::Confirm { order, typed } => {
+            let who = match order.is_shared {
+                true => "all who share it lose it, and may write until they notice",
+                false => "the holder may write until it notices",
+            };
+            let (key, typed) = (Plain(&order.key), Plain(typed));
+            format!("{who}; type `{key}` to revoke: {typed}▏")
+        }
     }
 }
 
@@ -67,10 +83,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
     // A line is the head.
     let height = usize::from(area.height).saturating_sub(1);
     let chosen = view.place();
-    let first = chosen.map_or(0, |place| (place + 1).saturating_sub(height.div_ceil(2)));
-    let first = first.min(view.shown().len().saturating_sub(height));
-    let rows = view.shown().enumerate().skip(first).take(height);
-    let rows = rows.map(|(place, row)| {
+    let rows = view.on(height).map(|(place, row)| {
         let style = match Some(place) == chosen {
             true => Style::new().add_modifier(Modifier::REVERSED),
             false => Style::new(),
@@ -104,13 +117,23 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
+    use std::time::Duration;
+
+    use lock_runtime::FencingToken;
+    use lock_runtime::inspect::{HolderKind, Seen};
+
     use super::super::row::row;
+    use super::super::update::Update;
     use super::super::view::Press;
     use super::*;
 
     fn screen(view: &View) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(72, 8)).expect("it is in memory");
-        let drawn = terminal.draw(|frame| draw(frame, view, "lock:*"));
+        screen_at(view, Instant::now())
+    }
+
+    fn screen_at(view: &View, now: Instant) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(100, 8)).expect("it is in memory");
+        let drawn = terminal.draw(|frame| draw(frame, view, "lock:*", now));
         drawn.expect("it is in memory");
         terminal.backend().to_string()
     }
@@ -119,7 +142,7 @@ mod tests {
     fn rows_that_fit_are_shown_around_the_chosen_one() {
         let mut view = View::new();
         let rows = (0..100).map(|number| row(&format!("order:{number:02}"), "api-7", number));
-        view.set_rows(rows.collect());
+        view.see(Update::All(rows.collect()), Instant::now());
         let shown = screen(&view);
         assert!(shown.contains("lock:*: 100 locks, by key"), "{shown}");
         assert!(
@@ -141,7 +164,10 @@ mod tests {
     #[test]
     fn names_cannot_change_the_screen() {
         let mut view = View::new();
-        view.set_rows(vec![row("a\u{1b}[2J", "x\ny", 1)]);
+        view.see(
+            Update::All(vec![row("a\u{1b}[2J", "x\ny", 1)]),
+            Instant::now(),
+        );
         let shown = screen(&view);
         assert!(
             shown.contains("a\\u{1b}[2J") && shown.contains("x\\u{a}y"),
@@ -152,7 +178,10 @@ mod tests {
     #[test]
     fn what_is_typed_is_shown() {
         let mut view = View::new();
-        view.set_rows(vec![row("order:42", "api-7", 1)]);
+        view.see(
+            Update::All(vec![row("order:42", "api-7", 1)]),
+            Instant::now(),
+        );
         for letter in "/api".chars() {
             view.press(Press::Char(letter));
         }
@@ -161,5 +190,42 @@ mod tests {
         view.show("lock `order:42` is held".to_owned());
         let shown = screen(&view);
         assert!(shown.contains("lock `order:42` is held"), "{shown}");
+    }
+
+    #[test]
+    fn rows_that_are_old_are_told_from_those_on_the_screen() {
+        let (mut view, began) = (View::new(), Instant::now());
+        view.see(Update::All(vec![row("order:42", "api-7", 1)]), began);
+        assert!(!screen_at(&view, began).contains("ago"));
+        let shown = screen_at(&view, began + Duration::from_secs(9));
+        assert!(shown.contains("by key, all looked at 9s ago"), "{shown}");
+    }
+
+    #[test]
+    fn sharers_of_a_lock_are_told_of() {
+        for (kind, words) in [
+            (
+                HolderKind::Ours,
+                "the holder may write until it notices; type `a`",
+            ),
+            (
+                HolderKind::Share,
+                "all who share it lose it, and may write until they notice; type `a`",
+            ),
+        ] {
+            let mut view = View::new();
+            let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+            let held = Row {
+                seen,
+                kind,
+                ..row("a", "api-7", 16)
+            };
+            view.see(Update::All(vec![held]), Instant::now());
+            for press in [Press::Char('r'), Press::Char('x'), Press::Enter] {
+                view.press(press);
+            }
+            let shown = screen(&view);
+            assert!(shown.contains(words), "{shown}");
+        }
     }
 }

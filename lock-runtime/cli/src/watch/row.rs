@@ -1,6 +1,6 @@
 //! A lock as the live view shows it.
 
-use lock_runtime::inspect::{LockState, Seen};
+use lock_runtime::inspect::{HolderKind, LockState, Seen};
 
 use crate::output::millis;
 
@@ -13,6 +13,9 @@ pub(crate) struct Row {
     pub(crate) age_ms: Option<u64>,
     pub(crate) remaining_ms: Option<u64>,
     pub(crate) waiters: usize,
+    pub(crate) kind: HolderKind,
+    /// How many hold it together.
+    pub(crate) holders: usize,
     pub(crate) seen: Option<Seen>,
 }
 
@@ -20,12 +23,12 @@ impl Row {
     /// The row of a lock; `None` if it is free.
     pub(crate) fn of(mut lock: LockState) -> Option<Row> {
         let waiters = lock.waiting();
-        let others = (lock.holders.len() + lock.more_holders).saturating_sub(1);
+        let holders = lock.holders.len() + lock.more_holders;
         let first = lock.holders.drain(..).next()?;
-        let holder = match (first.label, others) {
-            (label, 0) if label.is_empty() => format!("({})", first.kind.as_str()),
-            (label, 0) => label,
-            (label, others) => format!("{label} and {others} more"),
+        let holder = match (first.label, holders) {
+            (label, ..=1) if label.is_empty() => format!("({})", first.kind.as_str()),
+            (label, ..=1) => label,
+            (label, holders) => format!("{label} and {} more", holders - 1),
         };
         Some(Row {
             key: lock.key.as_str().to_owned(),
@@ -34,14 +37,47 @@ impl Row {
             age_ms: first.age.map(millis),
             remaining_ms: first.remaining.map(millis),
             waiters,
+            kind: first.kind,
+            holders,
             seen: first.seen,
         })
     }
 
-    /// Whether it is the same grant: tokens differ, and a holder without one by its label.
-    fn is_grant_of(&self, other: &Row) -> bool {
-        self.token == other.token && self.holder == other.holder
+    /// Whether others may hold the lock by the same record, and lose it with this holder.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.kind == HolderKind::Share || self.holders > 1
     }
+
+    /// When it was granted, as far as that orders locks: a token is the server's time of its grant. `None` if that is not
+    /// known. An age would be of the time of its look, and rows are of different looks.
+    pub(crate) fn granted(&self) -> Option<u64> {
+        self.age_ms.and(self.token)
+    }
+
+    /// Whether it is the same grant. Each has a token of its own, while the label of a record may change during one, as
+    /// callers join it.
+    fn is_grant_of(&self, other: &Row) -> bool {
+        match (self.token, other.token) {
+            (None, None) if self.kind == HolderKind::Foreign => self.seen == other.seen,
+            // Redisson's record changes as its owner takes the lock again.
+            (None, None) => self.kind == other.kind && self.holder == other.holder,
+            (token, of_other) => token == of_other,
+        }
+    }
+}
+
+/// The rows in the order of their keys. Of a lock that was shown twice, the last row is the newest.
+pub(crate) fn in_order(mut rows: Vec<Row>) -> Vec<Row> {
+    // A stable sort, which is quick with pages that are each in order.
+    rows.sort_by(|one, other| one.key.cmp(&other.key));
+    rows.dedup_by(|later, kept| {
+        let is_again = later.key == kept.key;
+        if is_again {
+            std::mem::swap(later, kept);
+        }
+        is_again
+    });
+    rows
 }
 
 /// What has changed from one look at the locks to the next.
@@ -85,6 +121,8 @@ pub(super) fn row(key: &str, holder: &str, token: u64) -> Row {
         age_ms: Some(token),
         remaining_ms: Some(1_000),
         waiters: 0,
+        kind: HolderKind::Ours,
+        holders: 1,
         seen: None,
     }
 }
@@ -108,5 +146,41 @@ mod tests {
             ]
         );
         assert_eq!(changes(&now, &now), []);
+    }
+
+    #[test]
+    fn grants_differ_by_their_tokens_and_owners() {
+        let passed = |old: &Row, new: &Row| {
+            let changes = changes(std::slice::from_ref(old), std::slice::from_ref(new));
+            match &changes[..] {
+                [] => false,
+                [Change::Passed(row)] => row == new,
+                others => panic!("{others:?}"),
+            }
+        };
+        let ours = row("a", "x", 1);
+        // One joins, or it rests.
+        assert!(!passed(&ours, &row("a", "x and 1 more", 1)));
+        assert!(passed(&ours, &row("a", "x", 17)));
+        let of = |kind, holder: &str, seen: u64| Row {
+            token: None,
+            kind,
+            seen: Some(Seen::Record(format!("{seen:016x}").parse().unwrap())),
+            ..row("a", holder, 0)
+        };
+        assert!(passed(&ours, &of(HolderKind::Foreign, "(foreign)", 1)));
+        let foreign = |seen| of(HolderKind::Foreign, "(foreign)", seen);
+        assert!(passed(&foreign(1), &foreign(2)) && !passed(&foreign(1), &foreign(1)));
+        let redisson = |holder, seen| of(HolderKind::Redisson, holder, seen);
+        assert!(passed(&redisson("x", 1), &redisson("y", 2)));
+        assert!(!passed(&redisson("x", 1), &redisson("x", 2)));
+    }
+
+    #[test]
+    fn lock_that_is_shown_twice_is_one() {
+        let found = [("b", 1), ("a", 2), ("b", 3), ("c", 4), ("b", 5)];
+        let rows = found.map(|(key, token)| row(key, "x", token));
+        let kept = [("a", 2), ("b", 5), ("c", 4)].map(|(key, token)| row(key, "x", token));
+        assert_eq!(in_order(rows.to_vec()), kept);
     }
 }

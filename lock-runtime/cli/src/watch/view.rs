@@ -1,37 +1,13 @@
 //! The state of the live view: what is shown, and what keys do.
 
+use std::time::{Duration, Instant};
+
 use lock_runtime::inspect::Seen;
 
+use super::column::Column;
 use super::row::Row;
-
-/// What the rows are sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Key,
-    Age,
-    Waiters,
-    Holder,
-}
-
-impl Column {
-    fn next(self) -> Column {
-        match self {
-            Column::Key => Column::Age,
-            Column::Age => Column::Waiters,
-            Column::Waiters => Column::Holder,
-            Column::Holder => Column::Key,
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Column::Key => "key",
-            Column::Age => "age, oldest first",
-            Column::Waiters => "waiters, most first",
-            Column::Holder => "holder",
-        }
-    }
-}
+use super::update::Update;
+use crate::output::Plain;
 
 /// A key on the keyboard, as far as it means anything here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +33,24 @@ pub(crate) enum Action {
     Quit,
     /// Shows all that is known of a lock.
     Inspect(String),
-    Revoke {
-        key: String,
-        seen: Seen,
-        reason: String,
-    },
+    Revoke(Order),
+}
+
+/// A lock that is to be revoked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) key: String,
+    pub(crate) seen: Seen,
+    /// Whether others hold it by the same record.
+    pub(crate) is_shared: bool,
+    pub(crate) reason: String,
+}
+
+impl Order {
+    /// Whether this is its key, as it is or as a terminal shows it.
+    fn is_named(&self, typed: &str) -> bool {
+        typed == self.key || typed == Plain(&self.key).to_string()
+    }
 }
 
 /// What the lower part of the screen is for.
@@ -73,16 +62,10 @@ pub(crate) enum Mode {
     /// A text is shown until a key is pressed.
     Text(String),
     /// The reason for a revocation is being typed.
-    Reason {
-        key: String,
-        seen: Seen,
-        reason: String,
-    },
+    Reason(Order),
     /// The key of the lock that is to be revoked is being typed.
     Confirm {
-        key: String,
-        seen: Seen,
-        reason: String,
+        order: Order,
         typed: String,
     },
 }
@@ -90,10 +73,20 @@ pub(crate) enum Mode {
 /// The rows of a page, for the keys that scroll by one.
 const PAGE: usize = 10;
 
+/// How many locks that became free are asked about again, before the next look at all.
+const MOST_FREED: usize = 100;
+
+/// From when on it is said how old the rows beside the screen are.
+const OLD: Duration = Duration::from_secs(2);
+
 /// The live view.
 #[derive(Debug)]
 pub(crate) struct View {
     rows: Vec<Row>,
+    /// When all locks were looked at.
+    all_at: Option<Instant>,
+    /// Keys of locks that were on the screen and became free since then, the oldest first.
+    freed: Vec<String>,
     /// The rows that are shown, in order: places in `rows`.
     shown: Vec<usize>,
     sort: Column,
@@ -111,6 +104,8 @@ impl View {
     pub(crate) fn new() -> View {
         View {
             rows: Vec::new(),
+            all_at: None,
+            freed: Vec::new(),
             shown: Vec::new(),
             sort: Column::Key,
             filter: String::new(),
@@ -142,11 +137,6 @@ impl View {
         self.failure = Some(failure);
     }
 
-    /// They can be seen again.
-    pub(crate) fn recover(&mut self) {
-        self.failure = None;
-    }
-
     /// How many locks there are, shown or not.
     pub(crate) fn count(&self) -> usize {
         self.rows.len()
@@ -162,14 +152,63 @@ impl View {
         self.shown().position(|row| row.key == chosen)
     }
 
-    /// The locks as they are now.
-    pub(crate) fn set_rows(&mut self, rows: Vec<Row>) {
+    /// The rows on a screen that has room for so many, with their places: those around the chosen one.
+    pub(crate) fn on(&self, height: usize) -> impl Iterator<Item = (usize, &Row)> {
+        let chosen = self.place();
+        let first = chosen.map_or(0, |place| (place + 1).saturating_sub(height.div_ceil(2)));
+        let first = first.min(self.shown.len().saturating_sub(height));
+        self.shown().enumerate().skip(first).take(height)
+    }
+
+    /// The keys to look at between two looks at all: those on such a screen, and of those that became free there.
+    pub(crate) fn keys_on(&self, height: usize) -> Vec<String> {
+        let on_screen = self.on(height).map(|(_, row)| row.key.clone());
+        on_screen.chain(self.freed.iter().cloned()).collect()
+    }
+
+    /// How old the rows beside the screen are, if that is worth a word.
+    pub(crate) fn age_of_others(&self, now: Instant) -> Option<Duration> {
+        let age = now.saturating_duration_since(self.all_at?);
+        Some(age).filter(|age| *age >= OLD)
+    }
+
+    /// The locks as they are now, or some of them.
+    pub(crate) fn see(&mut self, update: Update, now: Instant) {
         let place = self.place();
-        self.rows = rows;
+        match update {
+            Update::All(rows) => {
+                (self.rows, self.all_at, self.failure) = (rows, Some(now), None);
+                self.freed.clear();
+            }
+            Update::Some { locks, failure } => {
+                locks.into_iter().for_each(|(key, row)| self.put(key, row));
+                self.failure = failure;
+            }
+        }
         self.arrange();
         if self.place().is_none() {
             // The row below takes the place of one that is gone.
             self.choose(place.unwrap_or(0));
+        }
+    }
+
+    fn put(&mut self, key: String, row: Option<Row>) {
+        let place = self.rows.binary_search_by(|row| row.key.cmp(&key));
+        match (place, row) {
+            (Ok(place), Some(row)) => self.rows[place] = row,
+            (Ok(place), None) => {
+                self.rows.remove(place);
+                // Somebody may take it at once, and it would not be seen before the next look at all.
+                if self.freed.len() == MOST_FREED {
+                    self.freed.remove(0);
+                }
+                self.freed.push(key);
+            }
+            (Err(place), Some(row)) => {
+                self.freed.retain(|freed| *freed != key);
+                self.rows.insert(place, row);
+            }
+            (Err(_), None) => {}
         }
     }
 
@@ -178,9 +217,11 @@ impl View {
         self.message = message;
     }
 
-    /// Shows a text over the list.
+    /// Shows a text over the list, unless something is being typed by now.
     pub(crate) fn show(&mut self, text: String) {
-        self.mode = Mode::Text(text);
+        if matches!(self.mode, Mode::List | Mode::Text(_)) {
+            self.mode = Mode::Text(text);
+        }
     }
 
     fn arrange(&mut self) {
@@ -195,7 +236,10 @@ impl View {
             let (one, other) = (&rows[*one], &rows[*other]);
             let order = match sort {
                 Column::Key => std::cmp::Ordering::Equal,
-                Column::Age => other.age_ms.cmp(&one.age_ms),
+                Column::Age => {
+                    let granted = |row: &Row| (row.granted().is_none(), row.granted());
+                    granted(one).cmp(&granted(other))
+                }
                 Column::Waiters => other.waiters.cmp(&one.waiters),
                 Column::Holder => one.holder.cmp(&other.holder),
             };
@@ -230,49 +274,30 @@ impl View {
             }
             // Any key closes it.
             Mode::Text(_) => Action::None,
-            Mode::Reason {
-                key,
-                seen,
-                mut reason,
-            } => {
+            Mode::Reason(mut order) => {
                 match press {
                     Press::Escape => return Action::None,
-                    Press::Enter if !reason.trim().is_empty() => {
+                    Press::Enter if !order.reason.trim().is_empty() => {
                         let typed = String::new();
-                        self.mode = Mode::Confirm {
-                            key,
-                            seen,
-                            reason,
-                            typed,
-                        };
+                        self.mode = Mode::Confirm { order, typed };
                         return Action::None;
                     }
-                    press => edit(&mut reason, press),
+                    press => edit(&mut order.reason, press),
                 }
-                self.mode = Mode::Reason { key, seen, reason };
+                self.mode = Mode::Reason(order);
                 Action::None
             }
-            Mode::Confirm {
-                key,
-                seen,
-                reason,
-                mut typed,
-            } => {
+            Mode::Confirm { order, mut typed } => {
                 match press {
                     Press::Escape => return Action::None,
-                    Press::Enter if typed == key => return Action::Revoke { key, seen, reason },
+                    Press::Enter if order.is_named(&typed) => return Action::Revoke(order),
                     Press::Enter => {
                         self.message = "That is another key: nothing was done.".to_owned();
                         return Action::None;
                     }
                     press => edit(&mut typed, press),
                 }
-                self.mode = Mode::Confirm {
-                    key,
-                    seen,
-                    reason,
-                    typed,
-                };
+                self.mode = Mode::Confirm { order, typed };
                 Action::None
             }
         }
@@ -308,11 +333,12 @@ impl View {
         let Some(row) = self.chosen_row() else { return };
         match row.seen {
             Some(seen) => {
-                self.mode = Mode::Reason {
+                self.mode = Mode::Reason(Order {
                     key: row.key.clone(),
                     seen,
+                    is_shared: row.is_shared(),
                     reason: String::new(),
-                }
+                });
             }
             None => self.message = "This record cannot be revoked.".to_owned(),
         }
@@ -349,109 +375,4 @@ fn edit(text: &mut String, press: Press) {
 }
 
 #[cfg(test)]
-mod tests {
-    use lock_runtime::FencingToken;
-
-    use super::super::row::row;
-    use super::*;
-
-    fn view() -> View {
-        let mut view = View::new();
-        view.set_rows(vec![row("a", "y", 1), row("b", "x", 3), row("c", "x", 2)]);
-        view
-    }
-
-    fn keys(view: &View) -> String {
-        view.shown().map(|row| row.key.as_str()).collect()
-    }
-
-    fn chosen(view: &View) -> Option<&str> {
-        view.chosen_row().map(|row| row.key.as_str())
-    }
-
-    fn type_in(view: &mut View, text: &str) {
-        for letter in text.chars() {
-            assert_eq!(view.press(Press::Char(letter)), Action::None);
-        }
-    }
-
-    #[test]
-    fn rows_are_sorted_by_each_column_in_turn() {
-        let mut view = view();
-        let mut orders = vec![keys(&view)];
-        for _ in 0..3 {
-            view.press(Press::Char('s'));
-            orders.push(keys(&view));
-        }
-        assert_eq!(orders, ["abc", "bca", "abc", "bca"]);
-    }
-
-    #[test]
-    fn filter_is_typed_and_escape_takes_it_away() {
-        let mut view = view();
-        type_in(&mut view, "/x");
-        assert_eq!((keys(&view).as_str(), view.count()), ("bc", 3));
-        view.press(Press::Enter);
-        assert_eq!(view.mode(), &Mode::List);
-        // A key that means something in the list is text here.
-        type_in(&mut view, "/q");
-        assert_eq!((view.filter(), chosen(&view)), ("xq", None));
-        view.press(Press::Backspace);
-        assert_eq!(chosen(&view), Some("b"));
-        view.press(Press::Escape);
-        assert_eq!(keys(&view), "abc");
-    }
-
-    #[test]
-    fn chosen_row_stays_chosen_when_rows_move_and_passes_on_when_it_is_gone() {
-        let mut view = view();
-        view.press(Press::Down);
-        assert_eq!(chosen(&view), Some("b"));
-        view.set_rows(vec![row("0", "z", 9), row("b", "x", 3), row("c", "x", 2)]);
-        assert_eq!((view.place(), chosen(&view)), (Some(1), Some("b")));
-        view.set_rows(vec![row("0", "z", 9), row("c", "x", 2)]);
-        assert_eq!(chosen(&view), Some("c"));
-        view.press(Press::End);
-        view.press(Press::PageUp);
-        assert_eq!(chosen(&view), Some("0"));
-        view.set_rows(Vec::new());
-        assert_eq!(chosen(&view), None);
-        assert_eq!(view.press(Press::Enter), Action::None);
-    }
-
-    #[test]
-    fn revocation_asks_for_a_reason_and_for_the_key() {
-        let mut view = view();
-        view.press(Press::Char('r'));
-        assert_eq!(view.message(), "This record cannot be revoked.");
-        let seen = Seen::Token(FencingToken::try_from(16_u64).unwrap());
-        let held = Row {
-            seen: Some(seen),
-            ..row("a", "y", 16)
-        };
-        view.set_rows(vec![held]);
-        let begin = |view: &mut View| {
-            view.press(Press::Char('r'));
-            // Without a reason it does not go on.
-            view.press(Press::Enter);
-            type_in(view, "stuck");
-            view.press(Press::Enter);
-        };
-        begin(&mut view);
-        type_in(&mut view, "b");
-        assert_eq!(view.press(Press::Enter), Action::None);
-        assert!(view.message().contains("nothing was done"));
-        begin(&mut view);
-        type_in(&mut view, "a");
-        let revoke = Action::Revoke {
-            key: "a".to_owned(),
-            seen,
-            reason: "stuck".to_owned(),
-        };
-        assert_eq!(view.press(Press::Enter), revoke);
-        begin(&mut view);
-        assert_eq!(view.press(Press::Escape), Action::None);
-        assert_eq!(view.mode(), &Mode::List);
-        assert_eq!(view.press(Press::Interrupt), Action::Quit);
-    }
-}
+mod tests;

@@ -1,24 +1,21 @@
-//! `lockctl doctor` and `lockctl acl`.
+//! `lockctl doctor`.
 
 use std::time::Duration;
 
-use harness::{
-    CLUSTER_RIGHTS, LONG, OPERATOR_RIGHTS, QUORUM_RIGHTS, RIGHTS, RawLock, RedisQuorum,
-    RedisServer, VIEWER_RIGHTS, ask, client, wait_until,
-};
+use harness::{LONG, RawLock, RedisQuorum, RedisServer, ask, client, wait_until};
 use serde_json::Value;
 
 use crate::{done, lockctl, text};
 
 /// A server on which the doctor has nothing to complain of.
-fn fit() -> RedisServer {
+pub(crate) fn fit() -> RedisServer {
     let server = RedisServer::builder().durable();
     server.rights(&["+info"]).start()
 }
 
 /// What the doctor says, by the name of the check, and its exit code.
 #[track_caller]
-fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
+pub(crate) fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
     let mut command = lockctl(server, &["doctor", "--json"]);
     let output = command.env("LOCK_URL", url).output().unwrap();
     let lines = text(&output.stdout);
@@ -30,7 +27,7 @@ fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
 
 /// Asserts that the doctor complains of this, and of nothing else.
 #[track_caller]
-fn complains_of(server: &RedisServer, check: &str, verdict: &str) {
+pub(crate) fn complains_of(server: &RedisServer, check: &str, verdict: &str) {
     let (said, code) = told(server, &server.admin_url());
     let complaints: Vec<_> = said
         .iter()
@@ -216,67 +213,6 @@ fn waiter_that_is_gone_is_told() {
 }
 
 #[test]
-fn missing_right_is_named() {
-    let server = fit();
-    let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
-    let rights: Vec<&str> = RIGHTS
-        .iter()
-        .copied()
-        .filter(|right| *right != "+zscore")
-        .collect();
-    let more = VIEWER_RIGHTS
-        .iter()
-        .copied()
-        .chain(["+info", "+acl|whoami", "+acl|dryrun"]);
-    let more: Vec<&str> = more.filter(|right| right.starts_with('+')).collect();
-    ask::<()>(
-        &mut server.connection(),
-        &[&user[..], &rights, &more].concat(),
-    );
-    let (said, code) = told(
-        &server,
-        &format!("redis://app:s3cret@127.0.0.1:{}", server.port()),
-    );
-    let rights = said
-        .iter()
-        .find(|finding| finding["check"] == "rights")
-        .unwrap();
-    assert_eq!(rights["verdict"], "fail", "{rights}");
-    assert!(
-        rights["value"].as_str().unwrap().ends_with("lacks +zscore"),
-        "{rights}"
-    );
-    assert_eq!(code, Some(1));
-}
-
-#[test]
-fn user_that_may_not_ask_for_its_rights_takes_a_lock() {
-    let server = fit();
-    let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
-    let more: Vec<&str> = VIEWER_RIGHTS
-        .iter()
-        .copied()
-        .filter(|right| right.starts_with('+'))
-        .collect();
-    ask::<()>(
-        &mut server.connection(),
-        &[&user[..], RIGHTS, &more].concat(),
-    );
-    let (said, code) = told(
-        &server,
-        &format!("redis://app:s3cret@127.0.0.1:{}", server.port()),
-    );
-    let value = |check: &str| {
-        let finding = said.iter().find(|finding| finding["check"] == check);
-        finding.unwrap_or_else(|| panic!("no {check} in {said:?}"))["value"].clone()
-    };
-    assert_eq!(value("rights"), "a lock was taken, renewed and released");
-    assert_eq!(value("info"), "not allowed");
-    assert_eq!(code, Some(0));
-    assert!(!harness::exists(&mut server.connection(), "lock:doctor"));
-}
-
-#[test]
 fn replica_and_server_that_is_away_are_no_place_for_locks() {
     let server = fit();
     let replica = RedisServer::builder().replica_of(&server).start();
@@ -316,44 +252,4 @@ fn nodes_of_a_quorum_are_each_looked_at() {
         "{evict:?}"
     );
     assert_eq!(code, Some(1));
-}
-
-/// The words of a line that `acl` prints, without the user and the password.
-#[track_caller]
-fn rights_of(role: &str, url: &str) -> Vec<String> {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
-    let output = command.args(["acl", role, "--url", url]).output().unwrap();
-    let line = text(&output.stdout);
-    let rest = line.strip_prefix(&format!("ACL SETUSER {role} reset on >PASSWORD "));
-    let mut rights: Vec<String> = rest
-        .expect(&line)
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
-    rights.sort_unstable();
-    rights
-}
-
-#[test]
-fn printed_rights_are_those_that_the_tests_try() {
-    let sorted = |rights: &[&[&str]]| {
-        let mut rights: Vec<String> = rights
-            .concat()
-            .iter()
-            .map(|right| (*right).to_owned())
-            .collect();
-        rights.sort_unstable();
-        rights
-    };
-    let server = "redis://127.0.0.1";
-    assert_eq!(rights_of("service", server), sorted(&[RIGHTS]));
-    assert_eq!(rights_of("viewer", server), sorted(&[VIEWER_RIGHTS]));
-    assert_eq!(
-        rights_of("operator", server),
-        sorted(&[VIEWER_RIGHTS, OPERATOR_RIGHTS])
-    );
-    let cluster = sorted(&[RIGHTS, CLUSTER_RIGHTS]);
-    assert_eq!(rights_of("service", "rediss-cluster://127.0.0.1"), cluster);
-    let quorum = sorted(&[RIGHTS, QUORUM_RIGHTS]);
-    assert_eq!(rights_of("service", "redlock://a,b,c"), quorum);
 }

@@ -3,8 +3,12 @@
 mod doctor;
 mod hold;
 mod many;
+mod places;
+mod revoke;
+mod rights;
 mod run;
 mod see;
+mod unfit;
 mod usage;
 mod watch;
 
@@ -27,6 +31,7 @@ fn lockctl(server: &RedisServer, arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env_remove("LOCK_PREFIX")
+        .env_remove("LOCK_RECORD")
         .env("LOCK_URL", server.url())
         .stdin(Stdio::null());
     command

@@ -13,8 +13,8 @@ const LOCKS: usize = 100_000;
 const MEMORY: u64 = 60 * 1024;
 
 /// Locks of a service, and other keys beside them.
-fn fill(connection: &mut Connection) {
-    for batch in 0..LOCKS / 1_000 {
+pub(crate) fn fill(connection: &mut Connection, locks: usize) {
+    for batch in 0..locks / 1_000 {
         let mut pipe = redis::pipe();
         for number in batch * 1_000..(batch + 1) * 1_000 {
             let owner = format!("{number:022}");
@@ -51,12 +51,11 @@ fn most_memory(process: u32) -> u64 {
         .expect("a number")
 }
 
-/// How often the server was asked to look at a part of its keys.
-fn scans(connection: &mut Connection) -> usize {
+/// How often the server was sent a command.
+pub(crate) fn calls(connection: &mut Connection, command: &str) -> usize {
     let stats: String = ask(connection, &["INFO", "commandstats"]);
-    let calls = stats
-        .lines()
-        .find_map(|line| line.strip_prefix("cmdstat_scan:calls="));
+    let head = format!("cmdstat_{command}:calls=");
+    let calls = stats.lines().find_map(|line| line.strip_prefix(&head));
     calls.map_or(0, |calls| {
         calls
             .split(',')
@@ -71,11 +70,11 @@ fn scans(connection: &mut Connection) -> usize {
 fn list_is_printed_as_it_is_found_in_small_steps() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
-    fill(connection);
+    fill(connection, LOCKS);
 
     let output = done(&server, &["list", "--limit", "1"]);
     assert_eq!(text(&output.stdout).lines().count(), 1);
-    let first = scans(connection);
+    let first = calls(connection, "scan");
     assert!(first <= 20, "{first} looks before the first line");
 
     let mut running = Running::start(lockctl(&server, &["list"]));
@@ -84,7 +83,7 @@ fn list_is_printed_as_it_is_found_in_small_steps() {
     let seen = lines.by_ref().take(LOCKS).count();
     assert_eq!(seen, LOCKS);
     assert!(lines.next().is_none());
-    let looks = scans(connection) - first;
+    let looks = calls(connection, "scan") - first;
     // In small steps, so that other clients need not wait.
     assert!(looks >= 2 * LOCKS / 500, "{looks} looks");
     assert!(running.ended().success());
@@ -93,7 +92,7 @@ fn list_is_printed_as_it_is_found_in_small_steps() {
 #[test]
 fn memory_of_a_list_does_not_grow_with_it() {
     let server = RedisServer::start();
-    fill(&mut server.connection());
+    fill(&mut server.connection(), LOCKS);
     let mut running = Running::start(lockctl(&server, &["list"]));
     let mut lines = running.lines();
     // All but the last lines, so that the program is still there.

@@ -1,7 +1,10 @@
 //! `lockctl run`.
 
 use std::fs;
-use std::process::Command;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
 
 use harness::{LONG, RawLock, RedisServer, ask, wait_until};
 use rustix::process::Signal;
@@ -129,6 +132,66 @@ fn command_that_ignores_its_end_is_killed() {
     wait_until("end of the command", LONG, || {
         !std::path::Path::new(&process).exists()
     });
+}
+
+/// A stream that takes nothing more until it is read, and its reader.
+fn full_stream() -> (UnixStream, OwnedFd) {
+    let (reader, mut writer) = UnixStream::pair().unwrap();
+    writer.set_nonblocking(true).unwrap();
+    while writer.write(&[b'.'; 1_024]).is_ok() {}
+    while writer.write(b".").is_ok() {}
+    writer.set_nonblocking(false).unwrap();
+    (reader, writer.into())
+}
+
+#[test]
+fn command_is_ended_although_nobody_reads_why() {
+    let server = RedisServer::start();
+    let (mut reader, full) = full_stream();
+    let mut command = sh(
+        &server,
+        &["--ttl", "1s"],
+        "exec 2>&-; echo in $$; while :; do sleep 0.05; done",
+    );
+    let child = command.stdout(Stdio::piped()).stderr(full).spawn();
+    let mut running = Running(child.unwrap());
+    drop(command);
+    let said = running.lines().next().expect("it runs");
+    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
+    wait_until("end of the command", LONG, || !runs(pid));
+    let mut said = String::new();
+    reader.read_to_string(&mut said).unwrap();
+    assert!(
+        said.trim_matches('.')
+            .starts_with("lockctl: lock `import` "),
+        "{said}"
+    );
+    assert_eq!(running.ended().code(), Some(76));
+}
+
+#[test]
+fn operator_and_reason_of_a_revocation_are_told() {
+    let server = RedisServer::start();
+    let mut running = Running::start(sh(&server, &[], "echo $LOCK_TOKEN; sleep 600"));
+    let token = running.lines().next().expect("it runs");
+    let arguments = [
+        "revoke",
+        "import",
+        "--yes",
+        "--reason",
+        "new disks",
+        "--token",
+    ];
+    let output = done(&server, &[&arguments[..], &[&token]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let mut said = String::new();
+    let mut errors = running.0.stderr.take().unwrap();
+    errors.read_to_string(&mut said).unwrap();
+    assert_eq!(running.ended().code(), Some(76));
+    assert_eq!(said.matches("revoked by ").count(), 1, "{said}");
+    assert_eq!(said.matches("new disks").count(), 1, "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 #[test]

@@ -177,7 +177,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     let record = json["holders"][0]["record"]
         .as_str()
         .expect("it has no token");
-    let revoke = ["revoke", "import", "--reason", "gone", "--yes", "--record"];
+    let revoke = ["revoke", "import", "--reason", "gone", "--yes", "--hash"];
     said(&server, &[&revoke[..], &["0123456789abcdef"]].concat(), 5);
     said(&server, &[&revoke[..], &[record]].concat(), 0);
     assert!(!harness::exists(connection, "lock:import"));

@@ -1,9 +1,10 @@
 //! `lockctl watch`, in a real terminal and without one.
 
-use harness::{LONG, RedisServer, client, wait_until};
+use harness::{LONG, RedisServer, ask, client, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::many::{calls, fill};
 use crate::{Running, lockctl, obedient};
 
 /// A terminal of tmux, with a server of its own, which ends with this.
@@ -118,6 +119,56 @@ async fn live_view_sorts_filters_inspects_and_revokes() {
     wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
 }
 
+/// How often the server was asked about a single lock, and how often for a part of its keys.
+fn looks(admin: &mut redis::Connection) -> (usize, usize) {
+    (calls(admin, "multi"), calls(admin, "scan"))
+}
+
+/// A look at thousands of locks is not repeated each second, and what is on the screen is looked at all the same.
+#[tokio::test]
+async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
+    const OTHERS: usize = 5_000;
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let mut admin = server.connection();
+    fill(&mut admin, OTHERS);
+    let guard = service.lock("aaa:first").acquire().await.unwrap();
+    let terminal = Terminal::start(&server, &["watch", "--interval", "100ms"]);
+    terminal.shows("*: 5001 locks, by key");
+    let (_, a_look) = looks(&mut admin);
+    assert!(a_look >= OTHERS / 250, "{a_look} pages");
+
+    guard.release().await.unwrap();
+    terminal.shows("*: 5000 locks");
+    let _: () = ask(&mut admin, &["DEL", "lock:order:0"]);
+    terminal.shows("*: 4999 locks");
+    terminal.shows("all looked at ");
+    // Sixteen rows are on the screen. However slow this machine is, a rest has room for some looks at them.
+    let (single, pages) = looks(&mut admin);
+    let (on_screen, all) = (single / 16, pages.div_ceil(a_look));
+    assert!(
+        on_screen >= 3 * all,
+        "{on_screen} looks at the screen, {all} at all"
+    );
+}
+
+#[tokio::test]
+async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let mut admin = server.connection();
+    for number in 0..200 {
+        let name = format!("lock:order:{number}");
+        let _: () = ask(&mut admin, &["SET", &name, "another's", "PX", "600000"]);
+    }
+    let terminal = Terminal::start(&server, &["watch", "--interval", "100ms"]);
+    terminal.shows("*: 200 locks, by key");
+    let _guard = service.lock("zzz:last").acquire().await.unwrap();
+    terminal.shows("*: 201 locks, by key");
+    let _: () = ask(&mut admin, &["DEL", "lock:order:99"]);
+    terminal.shows("*: 200 locks, by key");
+}
+
 #[tokio::test]
 async fn server_that_is_away_is_told_and_looked_for() {
     let mut server = RedisServer::start();
@@ -170,6 +221,43 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
 }
 
 #[tokio::test]
+async fn keys_are_heard_while_an_action_is_not_answered() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let _guard = service.lock("order:42").acquire().await.unwrap();
+    let line = r#""$0" watch --interval 100ms --timeout 10m; echo "ended $?"; read a"#;
+    let program = env!("CARGO_BIN_EXE_lockctl");
+    for end in ["q", "Escape", "C-c"] {
+        let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
+        terminal.shows("*: 1 locks, by key");
+        server.pause();
+        terminal.press(&["Enter"]);
+        terminal.shows("looking at `order:42`");
+        terminal.press(&["s"]);
+        terminal.shows("by age");
+        terminal.press(&["Enter"]);
+        terminal.shows("nothing was done");
+        terminal.press(&[end]);
+        terminal.shows("ended 0");
+        server.resume();
+    }
+
+    let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
+    terminal.shows("*: 1 locks, by key");
+    server.pause();
+    terminal.press(&["r"]);
+    terminal.press(&["-l", "stuck"]);
+    terminal.press(&["Enter"]);
+    terminal.press(&["-l", "order:42"]);
+    terminal.press(&["Enter"]);
+    terminal.shows("revoking `order:42`");
+    terminal.press(&["C-c"]);
+    terminal.shows("revocation of `order:42` was not answered");
+    terminal.shows("ended 0");
+    server.resume();
+}
+
+#[tokio::test]
 async fn elsewhere_each_change_is_a_line() {
     let server = RedisServer::start();
     let service = client(server.url());
@@ -182,4 +270,45 @@ async fn elsewhere_each_change_is_a_line() {
     guard.release().await.unwrap();
     let freed = lines.next().unwrap();
     assert!(freed.starts_with("freed  order:42 (was "), "{freed}");
+}
+
+#[tokio::test]
+async fn changes_are_objects_for_a_program() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let arguments = ["watch", "--interval", "100ms", "--json"];
+    let mut running = Running::start(lockctl(&server, &arguments));
+    let mut lines = running.lines();
+    let guard = service.lock("order:42").acquire().await.unwrap();
+    let line: serde_json::Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    assert_eq!(
+        (&line["change"], &line["key"], &line["token"]),
+        (
+            &"taken".into(),
+            &"order:42".into(),
+            &guard.fencing_token().get().into()
+        )
+    );
+}
+
+/// What joins a share, or rests, is no grant: nothing is said of it.
+#[tokio::test]
+async fn label_that_changes_is_no_grant() {
+    let server = RedisServer::start();
+    let service = client(server.url());
+    let arguments = ["watch", "--interval", "100ms"];
+    let mut running = Running::start(lockctl(&server, &arguments));
+    let mut lines = running.lines();
+    let first = service.lock("order:1").read().acquire().await.unwrap();
+    assert!(lines.next().unwrap().starts_with("taken  order:1 by "));
+    let second = service.lock("order:1").read().acquire().await.unwrap();
+    harness::eventually("second reader", LONG, async || {
+        service.inspect("order:1").await.unwrap().holders.len() == 2
+    })
+    .await;
+    // A look has seen both once it has seen this.
+    let other = service.lock("order:2").acquire().await.unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.starts_with("taken  order:2 by "), "{line}");
+    drop((first, second, other));
 }

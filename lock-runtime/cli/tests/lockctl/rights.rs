@@ -1,0 +1,314 @@
+//! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
+
+use harness::{
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
+    REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask,
+};
+use lock_runtime::{LockClient, Record};
+use serde_json::Value;
+
+use crate::doctor::{fit, told};
+use crate::{done, lockctl, text};
+
+/// Makes a user with these rights, and returns its URL.
+fn user(server: &RedisServer, rights: &[&str]) -> String {
+    let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
+    ask::<()>(&mut server.connection(), &[&user[..], rights].concat());
+    format!("redis://app:s3cret@127.0.0.1:{}", server.port())
+}
+
+/// The finding about this.
+#[track_caller]
+fn of<'a>(said: &'a [Value], check: &str) -> &'a Value {
+    let finding = said.iter().find(|finding| finding["check"] == check);
+    finding.unwrap_or_else(|| panic!("no {check} in {said:?}"))
+}
+
+/// What lets a user ask what it may do.
+const TO_ASK: &[&str] = &["+info", "+acl|whoami", "+acl|dryrun"];
+
+const ROLES: [(&str, &[&[&str]]); 3] = [
+    ("service", &[RIGHTS]),
+    ("viewer", &[VIEWER_RIGHTS]),
+    ("operator", &[VIEWER_RIGHTS, OPERATOR_RIGHTS]),
+];
+
+#[test]
+fn user_of_each_role_may_run_the_doctor() {
+    let server = fit();
+    for (role, rights) in ROLES {
+        let line = rights_of(role, "redis://127.0.0.1");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[..3], ["ACL", "SETUSER", role], "{line}");
+        ask::<()>(&mut server.connection(), &words);
+        let url = format!("redis://{role}:PASSWORD@127.0.0.1:{}", server.port());
+        let (said, code) = told(&server, &url);
+        assert_eq!(code, Some(0), "{role}: {said:?}");
+        let value = of(&said, "rights")["value"].as_str().unwrap();
+        assert!(
+            match role {
+                "service" => value == "a lock was taken, renewed and released",
+                role => value.ends_with(&format!(" {role}")),
+            },
+            "{role}: {value}"
+        );
+        assert!(!harness::exists(&mut server.connection(), "lock:doctor"));
+        let fences = of(&said, "fences");
+        match role {
+            "service" => assert_eq!(fences["value"], "not checked: needs +scan"),
+            _ => assert_eq!(fences["verdict"], "ok", "{fences}"),
+        }
+
+        // With the right to ask, the server says it.
+        let url = user(&server, &[&rights.concat(), TO_ASK].concat());
+        let (said, code) = told(&server, &url);
+        let value = of(&said, "rights")["value"].as_str().unwrap();
+        assert!(value.ends_with(&format!(" {role} does")), "{value}");
+        assert_eq!(code, Some(0), "{role}: {said:?}");
+    }
+}
+
+#[test]
+fn rights_without_a_prefix_are_a_line_that_servers_take() {
+    let server = fit();
+    for record in ["native", "redisson"] {
+        let line = line_of(&["acl", "service", "--prefix", "", "--record", record]);
+        ask::<()>(
+            &mut server.connection(),
+            &line.split_whitespace().collect::<Vec<_>>(),
+        );
+        let url = format!("redis://service:PASSWORD@127.0.0.1:{}", server.port());
+        let run = [
+            "run", "import", "--prefix", "", "--record", record, "--", "true",
+        ];
+        let output = lockctl(&server, &run)
+            .env("LOCK_URL", url)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+#[test]
+fn role_that_is_asked_for_is_the_one_that_counts() {
+    let server = fit();
+    let viewer = VIEWER_RIGHTS;
+    for more in [&[][..], TO_ASK] {
+        let url = user(&server, &[viewer, more].concat());
+        for (role, code) in [("viewer", 0), ("service", 1), ("operator", 1)] {
+            let mut command = lockctl(&server, &["doctor", "--role", role]);
+            let output = command.env("LOCK_URL", &url).output().unwrap();
+            let said = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(code), "{role}: {said}");
+            assert_eq!(said.contains("FAIL rights"), code == 1, "{role}: {said}");
+        }
+    }
+}
+
+#[test]
+fn missing_right_is_named() {
+    let server = fit();
+    for (role, rights) in ROLES {
+        let rights = rights.concat();
+        let least = |missing: &str| {
+            let rights = rights.iter().copied().filter(|right| *right != missing);
+            let rights: Vec<&str> = rights.chain(TO_ASK.iter().copied()).collect();
+            user(&server, &rights)
+        };
+        // Without the other patterns, the client cannot connect.
+        let command = match role {
+            "viewer" => "+zmscore",
+            _ => "+zscore",
+        };
+        for missing in [command, "~lock:*", "~{lock:*"] {
+            let url = least(missing);
+            let mut command = lockctl(&server, &["doctor", "--json", "--role", role]);
+            let output = command.env("LOCK_URL", &url).output().unwrap();
+            let lines = text(&output.stdout);
+            let said: Vec<Value> = lines
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            let found = of(&said, "rights");
+            assert_eq!(found["verdict"], "fail", "{found}");
+            let value = found["value"].as_str().unwrap();
+            assert!(
+                value.ends_with(&format!(" lacks {missing}")),
+                "{role}: {value}"
+            );
+            assert_eq!(output.status.code(), Some(1), "{role}");
+        }
+    }
+}
+
+#[test]
+fn user_without_the_channels_is_told() {
+    let server = fit();
+    let rights: Vec<&str> = RIGHTS
+        .iter()
+        .copied()
+        .filter(|right| *right != "&lock:*")
+        .chain(TO_ASK.iter().copied())
+        .collect();
+    let (said, code) = told(&server, &user(&server, &rights));
+    let words = format!("{said:?}");
+    assert!(
+        words.contains("fail") && words.contains("channel"),
+        "{words}"
+    );
+    assert_ne!(code, Some(0));
+}
+
+#[test]
+fn user_that_may_do_nothing_fails() {
+    let server = fit();
+    let url = user(
+        &server,
+        &["~lock:*", "resetchannels", "&lock:*", "+ping", "+subscribe"],
+    );
+    let (said, code) = told(&server, &url);
+    assert_eq!(of(&said, "rights")["value"], "a lock cannot be taken");
+    assert_eq!(code, Some(1), "{said:?}");
+}
+
+/// The line that `acl` prints.
+#[track_caller]
+fn rights_of(role: &str, url: &str) -> String {
+    line_of(&["acl", role, "--url", url])
+}
+
+#[track_caller]
+fn line_of(arguments: &[&str]) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let output = command.args(arguments).output().unwrap();
+    text(&output.stdout)
+}
+
+/// The words of that line, without the user and the password.
+#[track_caller]
+fn sorted_rights_of(role: &str, url: &str) -> Vec<String> {
+    let line = rights_of(role, url);
+    let rest = line.strip_prefix(&format!("ACL SETUSER {role} reset on >PASSWORD "));
+    let mut rights: Vec<String> = rest
+        .expect(&line)
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    rights.sort_unstable();
+    rights
+}
+
+#[test]
+fn printed_rights_are_those_that_the_tests_try() {
+    let sorted = |rights: &[&[&str]]| {
+        let mut rights: Vec<String> = rights
+            .concat()
+            .iter()
+            .map(|right| (*right).to_owned())
+            .collect();
+        rights.sort_unstable();
+        rights
+    };
+    let server = "redis://127.0.0.1";
+    assert_eq!(sorted_rights_of("service", server), sorted(&[RIGHTS]));
+    assert_eq!(sorted_rights_of("viewer", server), sorted(&[VIEWER_RIGHTS]));
+    assert_eq!(
+        sorted_rights_of("operator", server),
+        sorted(&[VIEWER_RIGHTS, OPERATOR_RIGHTS])
+    );
+    let cluster = sorted(&[RIGHTS, CLUSTER_RIGHTS]);
+    assert_eq!(
+        sorted_rights_of("service", "rediss-cluster://127.0.0.1"),
+        cluster
+    );
+    let quorum = sorted(&[RIGHTS, QUORUM_RIGHTS]);
+    assert_eq!(sorted_rights_of("service", "redlock://a,b,c"), quorum);
+    let replicas = sorted(&[RIGHTS, REPLICA_RIGHTS]);
+    let url = "redis://127.0.0.1?wait_replicas=1";
+    assert_eq!(sorted_rights_of("service", url), replicas);
+}
+
+#[test]
+fn rights_are_an_object_for_a_program() {
+    let server = RedisServer::start();
+    let output = done(&server, &["acl", "viewer", "--user", "ann", "--json"]);
+    let said: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let line = said["command"].as_str().unwrap();
+    assert!(
+        line.starts_with("ACL SETUSER ann reset on >PASSWORD ~lock:*"),
+        "{line}"
+    );
+}
+
+/// The user of a role for locks in Redisson's record can do what the role is for.
+#[tokio::test]
+async fn rights_in_the_record_of_redisson_are_enough() {
+    let server = fit();
+    let service = LockClient::builder()
+        .url(server.admin_url())
+        .prefix("")
+        .record(Record::Redisson)
+        .build()
+        .unwrap();
+    let guard = service.lock("lock:import").acquire().await.unwrap();
+    let kept = ["--record", "redisson", "--prefix", ""];
+    let hash = {
+        let mut command = lockctl(&server, &["inspect", "lock:import", "--json"]);
+        command.args(kept).env("LOCK_URL", server.admin_url());
+        let said: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        said["holders"][0]["record"].as_str().unwrap().to_owned()
+    };
+    let revoke = [
+        "revoke",
+        "lock:import",
+        "--yes",
+        "--reason",
+        "test",
+        "--hash",
+        &hash,
+    ];
+    for (role, arguments) in [
+        ("viewer", &["list"][..]),
+        ("viewer", &["inspect", "lock:import"]),
+        ("viewer", &["doctor"]),
+        ("viewer", &["audit"]),
+        ("operator", &["doctor"]),
+        ("operator", &revoke),
+        ("operator", &["audit"]),
+        ("service", &["run", "lock:import", "--", "true"]),
+        ("service", &["doctor"]),
+    ] {
+        let line = line_of(&[&["acl", role], &kept[..]].concat());
+        ask::<()>(
+            &mut server.connection(),
+            &line.split_whitespace().collect::<Vec<_>>(),
+        );
+        let url = format!("redis://{role}:PASSWORD@127.0.0.1:{}", server.port());
+        let mut command = lockctl(&server, &[&kept[..], arguments].concat());
+        let output = command.env("LOCK_URL", url).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{role} {arguments:?}: {output:?}"
+        );
+    }
+    drop(guard);
+    let words = |role| {
+        let line = line_of(&["acl", role, "--record", "redisson"]);
+        let mut words: Vec<String> = line.split_whitespace().skip(6).map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let sorted = |rights: &[&[&str]]| {
+        let mut words: Vec<String> = rights
+            .concat()
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect();
+        words.sort_unstable();
+        words
+    };
+    assert_eq!(words("service"), sorted(&[REDISSON_RIGHTS]));
+    let operator = sorted(&[REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS]);
+    assert_eq!(words("operator"), operator);
+}
