@@ -39,13 +39,13 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;
 use crate::error::LockError;
 use crate::key::{LockName, NameSet};
-use crate::lease::record::Grant;
 
 /// Stands for the connections to all nodes, each of which has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
@@ -137,8 +137,8 @@ impl Wire for QuorumWire {
         answered
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
-        renewing::renew(&self.nodes, renewals).await
+    async fn renew(&self, renewals: &[Renewal], report: impl FnMut(usize, RenewalOutcome) + Send) {
+        renewing::renew(&self.nodes, renewals, report).await;
     }
 
     async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
