@@ -15,6 +15,7 @@ mod health;
 mod in_flight;
 mod inspection;
 mod late;
+mod late_claims;
 mod majority;
 mod marking;
 mod nodes;
@@ -73,7 +74,7 @@ impl QuorumWire {
         let user = first.and_then(|(_, login)| login.username());
         QuorumWire {
             user: user.unwrap_or("default").to_owned(),
-            nodes: Arc::new(Nodes::new(target, settings, options, events)),
+            nodes: Nodes::new(target, settings, options, events),
         }
     }
 

@@ -11,6 +11,7 @@
 pub(crate) mod command;
 pub(crate) mod ending;
 mod giving_way;
+mod late_claims;
 pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;

@@ -174,6 +174,7 @@ impl Drop for Attempt<'_> {
             Phase::Holds(_) => {
                 let owner_id = self.candidate.entry.owner_id;
                 nodes.late.leave(&nodes.background, owner_id, in_flight);
+                nodes.late_claims.note(nodes, self.candidate);
             }
             // A vote that comes late may be the one that decides.
             Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
@@ -216,6 +217,8 @@ fn task(
         match phase {
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
             Phase::Acquires if wakes => nodes.wake(&candidate),
+            // A message that came meanwhile.
+            Phase::Holds(_) => nodes.late_claims.note(&nodes, &candidate),
             _ => {}
         }
     })

@@ -1,6 +1,6 @@
 //! The nodes of a quorum, and what all owners of a client share.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
@@ -9,6 +9,7 @@ use super::boots::Boots;
 use super::clocks::Clocks;
 use super::health::NodeHealth;
 use super::late::LateAnswers;
+use super::late_claims::LateClaims;
 use super::revocations::Revocations;
 use super::scripts::QuorumScripts;
 use crate::backend::redis::clock::CLOCK;
@@ -46,6 +47,7 @@ pub(super) struct Nodes {
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
     pub(super) late: Arc<LateAnswers>,
+    pub(super) late_claims: LateClaims,
     /// Ends that are not answered, which nothing else waits for.
     pub(super) unsettled: InFlight,
 }
@@ -53,6 +55,8 @@ pub(super) struct Nodes {
 /// The owners of a client that may be named by a message.
 struct Candidates {
     by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
+    /// Theirs; known once they are made.
+    nodes: OnceLock<Weak<Nodes>>,
     /// A lock is taken from its owner once a majority says so.
     revocations: Mutex<Revocations>,
 }
@@ -90,6 +94,8 @@ impl Candidates {
         };
         if is_driven {
             candidate.changed.notify_one();
+        } else if let Some(nodes) = self.nodes.get().and_then(Weak::upgrade) {
+            nodes.late_claims.note(&nodes, &candidate);
         }
         is_driven
     }
@@ -101,10 +107,11 @@ impl Nodes {
         settings: impl Fn(redis::RedisConnectionInfo) -> Settings,
         options: &Options,
         events: Arc<dyn WireEvents>,
-    ) -> Nodes {
+    ) -> Arc<Nodes> {
         let boots = Arc::new(Boots::new(!target.restart_delay.is_zero()));
         let candidates = Arc::new(Candidates {
             by_owner: Mutex::default(),
+            nodes: OnceLock::new(),
             revocations: Mutex::new(Revocations::of(target.nodes.len())),
         });
         let mut background = None;
@@ -119,7 +126,7 @@ impl Nodes {
                 (node(number, setup, &candidates, &events), health)
             })
             .collect();
-        Nodes {
+        let nodes = Arc::new(Nodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             nodes,
             boots,
@@ -127,11 +134,15 @@ impl Nodes {
             marker: format!("{{{}}}:n", options.prefix),
             scripts: QuorumScripts::with(FenceMemory::of(options.fence_memory)),
             restart_delay: target.restart_delay,
-            candidates,
+            candidates: candidates.clone(),
             events,
             late: Arc::default(),
+            late_claims: LateClaims::default(),
             unsettled: InFlight::default(),
-        }
+        });
+        let is_first = candidates.nodes.set(Arc::downgrade(&nodes)).is_ok();
+        debug_assert!(is_first, "they are made once");
+        nodes
     }
 
     pub(super) fn len(&self) -> usize {

@@ -27,6 +27,8 @@ pub(crate) struct Place {
     pub(super) error: Option<WireError>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
+    /// The owner has the lock, and is going to confirm this node, which was given to it after that.
+    pub(super) is_late_claim: bool,
     /// The owner was ended, and an acquire was sent after that.
     pub(crate) is_revived: bool,
     /// The answer to the last end.
