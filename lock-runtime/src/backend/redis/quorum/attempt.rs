@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::clocks::Judgement;
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::{Nodes, clock_is_off};
 use super::scripts::parse_reply;
@@ -53,10 +54,17 @@ enum Next {
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
     // Clocks that were right when a vote was given may be known to be off by now.
-    let off = nodes.clocks.lock().off();
+    let judgements = {
+        let clocks = nodes.clocks.lock();
+        let judgements = (0..nodes.len()).map(|node| clocks.judge(node, now));
+        judgements.collect::<Vec<_>>()
+    };
     let mut ballot = candidate.ballot.lock();
-    for (node, off) in off {
-        if ballot.place(node).held().is_some() {
+    for (node, judgement) in judgements.into_iter().enumerate() {
+        ballot.place_mut(node).is_clock_unknown = judgement == Judgement::Unknown;
+        if let Judgement::Off(off) = judgement
+            && ballot.place(node).held().is_some()
+        {
             ballot.drop_vote(node, clock_is_off(off));
         }
     }

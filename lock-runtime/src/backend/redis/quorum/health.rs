@@ -36,6 +36,14 @@ impl NodeHealth {
         }
     }
 
+    /// The node answered, and whether its clock is right is not known.
+    pub(super) fn is_back(&self) {
+        let was_away = *self.last.lock() == Health::Away;
+        if was_away {
+            self.answered();
+        }
+    }
+
     /// A command to the node failed.
     pub(super) fn failed(&self, fault: &str) {
         if self.change(Health::Away).is_some() {

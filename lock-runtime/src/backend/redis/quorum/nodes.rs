@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use foldhash::HashMap;
 
 use super::boots::Boots;
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Judgement};
 use super::health::NodeHealth;
 use super::late::LateAnswers;
 use super::late_claims::LateClaims;
@@ -169,18 +169,26 @@ impl Nodes {
         now: Moment,
         node_now: u64,
     ) -> Result<(), WireError> {
-        let off = {
+        let judgement = {
             let mut clocks = self.clocks.lock();
             clocks.note(node, sent, now, node_now);
-            clocks.is_off_by(node)
+            clocks.judge(node, now)
         };
         let health = self.health(node);
-        let Some(off) = off else {
-            health.answered();
-            return Ok(());
-        };
-        health.clock_is_off(off);
-        Err(clock_is_off(off))
+        match judgement {
+            Judgement::Off(off) => {
+                health.clock_is_off(off);
+                Err(clock_is_off(off))
+            }
+            Judgement::Right => {
+                health.answered();
+                Ok(())
+            }
+            Judgement::Unknown => {
+                health.is_back();
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn each(&self) -> impl Iterator<Item = &Node> {

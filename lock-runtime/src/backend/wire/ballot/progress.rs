@@ -127,6 +127,11 @@ impl Ballot {
     /// Which nodes have no vote that counts, by number, and why.
     pub(crate) fn reasons(&self, now: Moment) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
+            if place.held().is_some() && place.is_clock_unknown {
+                return Some(Reason::Failed(
+                    "too few nodes say whether its clock is right".to_owned(),
+                ));
+            }
             if let Some((_, _, early_until)) = place.held() {
                 return Some(Reason::Early(early_until?.since(now)));
             }
