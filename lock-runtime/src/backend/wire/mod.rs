@@ -183,6 +183,9 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
     /// The locks of which `concerns` is true are on another node now.
     fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
 
+    /// The locks of which `concerns` is true may have been taken from their owners.
+    fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool);
+
     /// A message has come: a grant was announced to this client.
     fn message(&self, channel: &[u8], payload: &[u8]);
 

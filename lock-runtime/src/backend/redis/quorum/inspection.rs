@@ -309,17 +309,13 @@ impl Inspection for QuorumWire {
         let is_handed_on = revoked
             .iter()
             .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
-        // A node that was not heard may have this owner, too.
-        let left = elected.votes + nodes.len() - snapshots.len() - count;
-        match (count, is_handed_on) {
-            (0, _) => Ok(RevokeReply::Changed),
-            _ if left >= nodes.majority() => Err(WireError::unavailable(format!(
-                "the lock was taken away on {count} of {} nodes, which is too few",
-                nodes.len()
-            ))),
-            (_, true) => Ok(RevokeReply::HandedOn(Some(count))),
-            (_, false) => Ok(RevokeReply::Freed(Some(count))),
-        }
+        // No node that has answered has this owner any more, so at most a minority has. The owner is told by those that
+        // had it: if they are few, it asks all of them.
+        Ok(match (count, is_handed_on) {
+            (0, _) => RevokeReply::Changed,
+            (_, true) => RevokeReply::HandedOn(Some(count)),
+            (_, false) => RevokeReply::Freed(Some(count)),
+        })
     }
 
     async fn ask_servers(

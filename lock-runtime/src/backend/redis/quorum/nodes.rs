@@ -10,7 +10,7 @@ use super::clocks::{Clocks, Judgement};
 use super::health::NodeHealth;
 use super::late::LateAnswers;
 use super::late_claims::LateClaims;
-use super::revocations::Revocations;
+use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
@@ -22,7 +22,7 @@ use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::notice::is_notice;
+use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::Background;
@@ -78,6 +78,12 @@ impl Candidates {
 
     fn get(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
         self.by_owner.lock().get(&owner_id).and_then(Weak::upgrade)
+    }
+
+    /// The owner of which a notice says that a lock was taken from it.
+    fn named_by(&self, notice: &[u8]) -> Option<Arc<Candidate>> {
+        let notice = Notice::parse(notice)?;
+        self.get(notice.owner_id)
     }
 
     /// A message of a node. Whether an attempt that is under way sees to it.
@@ -321,12 +327,17 @@ fn node(
                 events.disconnected(id, connection, &|_: &LockName| true);
             }
             PushEvent::Message { channel, payload } if is_notice(payload) => {
-                if candidates
-                    .revocations
-                    .lock()
-                    .is_by_a_majority(number, payload)
-                {
-                    events.message(channel, payload);
+                let said = candidates.revocations.lock().note(number, payload);
+                match said {
+                    Said::ByMajority => events.message(channel, payload),
+                    // The other nodes that had it may have lost it before, and say nothing.
+                    Said::ByFew => {
+                        if let Some(candidate) = candidates.named_by(payload) {
+                            let lock = &candidate.names.first().lock;
+                            events.doubted(&|other: &LockName| other == lock);
+                        }
+                    }
+                    Said::Before => {}
                 }
             }
             PushEvent::Message { channel, payload } => {
