@@ -205,11 +205,12 @@ fn task(
     Box::pin(async move {
         let replied = send(&nodes, &candidate, node, command, queue, until).await;
         let now = CLOCK.now();
-        if let Err(WireError::Unavailable(fault)) = &replied {
-            nodes.health(node).failed(&fault.to_string());
+        if let Err(error) = &replied {
+            nodes.health(node).failed(error);
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
             nodes.check_clock(node, at, now, node_now)?;
+            nodes.health(node).answered();
             Ok((at, reply))
         });
         let mut ballot = candidate.ballot.lock();

@@ -180,20 +180,12 @@ impl Nodes {
             clocks.note(node, sent, now, node_now);
             clocks.judge(node, now)
         };
-        let health = self.health(node);
         match judgement {
             Judgement::Off(off) => {
-                health.clock_is_off(off);
+                self.health(node).clock_is_off(off);
                 Err(clock_is_off(off))
             }
-            Judgement::Right => {
-                health.answered();
-                Ok(())
-            }
-            Judgement::Unknown => {
-                health.is_back();
-                Ok(())
-            }
+            Judgement::Right | Judgement::Unknown => Ok(()),
         }
     }
 

@@ -11,7 +11,7 @@ use super::scripts::parse_hold;
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
-use crate::backend::redis::node::{Purpose, Renewed, ScriptCall};
+use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::ballot::Phase;
@@ -192,7 +192,12 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
         .node(node)
         .renew(&all, write_renewals, None, until)
         .await;
-    let vote = |renewed: Renewed| match renewed.map_err(NodeError::into_wire) {
+    let renewed = renewed.into_iter();
+    let renewed: Vec<RenewalOutcome> = renewed
+        .map(|renewed| renewed.map_err(NodeError::into_wire))
+        .collect();
+    nodes.health(node).note(&renewed);
+    let vote = |renewed: RenewalOutcome| match renewed {
         Ok(Answered {
             at,
             answer: Some(answer),
