@@ -23,6 +23,7 @@ mod renewing;
 mod revocations;
 mod scripts;
 mod settling;
+mod too_few;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -196,15 +197,13 @@ impl Wire for QuorumWire {
         self.nodes.boots.check_all()?;
         let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
         let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
-        let refuses = |(_, error): &&(usize, WireError)| matches!(error, WireError::Refused(_));
-        let refused = failed.iter().filter(refuses).count();
         let tolerated = self.nodes.len() - self.nodes.majority();
         let reasons: Vec<_> = failed
             .iter()
-            .map(|(node, error)| (*node, Reason::Failed(error.to_string())))
+            .map(|(node, error)| (*node, Reason::of(error)))
             .collect();
         match failed.len() > tolerated {
-            true => Err(self.nodes.too_few(&reasons, refused > tolerated)),
+            true => Err(self.nodes.too_few(&reasons)),
             false => Ok(()),
         }
     }

@@ -89,8 +89,8 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
             Next::Done(Ok(Answered { at: now, answer }))
         }
         Progress::TooFew => {
-            let (reasons, is_refused) = (ballot.reasons(now), ballot.is_refused());
-            Next::Done(Err(nodes.too_few(&reasons, is_refused)))
+            let (votes, reasons) = (ballot.counted(now), ballot.reasons(now));
+            Next::Done(Err(nodes.without_majority(votes, &reasons)))
         }
         Progress::Granted { .. } | Progress::Open => Next::Ask(Vec::new()),
     }

@@ -176,9 +176,17 @@ impl QuorumWire {
                 let error = error.into_wire();
                 let tolerated = nodes.len() - nodes.majority();
                 if cursor.away.len() >= tolerated {
-                    let is_refused = matches!(error, WireError::Refused(_));
-                    let reasons = [(node, Reason::Failed(error.to_string()))];
-                    return Err(nodes.too_few(&reasons, is_refused));
+                    if let WireError::Refused(detail) = error {
+                        let name = &nodes.health(node).name;
+                        return Err(WireError::refused(format!("{name}: {detail}")));
+                    }
+                    let before = cursor.away.iter();
+                    let mut reasons: Vec<_> = before
+                        .map(|&node| (node, Reason::Failed("it failed before".to_owned())))
+                        .collect();
+                    reasons.push((node, Reason::of(&error)));
+                    reasons.sort_unstable_by_key(|(node, _)| *node);
+                    return Err(nodes.too_few(&reasons));
                 }
                 cursor.away.push(node);
                 Nodes::is_read(cursor);

@@ -12,6 +12,7 @@ use super::late::LateAnswers;
 use super::late_claims::LateClaims;
 use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
+use super::too_few::TooFew;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::fence_memory::FenceMemory;
@@ -246,57 +247,26 @@ impl Nodes {
         self.candidates.get(owner_id)
     }
 
-    fn describe(&self, (node, reason): &(usize, Reason)) -> String {
-        let name = &self.health(*node).name;
-        match reason {
-            Reason::Early(left) => {
-                format!("{name}: restarted, and votes in {} s", left.as_secs() + 1)
-            }
-            Reason::Failed(error) => format!("{name}: {error}"),
-        }
-    }
-
     /// Has the acquisition of an owner make an attempt: something came of which it does not know.
     pub(super) fn wake(&self, candidate: &Candidate) {
         self.events.released(candidate.entry.owner_id);
     }
 
-    /// The error of a call for which there is no majority, by the nodes without a vote.
-    pub(super) fn too_few(&self, reasons: &[(usize, Reason)], is_refused: bool) -> WireError {
-        let nodes = self.len();
-        let mut early: Vec<Duration> = reasons
-            .iter()
-            .filter_map(|(_, reason)| match reason {
-                Reason::Early(left) => Some(*left),
-                Reason::Failed(_) => None,
-            })
-            .collect();
-        early.sort_unstable();
-        let failed = reasons.len() - early.len();
-        // The votes that count already.
-        let votes = nodes - reasons.len();
-        let needed = self.majority().saturating_sub(votes).max(1);
-        let text = match early.get(needed - 1) {
-            _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
-            Some(left) if failed == 0 => format!(
-                "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
-                early.len(),
-                self.restart_delay,
-                left.as_secs() + 1
-            ),
-            _ => {
-                let why: Vec<String> = reasons.iter().map(|reason| self.describe(reason)).collect();
-                let why = why.join("; ");
-                match is_refused {
-                    true => format!("{failed} of {nodes} nodes refuse it ({why})"),
-                    false => format!("{} of {nodes} nodes answered ({why})", nodes - failed),
-                }
-            }
+    /// The error of a call for which there is no majority, by the nodes that did not answer it as they should.
+    pub(super) fn too_few(&self, reasons: &[(usize, Reason)]) -> WireError {
+        self.without_majority(self.len() - reasons.len(), reasons)
+    }
+
+    /// The error of a call that has so many votes, by the nodes of which something else is known than that another owner
+    /// has them.
+    pub(super) fn without_majority(&self, votes: usize, reasons: &[(usize, Reason)]) -> WireError {
+        let too_few = TooFew {
+            nodes: self.len(),
+            votes,
+            restart_delay: self.restart_delay,
+            reasons,
         };
-        match is_refused {
-            true => WireError::refused(text),
-            false => WireError::unavailable(text),
-        }
+        too_few.error(|node| &self.health(node).name)
     }
 }
 

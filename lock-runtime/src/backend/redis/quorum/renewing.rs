@@ -90,7 +90,7 @@ impl Round {
                     answer: None,
                 }),
                 None if !is_over => return true,
-                Some(Outcome::TooFew) | None => Err(nodes.too_few(&votes.reasons(), false)),
+                Some(Outcome::TooFew) | None => Err(nodes.too_few(&votes.reasons())),
             };
             known.push((number, outcome));
             false
@@ -177,7 +177,7 @@ impl Votes {
         let nodes = self.nodes.iter().enumerate();
         nodes
             .filter_map(|(node, vote)| match vote {
-                Some(Vote::Failed(error)) => Some((node, Reason::Failed(error.to_string()))),
+                Some(Vote::Failed(error)) => Some((node, Reason::of(error))),
                 None => Some((node, Reason::Failed("no answer".to_owned()))),
                 Some(_) => None,
             })

@@ -15,6 +15,17 @@ pub(crate) enum Reason {
     /// It may have lost data, and its votes count after this time.
     Early(Duration),
     Failed(String),
+    /// It would refuse the command again.
+    Refused(String),
+}
+
+impl Reason {
+    pub(crate) fn of(error: &WireError) -> Reason {
+        match error {
+            WireError::Refused(detail) => Reason::Refused(detail.to_string()),
+            WireError::Unavailable(detail) => Reason::Failed(detail.to_string()),
+        }
+    }
 }
 
 /// What an attempt amounts to so far.
@@ -138,10 +149,8 @@ impl Ballot {
             if place.is_of_another() {
                 return None;
             }
-            let error = place.error.as_ref().map(ToString::to_string);
-            Some(Reason::Failed(
-                error.unwrap_or_else(|| "no answer".to_owned()),
-            ))
+            let error = place.error.as_ref().map(Reason::of);
+            Some(error.unwrap_or_else(|| Reason::Failed("no answer".to_owned())))
         };
         let places = self.places.iter().enumerate();
         places
@@ -149,10 +158,8 @@ impl Ballot {
             .collect()
     }
 
-    /// Whether every node without a vote refuses the owner, and would refuse it again.
-    pub(crate) fn is_refused(&self) -> bool {
-        let refuses = |place: &&Place| matches!(place.error, Some(WireError::Refused(_)));
-        let refused = self.places.iter().filter(refuses).count();
-        refused > self.places.len() - self.majority()
+    /// How many votes count.
+    pub(crate) fn counted(&self, now: Moment) -> usize {
+        self.votes(now).count()
     }
 }

@@ -339,13 +339,22 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
 }
 
 #[test]
-fn owner_is_refused_if_so_many_nodes_refuse_that_no_majority_is_left() {
+fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
     let mut ballot = asked(3);
     ballot.unanswered(0, WireError::refused("no right"));
     ballot.unanswered(1, unavailable());
-    assert!(!ballot.is_refused());
-    ballot.unanswered(2, WireError::refused("no right"));
-    assert!(ballot.is_refused());
+    let reasons = ballot.reasons(at(1));
+    assert!(
+        matches!(
+            reasons[..],
+            [
+                (0, Reason::Refused(_)),
+                (1, Reason::Failed(_)),
+                (2, Reason::Failed(_))
+            ]
+        ),
+        "{reasons:?}"
+    );
 }
 
 #[test]
