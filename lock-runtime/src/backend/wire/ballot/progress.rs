@@ -140,7 +140,7 @@ impl Ballot {
         let reason = |place: &Place| {
             if place.held().is_some() && place.is_clock_unknown {
                 return Some(Reason::Failed(
-                    "too few nodes say whether its clock is right".to_owned(),
+                    "its clock is not known to be right, since too few nodes have said what time it is".to_owned(),
                 ));
             }
             if let Some((_, _, early_until)) = place.held() {
