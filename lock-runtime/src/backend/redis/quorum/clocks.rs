@@ -50,6 +50,8 @@ struct NodeClock {
     round_trip: Duration,
     /// When the answer came from which these are.
     at: Moment,
+    /// How long that answer took: the offset may be wrong by half of it.
+    took: Duration,
     /// The jump after which that was.
     jump: u64,
 }
@@ -67,6 +69,7 @@ impl Clocks {
     pub(super) fn note(&mut self, node: usize, sent: Moment, now: Moment, node_now: u64) {
         let round_trip = now.since(sent);
         let offset = node_now as f64 - micros(sent) - round_trip.as_secs_f64() * 5e5;
+        let took = round_trip;
         let round_trip = match self.nodes[node] {
             Some(before) => {
                 let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
@@ -86,7 +89,8 @@ impl Clocks {
                 }
                 let moved = Duration::from_secs_f64((offset - before.offset).abs() / 1e6);
                 // The others follow if it was the own clock.
-                if before.jump == self.jumps && moved > JUMP + round_trip {
+                let doubt = (before.took + took) / 2;
+                if before.jump == self.jumps && moved > JUMP + doubt {
                     self.jumps += 1;
                     self.jumped_at = Some(now);
                 }
@@ -99,6 +103,7 @@ impl Clocks {
             offset,
             round_trip,
             at,
+            took,
             jump: self.jumps,
         });
     }
@@ -313,6 +318,18 @@ mod tests {
         hear(&mut clocks, 2, 10_000, 0);
         assert!(matches!(judge(&clocks, 0, 12_000), Judgement::Off(_)));
         assert_eq!(judge(&clocks, 1, 12_000), Judgement::Right);
+    }
+
+    /// A busy machine: one way may take all of the time.
+    #[test]
+    fn answers_that_take_long_are_no_jump() {
+        let mut clocks = Clocks::new(3);
+        (0..3).for_each(|node| clocks.note(node, at(0), at(1_000_000), UNIX + 999_000));
+        hear(&mut clocks, 0, 2_000_000, 0);
+        assert_eq!(clocks.jumps, 0);
+        assert_eq!(clocks.judge(1, at(2_001_000)), Judgement::Right);
+        hear(&mut clocks, 0, 3_000_000, 300_000);
+        assert_eq!(clocks.jumps, 1);
     }
 
     #[test]
