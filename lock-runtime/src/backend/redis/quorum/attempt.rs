@@ -182,7 +182,7 @@ impl Drop for Attempt<'_> {
             Phase::Holds(_) => {
                 let owner_id = self.candidate.entry.owner_id;
                 nodes.late.leave(&nodes.background, owner_id, in_flight);
-                nodes.late_claims.note(nodes, self.candidate);
+                nodes.confirm_late(self.candidate);
             }
             // A vote that comes late may be the one that decides.
             Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
@@ -227,7 +227,7 @@ fn task(
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
             Phase::Acquires if wakes => nodes.wake(&candidate),
             // A message that came meanwhile.
-            Phase::Holds(_) => nodes.late_claims.note(&nodes, &candidate),
+            Phase::Holds(_) => nodes.confirm_late(&candidate),
             _ => {}
         }
     })

@@ -9,7 +9,7 @@ use super::boots::Boots;
 use super::clocks::{Clocks, Judgement};
 use super::health::NodeHealth;
 use super::late::LateAnswers;
-use super::late_claims::LateClaims;
+use super::late_claims::{self, LateClaims};
 use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
 use super::too_few::TooFew;
@@ -18,6 +18,7 @@ use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::fence_memory::FenceMemory;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
+use crate::backend::redis::renewals::write_renewals;
 use crate::backend::redis::url::QuorumTarget;
 use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
@@ -25,7 +26,7 @@ use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::owner::Owner;
-use crate::backend::wire::{NodeId, WireEvents};
+use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::Background;
 use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
@@ -102,7 +103,7 @@ impl Candidates {
         if is_driven {
             candidate.changed.notify_one();
         } else if let Some(nodes) = self.nodes.get().and_then(Weak::upgrade) {
-            nodes.late_claims.note(&nodes, &candidate);
+            nodes.confirm_late(&candidate);
         }
         is_driven
     }
@@ -250,6 +251,39 @@ impl Nodes {
     /// Has the acquisition of an owner make an attempt: something came of which it does not know.
     pub(super) fn wake(&self, candidate: &Candidate) {
         self.events.released(candidate.entry.owner_id);
+    }
+
+    /// Has the nodes confirmed that came to a holder after it had won, if it still has the lock after a while.
+    pub(super) fn confirm_late(self: &Arc<Self>, candidate: &Arc<Candidate>) {
+        if self.background.check_process().is_err() || !self.late_claims.note(candidate) {
+            return;
+        }
+        let (nodes, background) = (Arc::downgrade(self), self.background.clone());
+        self.background.spawn(async move {
+            let mut pause = late_claims::DELAY;
+            loop {
+                background.sleep(pause).await;
+                let Some(nodes) = nodes.upgrade() else { break };
+                let (due, next) = nodes.late_claims.take_due();
+                for (node, renewals) in due {
+                    let nodes = nodes.clone();
+                    background.spawn(async move { nodes.confirm(node, &renewals).await });
+                }
+                let Some(next) = next else { break };
+                pause = next.saturating_duration_since(Instant::now());
+            }
+        });
+    }
+
+    /// Renews on one node what holders were given there. A renewal makes no record, so one that comes late does no harm.
+    /// Its answer counts for nothing: the next round of renewals asks all nodes.
+    async fn confirm(&self, node: usize, renewals: &[Renewal]) {
+        let all: Vec<&Renewal> = renewals.iter().collect();
+        let until = self.until();
+        let _ = self
+            .node(node)
+            .renew(&all, write_renewals, None, until)
+            .await;
     }
 
     /// The error of a call for which there is no majority, by the nodes that did not answer it as they should.
