@@ -15,6 +15,7 @@ mod health;
 mod in_flight;
 mod inspection;
 mod late;
+mod late_claims;
 mod majority;
 mod marking;
 mod nodes;
@@ -22,6 +23,7 @@ mod renewing;
 mod revocations;
 mod scripts;
 mod settling;
+mod too_few;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -39,13 +41,13 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;
 use crate::error::LockError;
 use crate::key::{LockName, NameSet};
-use crate::lease::record::Grant;
 
 /// Stands for the connections to all nodes, each of which has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
@@ -73,7 +75,7 @@ impl QuorumWire {
         let user = first.and_then(|(_, login)| login.username());
         QuorumWire {
             user: user.unwrap_or("default").to_owned(),
-            nodes: Arc::new(Nodes::new(target, settings, options, events)),
+            nodes: Nodes::new(target, settings, options, events),
         }
     }
 
@@ -137,8 +139,8 @@ impl Wire for QuorumWire {
         answered
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
-        renewing::renew(&self.nodes, renewals).await
+    async fn renew(&self, renewals: &[Renewal], report: impl FnMut(usize, RenewalOutcome) + Send) {
+        renewing::renew(&self.nodes, renewals, report).await;
     }
 
     async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
@@ -195,15 +197,13 @@ impl Wire for QuorumWire {
         self.nodes.boots.check_all()?;
         let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
         let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
-        let refuses = |(_, error): &&(usize, WireError)| matches!(error, WireError::Refused(_));
-        let refused = failed.iter().filter(refuses).count();
         let tolerated = self.nodes.len() - self.nodes.majority();
         let reasons: Vec<_> = failed
             .iter()
-            .map(|(node, error)| (*node, Reason::Failed(error.to_string())))
+            .map(|(node, error)| (*node, Reason::of(error)))
             .collect();
         match failed.len() > tolerated {
-            true => Err(self.nodes.too_few(&reasons, refused > tolerated)),
+            true => Err(self.nodes.too_few(&reasons)),
             false => Ok(()),
         }
     }

@@ -16,12 +16,12 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;
 use crate::key::{LockName, NameSet};
-use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
@@ -100,8 +100,15 @@ impl Wire for RedisWire {
         Ok(Answered { at, answer })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
-        self.topology.renew(renewals).await
+    async fn renew(
+        &self,
+        renewals: &[Renewal],
+        mut report: impl FnMut(usize, RenewalOutcome) + Send,
+    ) {
+        let outcomes = self.topology.renew(renewals).await.into_iter();
+        outcomes
+            .enumerate()
+            .for_each(|(number, outcome)| report(number, outcome));
     }
 
     async fn release(

@@ -81,6 +81,12 @@ impl<W: Wire> WireEvents for Events<W> {
         confirm_anew(&context, concerns);
     }
 
+    fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool) {
+        if let Some(context) = self.context() {
+            confirm_anew(&context, concerns);
+        }
+    }
+
     fn message(&self, _channel: &[u8], payload: &[u8]) {
         let Some(context) = self.context() else {
             return;

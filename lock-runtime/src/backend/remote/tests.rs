@@ -11,11 +11,12 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest};
+use crate::backend::wire::{
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
+};
 use crate::key::{Lock, LockKey, LockName, LockSet, NameSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::telemetry::CallLabels;
 
@@ -48,7 +49,7 @@ impl Wire for SilentWire {
         Ok(())
     }
 
-    async fn renew(&self, _: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+    async fn renew(&self, _: &[Renewal], _: impl FnMut(usize, RenewalOutcome) + Send) {
         pending().await
     }
 

@@ -13,12 +13,11 @@ use crate::backend::remote::pass_head;
 use crate::backend::remote::release;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{Renewal, Wire};
+use crate::backend::wire::{Renewal, RenewalOutcome, Wire};
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::LockError;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record::Grant;
 use crate::lease::schedule::TICK;
 use crate::lease::{Lease, LossReason, Mode};
 use crate::telemetry;
@@ -127,13 +126,15 @@ async fn renew<W: Wire>(context: &Arc<Context<W>>, mut renewals: Vec<Renewal>) {
 
 /// Renews leases on one server.
 async fn renew_together<W: Wire>(context: &Arc<Context<W>>, renewals: Vec<Renewal>) {
-    let results = context.wire.renew(&renewals).await;
-    for (renewal, result) in renewals.iter().zip(results) {
-        apply(context, renewal, result);
-    }
-    if context.registry().may_confirm() {
-        context.wake_watchdog();
-    }
+    let report = |number: usize, outcome| {
+        if let Some(renewal) = renewals.get(number) {
+            apply(context, renewal, outcome);
+        }
+        if context.registry().may_confirm() {
+            context.wake_watchdog();
+        }
+    };
+    context.wire.renew(&renewals, report).await;
 }
 
 /// Renews one lease out of turn and returns the outcome.
@@ -145,8 +146,9 @@ pub(crate) async fn renew_now<W: Wire>(
         return Err(lease.lost_error(LossReason::Expired));
     };
     let renewals = [renewal];
-    let result = context.wire.renew(&renewals).await.pop();
-    let result = result.unwrap_or_else(|| Err(WireError::unavailable("no answer")));
+    let mut result = Err(WireError::unavailable("no answer"));
+    let report = |_, outcome| result = outcome;
+    context.wire.renew(&renewals, report).await;
     let outcome = match &result {
         Err(error) => Err(error.clone().into_error().with_key(lease.keys.first())),
         Ok(_) => Ok(()),
@@ -159,11 +161,7 @@ pub(crate) async fn renew_now<W: Wire>(
 }
 
 /// Applies the answer to a renewal.
-fn apply<W: Wire>(
-    context: &Arc<Context<W>>,
-    renewal: &Renewal,
-    result: Result<Answered<Option<Grant>>, WireError>,
-) {
+fn apply<W: Wire>(context: &Arc<Context<W>>, renewal: &Renewal, result: RenewalOutcome) {
     match result {
         Ok(Answered {
             at,

@@ -11,6 +11,7 @@
 pub(crate) mod command;
 pub(crate) mod ending;
 mod giving_way;
+mod late_claims;
 pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
@@ -366,8 +367,8 @@ impl Ballot {
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at, early_until) = place.held()?;
-            let counts = early_until.is_none() && !place.is_ceding() && is_fresh(now, at, self.ttl);
-            counts.then_some((grant, at))
+            let counts = early_until.is_none() && !place.is_ceding() && !place.is_clock_unknown;
+            (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }
 

@@ -47,6 +47,9 @@ pub(crate) struct Renewal {
     pub(crate) extension: Extension,
 }
 
+/// The answer to a renewal; `None` means that the owner does not hold the lock.
+pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
+
 /// Frees a lock for which no waiter queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReleaseRequest {
@@ -107,12 +110,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
         ttl: Duration,
     ) -> impl Future<Output = Result<(), WireError>> + Send;
 
-    /// Extends leases, all in one pipeline. The answers are in the order of the renewals; `None` means that
-    /// the owner does not hold the lock.
+    /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as it is
+    /// known: one lease must not hold up another.
     fn renew(
         &self,
         renewals: &[Renewal],
-    ) -> impl Future<Output = Vec<Result<Answered<Option<Grant>>, WireError>>> + Send;
+        report: impl FnMut(usize, RenewalOutcome) + Send,
+    ) -> impl Future<Output = ()> + Send;
 
     /// Frees a lock for which no waiter queues.
     fn release(
@@ -178,6 +182,9 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
 
     /// The locks of which `concerns` is true are on another node now.
     fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
+
+    /// The locks of which `concerns` is true may have been taken from their owners.
+    fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool);
 
     /// A message has come: a grant was announced to this client.
     fn message(&self, channel: &[u8], payload: &[u8]);

@@ -9,6 +9,7 @@ mod keys;
 pub(crate) mod meter;
 mod metrics;
 mod modes;
+mod nodes;
 mod opentelemetry;
 mod quorum;
 mod revocation;

@@ -1,8 +1,8 @@
 //! A part of the nodes is away.
 
 use harness::{
-    KEY, LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, client_without_turns, cycle, exists,
-    hold, ms, served,
+    KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, ask, client_without_turns,
+    cycle, eventually, exists, hold, ms, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use std::time::{Duration, Instant};
@@ -180,6 +180,79 @@ async fn holder_goes_on_while_a_node_is_away() {
     assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
     guard.release().await.expect("it was held throughout");
     cycle(&other).await;
+}
+
+#[tokio::test]
+async fn holder_goes_on_while_a_node_is_away_and_another_one_is_slow() {
+    let mut quorum = RedisQuorum::start();
+    let ways = proxies(&quorum);
+    let client = client_without_turns(url_behind(&ways, ""));
+    let other = client_without_turns(quorum.url());
+    let lock = client.lock(KEY).ttl(ms(1_200)).acquire();
+    let guard = lock.await.expect("it is free");
+    is_on_all_nodes(&guard, &quorum).await;
+    ways[1].replies(Mode::Delay(ms(200)));
+    quorum.nodes[2].kill9();
+    // Longer than two leases: each is confirmed by the first node at once, and by the second one late.
+    let refused = other.lock(KEY).wait(ms(3_000)).acquire().await;
+    let refused = refused.expect_err("it is held");
+    assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
+    guard.renew().await.expect("both confirm it");
+    guard.release().await.expect("it was held throughout");
+}
+
+/// The owner that has a node, and for how many milliseconds.
+fn owner_on(node: &RedisServer) -> (Option<String>, i64) {
+    let mut connection = node.connection();
+    let value: Option<String> = ask(&mut connection, &["GET", LOCK]);
+    let left = ask(&mut connection, &["PTTL", LOCK]);
+    (value.map(|value| value[..22].to_owned()), left)
+}
+
+/// Waits until so many waiters queue on all nodes.
+async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
+    for node in &quorum.nodes {
+        let mut connection = node.connection();
+        eventually("waiters", LONG, async || {
+            let queued: i64 = ask(&mut connection, &["ZCOUNT", QUEUE, "0", "+inf"]);
+            queued == waiters
+        })
+        .await;
+    }
+}
+
+/// Else a claim that has come too late for the decision lapses, and the next waiter has that node.
+#[tokio::test]
+async fn holder_keeps_a_node_that_was_given_to_it_after_it_had_won() {
+    let mut quorum = RedisQuorum::start();
+    let ways = proxies(&quorum);
+    let first = client_without_turns(quorum.url());
+    let second = client_without_turns(url_behind(&ways, ""));
+    let third = client_without_turns(quorum.url());
+    let wait = |client: &LockClient| {
+        let lock = client.lock(KEY).wait(LONG);
+        tokio::spawn(lock.ttl(Duration::from_secs(60)).acquire())
+    };
+    let guard = hold(&first).await;
+    let waiting = wait(&second);
+    so_many_wait(&quorum, 1).await;
+    let last = wait(&third);
+    so_many_wait(&quorum, 2).await;
+    ways[2].replies(Mode::Hold);
+    guard.release().await.expect("it is held");
+    let guard = served(waiting).await;
+    ways[2].heal();
+    let (holder, _) = owner_on(&quorum.nodes[0]);
+    // Longer than a claim, and long before the first renewal.
+    eventually("confirmation", LONG / 2, async || {
+        let (owner, left) = owner_on(&quorum.nodes[2]);
+        owner == holder && left > 30_000
+    })
+    .await;
+    quorum.nodes[0].kill9();
+    guard.renew().await.expect("a majority confirms it");
+    guard.release().await.expect("a majority confirms it");
+    served(last).await.release().await.expect("it is held");
 }
 
 #[tokio::test]

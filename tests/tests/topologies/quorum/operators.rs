@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisQuorum, ask, client_without_turns, eventually, ms, soon,
+    KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, ms,
+    soon,
 };
 use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind};
@@ -288,6 +289,29 @@ async fn message_of_one_node_ends_no_lease() {
     assert!(guard.is_valid());
     let _: i64 = ask(&mut nodes[1], &["PUBLISH", &channel, &notice]);
     soon(guard.lost()).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+/// A node that has the lock no more tells its holder nothing. The holder asks all nodes when one of them tells it.
+#[tokio::test]
+async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_at_once() {
+    let quorum = RedisQuorum::start();
+    let holder = client_without_turns(quorum.url());
+    let lock = holder.lock(KEY).ttl(RedisQuorum::DELAY).acquire();
+    let guard = lock.await.expect("it is free");
+    is_on_all_nodes(&guard, &quorum).await;
+    let mut nodes: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
+    let record: String = ask(&mut nodes[0], &["GET", LOCK]);
+    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
+    for node in &mut nodes[1..] {
+        ask::<()>(node, &["DEL", LOCK]);
+    }
+    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    let heard: i64 = ask(&mut nodes[0], &["PUBLISH", &channel, &notice]);
+    assert_eq!(heard, 1);
+    tokio::time::timeout(LONG / 2, guard.lost())
+        .await
+        .expect("long before the next renewal");
     assert!(guard.release().await.unwrap_err().is_lost());
 }
 

@@ -13,14 +13,15 @@ local function read_marker(M, boot, delay)
     return text
   end
   local known, of_node, till = (text or ''):match('^(%S+) (%d+) (%d+)$')
+  -- Also of another boot: of clients that disagree, one with a shorter delay must not be the first after a restart.
+  if of_node and of_node ~= delay then
+    return redis.error_reply(
+      'LOCKDELAY the restart delay is ' .. of_node .. ' ms on this node and ' .. delay .. ' ms in this client')
+  end
   if known ~= boot then
     local ms = tonumber(delay)
     -- With a margin for this clock, which may be faster than the one by which a lease ends.
     return { till = ms == 0 and now or now + ms * 1010 + 2000, is_new = true }
-  end
-  if of_node ~= delay then
-    return redis.error_reply(
-      'LOCKDELAY the restart delay is ' .. of_node .. ' ms on this node and ' .. delay .. ' ms in this client')
   end
   return { till = tonumber(till), is_new = false }
 end

@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::clocks::Judgement;
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::{Nodes, clock_is_off};
 use super::scripts::parse_reply;
@@ -53,10 +54,17 @@ enum Next {
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
     // Clocks that were right when a vote was given may be known to be off by now.
-    let off = nodes.clocks.lock().off();
+    let judgements = {
+        let clocks = nodes.clocks.lock();
+        let judgements = (0..nodes.len()).map(|node| clocks.judge(node, now));
+        judgements.collect::<Vec<_>>()
+    };
     let mut ballot = candidate.ballot.lock();
-    for (node, off) in off {
-        if ballot.place(node).held().is_some() {
+    for (node, judgement) in judgements.into_iter().enumerate() {
+        ballot.place_mut(node).is_clock_unknown = judgement == Judgement::Unknown;
+        if let Judgement::Off(off) = judgement
+            && ballot.place(node).held().is_some()
+        {
             ballot.drop_vote(node, clock_is_off(off));
         }
     }
@@ -81,8 +89,8 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
             Next::Done(Ok(Answered { at: now, answer }))
         }
         Progress::TooFew => {
-            let (reasons, is_refused) = (ballot.reasons(now), ballot.is_refused());
-            Next::Done(Err(nodes.too_few(&reasons, is_refused)))
+            let (votes, reasons) = (ballot.counted(now), ballot.reasons(now));
+            Next::Done(Err(nodes.without_majority(votes, &reasons)))
         }
         Progress::Granted { .. } | Progress::Open => Next::Ask(Vec::new()),
     }
@@ -174,6 +182,7 @@ impl Drop for Attempt<'_> {
             Phase::Holds(_) => {
                 let owner_id = self.candidate.entry.owner_id;
                 nodes.late.leave(&nodes.background, owner_id, in_flight);
+                nodes.confirm_late(self.candidate);
             }
             // A vote that comes late may be the one that decides.
             Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
@@ -196,11 +205,12 @@ fn task(
     Box::pin(async move {
         let replied = send(&nodes, &candidate, node, command, queue, until).await;
         let now = CLOCK.now();
-        if let Err(WireError::Unavailable(fault)) = &replied {
-            nodes.health(node).failed(&fault.to_string());
+        if let Err(error) = &replied {
+            nodes.health(node).failed(error);
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
             nodes.check_clock(node, at, now, node_now)?;
+            nodes.health(node).answered();
             Ok((at, reply))
         });
         let mut ballot = candidate.ballot.lock();
@@ -216,6 +226,8 @@ fn task(
         match phase {
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
             Phase::Acquires if wakes => nodes.wake(&candidate),
+            // A message that came meanwhile.
+            Phase::Holds(_) => nodes.confirm_late(&candidate),
             _ => {}
         }
     })

@@ -15,11 +15,31 @@ const USUAL: u32 = 2;
 /// After this long without a usual answer, any is taken.
 const LONGEST_WITHOUT: Duration = Duration::from_secs(5);
 
+/// A node whose clock has moved by this much against the own one: either of them was set, or stood still. What was known of
+/// the other nodes before says nothing about it.
+const JUMP: Duration = Duration::from_millis(250);
+
+/// How long after a jump the other nodes are expected to say what time it is there.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// What is known of a node's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    Right,
+    /// It is off by this much: too far for its votes to count.
+    Off(Duration),
+    /// Too few nodes have said what time it is since a clock jumped. Votes do not count yet.
+    Unknown,
+}
+
 /// The clocks of the nodes, as this client sees them. Times of nodes are in µs since 1970, own times since the zero of
 /// the own clock.
 #[derive(Debug)]
 pub(super) struct Clocks {
     nodes: Box<[Option<NodeClock>]>,
+    /// How often a clock has jumped, and when it did last.
+    jumps: u64,
+    jumped_at: Option<Moment>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +50,18 @@ struct NodeClock {
     round_trip: Duration,
     /// When the answer came from which these are.
     at: Moment,
+    /// How long that answer took: the offset may be wrong by half of it.
+    took: Duration,
+    /// The jump after which that was.
+    jump: u64,
 }
 
 impl Clocks {
     pub(super) fn new(nodes: usize) -> Clocks {
         Clocks {
             nodes: vec![None; nodes].into(),
+            jumps: 0,
+            jumped_at: None,
         }
     }
 
@@ -43,6 +69,7 @@ impl Clocks {
     pub(super) fn note(&mut self, node: usize, sent: Moment, now: Moment, node_now: u64) {
         let round_trip = now.since(sent);
         let offset = node_now as f64 - micros(sent) - round_trip.as_secs_f64() * 5e5;
+        let took = round_trip;
         let round_trip = match self.nodes[node] {
             Some(before) => {
                 let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
@@ -53,7 +80,19 @@ impl Clocks {
                 );
                 let fits = (least..=most).contains(&before.offset);
                 if !is_usual && fits && now.since(before.at) < LONGEST_WITHOUT {
+                    if let Some(clock) = &mut self.nodes[node]
+                        && round_trip <= FARTHEST
+                    {
+                        clock.jump = self.jumps;
+                    }
                     return;
+                }
+                let moved = Duration::from_secs_f64((offset - before.offset).abs() / 1e6);
+                // The others follow if it was the own clock.
+                let doubt = (before.took + took) / 2;
+                if before.jump == self.jumps && moved > JUMP + doubt {
+                    self.jumps += 1;
+                    self.jumped_at = Some(now);
                 }
                 (before.round_trip * 7 + round_trip) / 8
             }
@@ -64,10 +103,12 @@ impl Clocks {
             offset,
             round_trip,
             at,
+            took,
+            jump: self.jumps,
         });
     }
 
-    /// Whether so many nodes were heard that stamps are good.
+    /// Whether so many nodes were heard that stamps are good, and that it is known which clocks are off.
     pub(super) fn is_heard(&self) -> bool {
         self.heard().count() > self.nodes.len() / 2
     }
@@ -76,9 +117,11 @@ impl Clocks {
     /// time on the foremost node when its request arrives there, of those whose clock is not off. Before any node was
     /// heard, it is this machine's time.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
-        let right = (0..self.nodes.len()).filter(|&node| self.is_off_by(node).is_none());
+        let is_off = |node: usize| matches!(self.judge(node, now), Judgement::Off(_));
+        let right = (0..self.nodes.len()).filter(|&node| !is_off(node));
         let clocks = right.filter_map(|node| self.nodes[node]);
         let lead = clocks
+            .filter(|clock| clock.jump == self.jumps)
             .map(|clock| clock.offset + clock.round_trip.as_secs_f64() * 5e5)
             .max_by(f64::total_cmp);
         let Some(lead) = lead else {
@@ -91,10 +134,16 @@ impl Clocks {
         (micros(now) + lead + room).max(0.0) as u64
     }
 
-    /// By how much a node's clock is off those of the others, if that is too much to count its votes: off the median, or
-    /// off the other one if two were heard, of which either may be wrong.
-    pub(super) fn is_off_by(&self, node: usize) -> Option<Duration> {
-        let own = self.nodes[node]?;
+    /// Whether a node's clock is so far off those of the others that its votes do not count: off the median, or off the
+    /// other one if two were heard, of which either may be wrong.
+    ///
+    /// Offsets from before a jump are compared with none from after it: if the own clock stood still, each node would seem
+    /// off by that time when it is heard first.
+    pub(super) fn judge(&self, node: usize, now: Moment) -> Judgement {
+        let own = self.nodes[node].filter(|clock| clock.jump == self.jumps);
+        let Some(own) = own.filter(|_| self.is_heard()) else {
+            return Judgement::Unknown;
+        };
         let mut others: Vec<f64> = self.heard().map(|clock| clock.offset).collect();
         others.sort_unstable_by(f64::total_cmp);
         let off = match others[..] {
@@ -102,15 +151,14 @@ impl Clocks {
             _ => (own.offset - others[others.len() / 2]).abs(),
         };
         let off = Duration::from_secs_f64(off / 1e6);
-        (off > FARTHEST + own.round_trip).then_some(off)
-    }
-
-    /// The nodes whose clocks are off, and by how much.
-    pub(super) fn off(&self) -> Vec<(usize, Duration)> {
-        let nodes = 0..self.nodes.len();
-        nodes
-            .filter_map(|node| Some((node, self.is_off_by(node)?)))
-            .collect()
+        let settles =
+            others.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
+        match off > FARTHEST + own.round_trip {
+            // A third node, which is about to be heard, tells which of them it is.
+            true if settles => Judgement::Unknown,
+            true => Judgement::Off(off),
+            false => Judgement::Right,
+        }
     }
 
     /// How long to wait for nodes.
@@ -120,14 +168,17 @@ impl Clocks {
 
     /// The median of how long the nodes' answers take.
     fn round_trip(&self) -> Duration {
-        let mut round_trips: Vec<Duration> = self.heard().map(|clock| clock.round_trip).collect();
+        let clocks = self.nodes.iter().flatten();
+        let mut round_trips: Vec<Duration> = clocks.map(|clock| clock.round_trip).collect();
         round_trips.sort_unstable();
         let middle = round_trips.get(round_trips.len() / 2);
         middle.copied().unwrap_or_default()
     }
 
+    /// The clocks that were heard since the last jump.
     fn heard(&self) -> impl Iterator<Item = &NodeClock> {
-        self.nodes.iter().flatten()
+        let clocks = self.nodes.iter().flatten();
+        clocks.filter(|clock| clock.jump == self.jumps)
     }
 }
 
@@ -195,28 +246,90 @@ mod tests {
         }
         // The node was stopped for 3 s, and says when it went on.
         clocks.note(0, at(10_000), at(3_010_000), UNIX + 3_009_900);
-        assert_eq!(clocks.is_off_by(0), None);
+        assert_eq!(clocks.judge(0, at(3_010_000)), Judgement::Right);
         let stamp = clocks.stamp(at(3_010_000));
         assert!(stamp.abs_diff(arrival(3_010_000)) <= 1, "{stamp}");
         // The clock of another one was set while its answer was late.
         clocks.note(1, at(10_000), at(3_010_000), UNIX + 63_009_900);
-        assert!(clocks.is_off_by(1).is_some());
+        let now = 3_020_000;
+        assert_eq!(clocks.judge(1, at(now)), Judgement::Unknown);
+        hear(&mut clocks, 0, now, 0);
+        hear(&mut clocks, 2, now, 0);
+        let off = |node| matches!(clocks.judge(node, at(now)), Judgement::Off(_));
+        assert_eq!([0, 1, 2].map(off), [false, true, false]);
         // The way there has become longer.
-        clocks.note(0, at(6_000_000), at(6_080_000), UNIX + 6_040_000);
+        clocks.note(0, at(9_000_000), at(9_080_000), UNIX + 9_040_000);
         assert!(clocks.nodes[0].unwrap().round_trip > Duration::from_millis(10));
     }
 
     #[test]
     fn clock_far_from_the_median_is_off() {
         let mut clocks = Clocks::new(3);
+        let judge = |clocks: &Clocks, node| clocks.judge(node, at(1_000));
         hear(&mut clocks, 0, 0, 0);
-        assert_eq!(clocks.is_off_by(0), None, "nothing is known of the others");
+        let unknown = judge(&clocks, 0);
+        assert_eq!(
+            unknown,
+            Judgement::Unknown,
+            "nothing is known of the others"
+        );
         hear(&mut clocks, 1, 0, 60_000_000);
-        assert_eq!(clocks.off().len(), 2, "either may be wrong");
+        let is_off = |node| matches!(judge(&clocks, node), Judgement::Off(_));
+        assert_eq!([0, 1].map(is_off), [true; 2], "either may be wrong");
         hear(&mut clocks, 2, 0, 100_000);
-        let off = clocks.off();
-        assert_eq!(off.len(), 1);
-        assert_eq!((off[0].0, off[0].1.as_secs()), (1, 59));
+        assert!([0, 2].map(|node| judge(&clocks, node)) == [Judgement::Right; 2]);
+        let Judgement::Off(off) = judge(&clocks, 1) else {
+            panic!("it is off by a minute");
+        };
+        assert_eq!(off.as_secs(), 59);
+    }
+
+    /// All nodes seem to be ahead of what was known of them.
+    #[test]
+    fn own_clock_that_stood_still_has_no_node_off() {
+        let mut clocks = Clocks::new(3);
+        (0..3).for_each(|node| hear(&mut clocks, node, 0, 0));
+        let (now, ahead) = (10_000, 2_000_000);
+        hear(&mut clocks, 0, now, ahead);
+        assert!(!clocks.is_heard());
+        assert_eq!(clocks.judge(0, at(now)), Judgement::Unknown);
+        assert_eq!(clocks.judge(1, at(now)), Judgement::Unknown, "of before");
+        // The third node is away.
+        hear(&mut clocks, 1, now, ahead);
+        assert!([0, 1].map(|node| clocks.judge(node, at(now))) == [Judgement::Right; 2]);
+        let stamp = clocks.stamp(at(now));
+        assert!(
+            stamp.abs_diff(arrival(now) + ahead.unsigned_abs()) <= 1,
+            "{stamp}"
+        );
+    }
+
+    #[test]
+    fn clock_of_a_node_that_was_set_is_off_once_the_others_were_heard() {
+        let mut clocks = Clocks::new(3);
+        (0..3).for_each(|node| hear(&mut clocks, node, 0, 0));
+        hear(&mut clocks, 0, 10_000, 60_000_000);
+        assert_eq!(clocks.judge(0, at(11_000)), Judgement::Unknown);
+        hear(&mut clocks, 1, 10_000, 0);
+        let judge = |clocks: &Clocks, node, now| clocks.judge(node, at(now));
+        assert_eq!(judge(&clocks, 0, 12_000), Judgement::Unknown);
+        let is_off = matches!(judge(&clocks, 0, 2_000_000), Judgement::Off(_));
+        assert!(is_off, "the third node is away, and either may be wrong");
+        hear(&mut clocks, 2, 10_000, 0);
+        assert!(matches!(judge(&clocks, 0, 12_000), Judgement::Off(_)));
+        assert_eq!(judge(&clocks, 1, 12_000), Judgement::Right);
+    }
+
+    /// A busy machine: one way may take all of the time.
+    #[test]
+    fn answers_that_take_long_are_no_jump() {
+        let mut clocks = Clocks::new(3);
+        (0..3).for_each(|node| clocks.note(node, at(0), at(1_000_000), UNIX + 999_000));
+        hear(&mut clocks, 0, 2_000_000, 0);
+        assert_eq!(clocks.jumps, 0);
+        assert_eq!(clocks.judge(1, at(2_001_000)), Judgement::Right);
+        hear(&mut clocks, 0, 3_000_000, 300_000);
+        assert_eq!(clocks.jumps, 1);
     }
 
     #[test]

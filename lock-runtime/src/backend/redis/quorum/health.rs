@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
 use crate::telemetry;
 
@@ -10,6 +11,8 @@ use crate::telemetry;
 pub(super) enum Health {
     Up,
     Away,
+    /// It answers that it cannot be used: it is out of memory, or does not know the user.
+    Refuses,
     /// Its clock is too far off those of the others for its votes to count.
     ClockOff,
 }
@@ -29,17 +32,39 @@ impl NodeHealth {
         }
     }
 
-    /// The node answered.
+    /// The node carried an acquire out: it can be used.
     pub(super) fn answered(&self) {
-        if self.change(Health::Up) == Some(Health::Away) {
+        let before = self.change(Health::Up);
+        if matches!(before, Some(Health::Away | Health::Refuses)) {
             telemetry::node_back(&self.name);
         }
     }
 
+    /// The node answered. What it refuses, it may refuse still: without memory, it renews and ends leases.
+    pub(super) fn is_reached(&self) {
+        let was_away = *self.last.lock() == Health::Away;
+        if was_away {
+            self.answered();
+        }
+    }
+
+    /// The node answered some of these commands, or none.
+    pub(super) fn note<T>(&self, answers: &[Result<T, WireError>]) {
+        match answers.iter().find_map(|answer| answer.as_ref().err()) {
+            Some(error) if answers.iter().all(Result::is_err) => self.failed(error),
+            _ => self.is_reached(),
+        }
+    }
+
     /// A command to the node failed.
-    pub(super) fn failed(&self, fault: &str) {
-        if self.change(Health::Away).is_some() {
-            telemetry::node_away(&self.name, fault);
+    pub(super) fn failed(&self, error: &WireError) {
+        let health = match error {
+            WireError::Unavailable(_) => Health::Away,
+            WireError::Refused(detail) if is_of_a_lock(&detail.to_string()) => return,
+            WireError::Refused(_) => Health::Refuses,
+        };
+        if self.change(health).is_some() {
+            telemetry::node_away(&self.name, &error.to_string());
         }
     }
 
@@ -58,6 +83,12 @@ impl NodeHealth {
     }
 }
 
+/// Whether a refusal is about the records of one lock: its queue is full, or they are of another kind.
+fn is_of_a_lock(text: &str) -> bool {
+    let code = text.split(' ').next().unwrap_or_default();
+    code == "WRONGTYPE" || code.starts_with("LOCK") && code != "LOCKDELAY"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +101,21 @@ mod tests {
         assert_eq!(health.change(Health::Away), None);
         assert_eq!(health.change(Health::ClockOff), Some(Health::Away));
         assert_eq!(health.change(Health::Up), Some(Health::ClockOff));
+    }
+
+    #[test]
+    fn node_that_refuses_is_no_better_for_a_renewal() {
+        let health = NodeHealth::new("a:6379".to_owned());
+        let last = || *health.last.lock();
+        health.failed(&WireError::refused("LOCKQUEUEFULL too many waiters"));
+        assert_eq!(last(), Health::Up, "other locks are not concerned");
+        health.failed(&WireError::refused("OOM command not allowed"));
+        health.is_reached();
+        assert_eq!(last(), Health::Refuses);
+        health.answered();
+        assert_eq!(last(), Health::Up);
+        health.failed(&WireError::unavailable("no answer"));
+        health.is_reached();
+        assert_eq!(last(), Health::Up);
     }
 }

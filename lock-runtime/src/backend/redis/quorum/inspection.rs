@@ -176,9 +176,17 @@ impl QuorumWire {
                 let error = error.into_wire();
                 let tolerated = nodes.len() - nodes.majority();
                 if cursor.away.len() >= tolerated {
-                    let is_refused = matches!(error, WireError::Refused(_));
-                    let reasons = [(node, Reason::Failed(error.to_string()))];
-                    return Err(nodes.too_few(&reasons, is_refused));
+                    if let WireError::Refused(detail) = error {
+                        let name = &nodes.health(node).name;
+                        return Err(WireError::refused(format!("{name}: {detail}")));
+                    }
+                    let before = cursor.away.iter();
+                    let mut reasons: Vec<_> = before
+                        .map(|&node| (node, Reason::Failed("it failed before".to_owned())))
+                        .collect();
+                    reasons.push((node, Reason::of(&error)));
+                    reasons.sort_unstable_by_key(|(node, _)| *node);
+                    return Err(nodes.too_few(&reasons));
                 }
                 cursor.away.push(node);
                 Nodes::is_read(cursor);
@@ -309,17 +317,13 @@ impl Inspection for QuorumWire {
         let is_handed_on = revoked
             .iter()
             .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
-        // A node that was not heard may have this owner, too.
-        let left = elected.votes + nodes.len() - snapshots.len() - count;
-        match (count, is_handed_on) {
-            (0, _) => Ok(RevokeReply::Changed),
-            _ if left >= nodes.majority() => Err(WireError::unavailable(format!(
-                "the lock was taken away on {count} of {} nodes, which is too few",
-                nodes.len()
-            ))),
-            (_, true) => Ok(RevokeReply::HandedOn(Some(count))),
-            (_, false) => Ok(RevokeReply::Freed(Some(count))),
-        }
+        // No node that has answered has this owner any more, so at most a minority has. The owner is told by those that
+        // had it: if they are few, it asks all of them.
+        Ok(match (count, is_handed_on) {
+            (0, _) => RevokeReply::Changed,
+            (_, true) => RevokeReply::HandedOn(Some(count)),
+            (_, false) => RevokeReply::Freed(Some(count)),
+        })
     }
 
     async fn ask_servers(

@@ -70,20 +70,16 @@ impl Nodes {
         &self,
         answers: impl Iterator<Item = Result<T, WireError>>,
     ) -> Result<Vec<(usize, T)>, WireError> {
-        let (mut heard, mut reasons, mut refused) = (Vec::new(), Vec::new(), 0);
+        let (mut heard, mut reasons) = (Vec::new(), Vec::new());
         for (node, answer) in answers.enumerate() {
             match answer {
                 Ok(answer) => heard.push((node, answer)),
-                Err(error) => {
-                    refused += usize::from(matches!(error, WireError::Refused(_)));
-                    reasons.push((node, Reason::Failed(error.to_string())));
-                }
+                Err(error) => reasons.push((node, Reason::of(&error))),
             }
         }
-        let tolerated = self.len() - self.majority();
         match heard.len() >= self.majority() {
             true => Ok(heard),
-            false => Err(self.too_few(&reasons, refused > tolerated)),
+            false => Err(self.too_few(&reasons)),
         }
     }
 }

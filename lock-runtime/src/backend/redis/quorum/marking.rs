@@ -17,8 +17,8 @@ const LAST: Duration = Duration::from_millis(50);
 /// Marks a node: from then on it is known whether it has lost data.
 pub(super) async fn mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), WireError> {
     let marked = try_mark(nodes, node, until).await;
-    if let Err(WireError::Unavailable(fault)) = &marked {
-        nodes.health(node).failed(&fault.to_string());
+    if let Err(error) = &marked {
+        nodes.health(node).failed(error);
     }
     marked
 }
@@ -39,7 +39,9 @@ async fn try_mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), Wire
     let answer = nodes.node(node).send_on(&connection, write, until).await;
     let (_, node_now) = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
     // Whether a clock is off is judged once others were heard.
-    let _ = nodes.check_clock(node, sent, CLOCK.now(), node_now);
+    if nodes.check_clock(node, sent, CLOCK.now(), node_now).is_ok() {
+        nodes.health(node).is_reached();
+    }
     Ok(())
 }
 

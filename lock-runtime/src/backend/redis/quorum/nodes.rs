@@ -1,29 +1,32 @@
 //! The nodes of a quorum, and what all owners of a client share.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
 use super::boots::Boots;
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Judgement};
 use super::health::NodeHealth;
 use super::late::LateAnswers;
-use super::revocations::Revocations;
+use super::late_claims::{self, LateClaims};
+use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
+use super::too_few::TooFew;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
 use crate::backend::redis::fence_memory::FenceMemory;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
+use crate::backend::redis::renewals::write_renewals;
 use crate::backend::redis::url::QuorumTarget;
 use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::notice::is_notice;
+use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::owner::Owner;
-use crate::backend::wire::{NodeId, WireEvents};
+use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::Background;
 use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
@@ -46,6 +49,7 @@ pub(super) struct Nodes {
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
     pub(super) late: Arc<LateAnswers>,
+    pub(super) late_claims: LateClaims,
     /// Ends that are not answered, which nothing else waits for.
     pub(super) unsettled: InFlight,
 }
@@ -53,6 +57,8 @@ pub(super) struct Nodes {
 /// The owners of a client that may be named by a message.
 struct Candidates {
     by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
+    /// Theirs; known once they are made.
+    nodes: OnceLock<Weak<Nodes>>,
     /// A lock is taken from its owner once a majority says so.
     revocations: Mutex<Revocations>,
 }
@@ -76,6 +82,12 @@ impl Candidates {
         self.by_owner.lock().get(&owner_id).and_then(Weak::upgrade)
     }
 
+    /// The owner of which a notice says that a lock was taken from it.
+    fn named_by(&self, notice: &[u8]) -> Option<Arc<Candidate>> {
+        let notice = Notice::parse(notice)?;
+        self.get(notice.owner_id)
+    }
+
     /// A message of a node. Whether an attempt that is under way sees to it.
     fn notified(&self, node: usize, payload: &[u8]) -> bool {
         let Some(candidate) =
@@ -90,6 +102,8 @@ impl Candidates {
         };
         if is_driven {
             candidate.changed.notify_one();
+        } else if let Some(nodes) = self.nodes.get().and_then(Weak::upgrade) {
+            nodes.confirm_late(&candidate);
         }
         is_driven
     }
@@ -101,10 +115,11 @@ impl Nodes {
         settings: impl Fn(redis::RedisConnectionInfo) -> Settings,
         options: &Options,
         events: Arc<dyn WireEvents>,
-    ) -> Nodes {
+    ) -> Arc<Nodes> {
         let boots = Arc::new(Boots::new(!target.restart_delay.is_zero()));
         let candidates = Arc::new(Candidates {
             by_owner: Mutex::default(),
+            nodes: OnceLock::new(),
             revocations: Mutex::new(Revocations::of(target.nodes.len())),
         });
         let mut background = None;
@@ -119,7 +134,7 @@ impl Nodes {
                 (node(number, setup, &candidates, &events), health)
             })
             .collect();
-        Nodes {
+        let nodes = Arc::new(Nodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             nodes,
             boots,
@@ -127,11 +142,15 @@ impl Nodes {
             marker: format!("{{{}}}:n", options.prefix),
             scripts: QuorumScripts::with(FenceMemory::of(options.fence_memory)),
             restart_delay: target.restart_delay,
-            candidates,
+            candidates: candidates.clone(),
             events,
             late: Arc::default(),
+            late_claims: LateClaims::default(),
             unsettled: InFlight::default(),
-        }
+        });
+        let is_first = candidates.nodes.set(Arc::downgrade(&nodes)).is_ok();
+        debug_assert!(is_first, "they are made once");
+        nodes
     }
 
     pub(super) fn len(&self) -> usize {
@@ -158,18 +177,18 @@ impl Nodes {
         now: Moment,
         node_now: u64,
     ) -> Result<(), WireError> {
-        let off = {
+        let judgement = {
             let mut clocks = self.clocks.lock();
             clocks.note(node, sent, now, node_now);
-            clocks.is_off_by(node)
+            clocks.judge(node, now)
         };
-        let health = self.health(node);
-        let Some(off) = off else {
-            health.answered();
-            return Ok(());
-        };
-        health.clock_is_off(off);
-        Err(clock_is_off(off))
+        match judgement {
+            Judgement::Off(off) => {
+                self.health(node).clock_is_off(off);
+                Err(clock_is_off(off))
+            }
+            Judgement::Right | Judgement::Unknown => Ok(()),
+        }
     }
 
     pub(super) fn each(&self) -> impl Iterator<Item = &Node> {
@@ -229,57 +248,59 @@ impl Nodes {
         self.candidates.get(owner_id)
     }
 
-    fn describe(&self, (node, reason): &(usize, Reason)) -> String {
-        let name = &self.health(*node).name;
-        match reason {
-            Reason::Early(left) => {
-                format!("{name}: restarted, and votes in {} s", left.as_secs() + 1)
-            }
-            Reason::Failed(error) => format!("{name}: {error}"),
-        }
-    }
-
     /// Has the acquisition of an owner make an attempt: something came of which it does not know.
     pub(super) fn wake(&self, candidate: &Candidate) {
         self.events.released(candidate.entry.owner_id);
     }
 
-    /// The error of a call for which there is no majority, by the nodes without a vote.
-    pub(super) fn too_few(&self, reasons: &[(usize, Reason)], is_refused: bool) -> WireError {
-        let nodes = self.len();
-        let mut early: Vec<Duration> = reasons
-            .iter()
-            .filter_map(|(_, reason)| match reason {
-                Reason::Early(left) => Some(*left),
-                Reason::Failed(_) => None,
-            })
-            .collect();
-        early.sort_unstable();
-        let failed = reasons.len() - early.len();
-        // The votes that count already.
-        let votes = nodes - reasons.len();
-        let needed = self.majority().saturating_sub(votes).max(1);
-        let text = match early.get(needed - 1) {
-            _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
-            Some(left) if failed == 0 => format!(
-                "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
-                early.len(),
-                self.restart_delay,
-                left.as_secs() + 1
-            ),
-            _ => {
-                let why: Vec<String> = reasons.iter().map(|reason| self.describe(reason)).collect();
-                let why = why.join("; ");
-                match is_refused {
-                    true => format!("{failed} of {nodes} nodes refuse it ({why})"),
-                    false => format!("{} of {nodes} nodes answered ({why})", nodes - failed),
-                }
-            }
-        };
-        match is_refused {
-            true => WireError::refused(text),
-            false => WireError::unavailable(text),
+    /// Has the nodes confirmed that came to a holder after it had won, if it still has the lock after a while.
+    pub(super) fn confirm_late(self: &Arc<Self>, candidate: &Arc<Candidate>) {
+        if self.background.check_process().is_err() || !self.late_claims.note(candidate) {
+            return;
         }
+        let (nodes, background) = (Arc::downgrade(self), self.background.clone());
+        self.background.spawn(async move {
+            let mut pause = late_claims::DELAY;
+            loop {
+                background.sleep(pause).await;
+                let Some(nodes) = nodes.upgrade() else { break };
+                let (due, next) = nodes.late_claims.take_due();
+                for (node, renewals) in due {
+                    let nodes = nodes.clone();
+                    background.spawn(async move { nodes.confirm(node, &renewals).await });
+                }
+                let Some(next) = next else { break };
+                pause = next.saturating_duration_since(Instant::now());
+            }
+        });
+    }
+
+    /// Renews on one node what holders were given there. A renewal makes no record, so one that comes late does no harm.
+    /// Its answer counts for nothing: the next round of renewals asks all nodes.
+    async fn confirm(&self, node: usize, renewals: &[Renewal]) {
+        let all: Vec<&Renewal> = renewals.iter().collect();
+        let until = self.until();
+        let _ = self
+            .node(node)
+            .renew(&all, write_renewals, None, until)
+            .await;
+    }
+
+    /// The error of a call for which there is no majority, by the nodes that did not answer it as they should.
+    pub(super) fn too_few(&self, reasons: &[(usize, Reason)]) -> WireError {
+        self.without_majority(self.len() - reasons.len(), reasons)
+    }
+
+    /// The error of a call that has so many votes, by the nodes of which something else is known than that another owner
+    /// has them.
+    pub(super) fn without_majority(&self, votes: usize, reasons: &[(usize, Reason)]) -> WireError {
+        let too_few = TooFew {
+            nodes: self.len(),
+            votes,
+            restart_delay: self.restart_delay,
+            reasons,
+        };
+        too_few.error(|node| &self.health(node).name)
     }
 }
 
@@ -302,12 +323,17 @@ fn node(
                 events.disconnected(id, connection, &|_: &LockName| true);
             }
             PushEvent::Message { channel, payload } if is_notice(payload) => {
-                if candidates
-                    .revocations
-                    .lock()
-                    .is_by_a_majority(number, payload)
-                {
-                    events.message(channel, payload);
+                let said = candidates.revocations.lock().note(number, payload);
+                match said {
+                    Said::ByMajority => events.message(channel, payload),
+                    // The other nodes that had it may have lost it before, and say nothing.
+                    Said::ByFew => {
+                        if let Some(candidate) = candidates.named_by(payload) {
+                            let lock = &candidate.names.first().lock;
+                            events.doubted(&|other: &LockName| other == lock);
+                        }
+                    }
+                    Said::Before => {}
                 }
             }
             PushEvent::Message { channel, payload } => {

@@ -11,14 +11,14 @@ use super::scripts::parse_hold;
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
-use crate::backend::redis::node::{Purpose, Renewed, ScriptCall};
+use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
-use crate::backend::wire::Renewal;
 use crate::backend::wire::ballot::Phase;
 use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
+use crate::backend::wire::{Renewal, RenewalOutcome};
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::lease::fencing_token::FencingToken;
@@ -28,11 +28,13 @@ use crate::lease::schedule::is_fresh;
 /// How long after the last possible answer a round is given up.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Extends leases on all nodes, with one pipeline for each. Waits no longer than until each outcome is known.
+/// Extends leases on all nodes, with one pipeline for each. Reports each outcome as soon as it is known: a lease that
+/// depends on a slow node waits for that node, and holds up none that a majority has confirmed.
 pub(super) async fn renew(
     nodes: &Arc<Nodes>,
     renewals: &[Renewal],
-) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+    mut report: impl FnMut(usize, RenewalOutcome) + Send,
+) {
     let until = nodes.until();
     let round = Arc::new(Round {
         votes: Mutex::new(renewals.iter().map(|_| Votes::new(nodes.len())).collect()),
@@ -45,46 +47,18 @@ pub(super) async fn renew(
         background.spawn(async move { renew_at(&nodes, &round, node, until).await });
     }
     let timers = nodes.background.timers();
-    let is_decided = || {
-        round
-            .votes
-            .lock()
-            .iter()
-            .all(|votes| votes.outcome().is_some())
-    };
-    let majority = async {
-        while round.answered() < nodes.majority() && !is_decided() {
-            round.changed.notified().await;
+    let mut unknown: Vec<usize> = (0..renewals.len()).collect();
+    let mut is_over = false;
+    while !unknown.is_empty() {
+        for (number, outcome) in round.take_known(nodes, &mut unknown, is_over) {
+            report(number, outcome);
         }
-    };
-    // Each command ends by then.
-    let _ = timers.timeout_at(until + GRACE, majority).await;
-    let decided = async {
-        while !is_decided() {
-            round.changed.notified().await;
+        if !unknown.is_empty() {
+            // Each command ends by then.
+            let changed = timers.timeout_at(until + GRACE, round.changed.notified());
+            is_over = changed.await.is_err();
         }
-    };
-    // A lease that depends on a silent node must not hold up those that a majority has confirmed.
-    let silence = nodes.clocks.lock().patience().with_silence;
-    let _ = timers.timeout_at(Instant::now() + silence, decided).await;
-    let votes = round.votes.lock();
-    let outcomes = votes
-        .iter()
-        .map(|votes| votes.outcome().unwrap_or(Outcome::TooFew));
-    outcomes
-        .zip(votes.iter())
-        .map(|(outcome, votes)| match outcome {
-            Outcome::Confirmed(answered) => Ok(Answered {
-                at: answered.at,
-                answer: Some(answered.answer),
-            }),
-            Outcome::Lost => Ok(Answered {
-                at: CLOCK.now(),
-                answer: None,
-            }),
-            Outcome::TooFew => Err(nodes.too_few(&votes.reasons(), false)),
-        })
-        .collect()
+    }
 }
 
 /// The renewals of one round.
@@ -95,14 +69,33 @@ struct Round {
 }
 
 impl Round {
-    /// How many nodes have answered.
-    fn answered(&self) -> usize {
+    /// The outcomes of those renewals of `unknown` that have one by now, which are removed from it; all of them if `is_over`.
+    fn take_known(
+        &self,
+        nodes: &Nodes,
+        unknown: &mut Vec<usize>,
+        is_over: bool,
+    ) -> Vec<(usize, RenewalOutcome)> {
         let votes = self.votes.lock();
-        let first = votes
-            .first()
-            .into_iter()
-            .flat_map(|votes| votes.nodes.iter());
-        first.filter(|vote| vote.is_some()).count()
+        let mut known = Vec::new();
+        unknown.retain(|&number| {
+            let votes = &votes[number];
+            let outcome = match votes.outcome() {
+                Some(Outcome::Confirmed(Answered { at, answer })) => Ok(Answered {
+                    at,
+                    answer: Some(answer),
+                }),
+                Some(Outcome::Lost) => Ok(Answered {
+                    at: CLOCK.now(),
+                    answer: None,
+                }),
+                None if !is_over => return true,
+                Some(Outcome::TooFew) | None => Err(nodes.too_few(&votes.reasons())),
+            };
+            known.push((number, outcome));
+            false
+        });
+        known
     }
 }
 
@@ -154,11 +147,15 @@ impl Votes {
             return Some(Outcome::Confirmed(Answered { at, answer: grant }));
         }
         let is_no = |vote: &&Option<Vote>| matches!(vote, Some(Vote::No | Vote::Restoring));
-        if self.nodes.iter().filter(is_no).count() > self.nodes.len() - majority {
+        let no = self.nodes.iter().filter(is_no).count();
+        let enough_no = self.nodes.len() - majority + 1;
+        if no >= enough_no {
             return Some(Outcome::Lost);
         }
-        let all = self.nodes.iter().all(Option::is_some);
-        all.then_some(Outcome::TooFew)
+        // However slow a node is, its answer is waited for while it may decide.
+        let silent = self.nodes.iter().filter(|vote| vote.is_none()).count();
+        let is_open = yes.len() + silent >= majority || no + silent >= enough_no;
+        (!is_open).then_some(Outcome::TooFew)
     }
 
     /// The nodes that do not have the owner although a majority has confirmed its lease.
@@ -180,7 +177,7 @@ impl Votes {
         let nodes = self.nodes.iter().enumerate();
         nodes
             .filter_map(|(node, vote)| match vote {
-                Some(Vote::Failed(error)) => Some((node, Reason::Failed(error.to_string()))),
+                Some(Vote::Failed(error)) => Some((node, Reason::of(error))),
                 None => Some((node, Reason::Failed("no answer".to_owned()))),
                 Some(_) => None,
             })
@@ -195,7 +192,12 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
         .node(node)
         .renew(&all, write_renewals, None, until)
         .await;
-    let vote = |renewed: Renewed| match renewed.map_err(NodeError::into_wire) {
+    let renewed = renewed.into_iter();
+    let renewed: Vec<RenewalOutcome> = renewed
+        .map(|renewed| renewed.map_err(NodeError::into_wire))
+        .collect();
+    nodes.health(node).note(&renewed);
+    let vote = |renewed: RenewalOutcome| match renewed {
         Ok(Answered {
             at,
             answer: Some(answer),
@@ -278,5 +280,53 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     drop(ballot);
     if is_revived {
         settling::end_again(nodes, &candidate, node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yes(at: u64) -> Option<Vote> {
+        let answer = Grant {
+            contended: false,
+            token: FencingToken::new(5),
+        };
+        let at = Moment::from_nanos(at);
+        Some(Vote::Yes(Answered { at, answer }))
+    }
+
+    fn failed() -> Option<Vote> {
+        Some(Vote::Failed(WireError::unavailable("it is away")))
+    }
+
+    fn outcome(nodes: impl Into<Box<[Option<Vote>]>>) -> Option<Outcome> {
+        let nodes = nodes.into();
+        Votes { nodes }.outcome()
+    }
+
+    #[test]
+    fn slow_node_is_awaited_while_it_may_decide() {
+        for vote in [failed(), Some(Vote::No)] {
+            assert!(outcome([yes(1), None, vote.clone()]).is_none());
+            let confirmed = outcome([yes(1), yes(2), vote]);
+            assert!(
+                matches!(confirmed, Some(Outcome::Confirmed(answered)) if answered.at == Moment::from_nanos(1))
+            );
+        }
+        assert!(outcome([failed(), None, Some(Vote::No)]).is_none());
+        let lost = outcome([failed(), Some(Vote::No), Some(Vote::No)]);
+        assert!(matches!(lost, Some(Outcome::Lost)));
+    }
+
+    #[test]
+    fn round_is_over_once_no_node_may_decide() {
+        for nodes in [
+            [failed(), failed(), None],
+            [failed(), yes(1), failed()],
+            [failed(), yes(1), Some(Vote::No)],
+        ] {
+            assert!(matches!(outcome(nodes), Some(Outcome::TooFew)));
+        }
     }
 }

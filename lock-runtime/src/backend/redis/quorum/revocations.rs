@@ -8,6 +8,17 @@ const MOST: usize = 64;
 /// What is kept of a message: it names owner and operation at its beginning.
 const KEPT: usize = 128;
 
+/// What a message adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A majority has sent it now.
+    ByMajority,
+    /// One more node has, and no majority.
+    ByFew,
+    /// Nothing: this node, or a majority, has sent it before.
+    Before,
+}
+
 /// The messages about revocations, by what they say. One node alone may have been restored from a copy, or have lost the
 /// lock in another way, and its owner has the majority still.
 #[derive(Debug)]
@@ -25,8 +36,8 @@ impl Revocations {
         }
     }
 
-    /// Counts a message. Whether a majority has sent it by now; `true` once.
-    pub(super) fn is_by_a_majority(&mut self, node: usize, payload: &[u8]) -> bool {
+    /// Counts a message.
+    pub(super) fn note(&mut self, node: usize, payload: &[u8]) -> Said {
         let kept = &payload[..payload.len().min(KEPT)];
         let known = self.counted.iter().position(|(other, _)| other == kept);
         let index = known.unwrap_or_else(|| {
@@ -41,7 +52,12 @@ impl Revocations {
         let is_new = said
             .get_mut(node)
             .is_some_and(|said| !std::mem::replace(said, true));
-        is_new && said.iter().filter(|&&said| said).count() == self.nodes / 2 + 1
+        let count = said.iter().filter(|&&said| said).count();
+        match is_new {
+            true if count == self.nodes / 2 + 1 => Said::ByMajority,
+            true if count <= self.nodes / 2 => Said::ByFew,
+            _ => Said::Before,
+        }
     }
 }
 
@@ -52,28 +68,30 @@ mod tests {
     #[test]
     fn message_counts_once_for_each_node() {
         let mut revocations = Revocations::of(5);
-        let mut says = |node| revocations.is_by_a_majority(node, b"!owner");
+        let mut says = |node| revocations.note(node, b"!owner");
+        use Said::{Before, ByFew, ByMajority};
         assert_eq!(
             [0, 0, 1, 1, 2, 3, 4].map(&mut says),
-            [false, false, false, false, true, false, false]
+            [ByFew, Before, ByFew, Before, ByMajority, Before, Before]
         );
     }
 
     #[test]
     fn messages_about_different_owners_are_apart() {
         let mut revocations = Revocations::of(3);
-        assert!(!revocations.is_by_a_majority(0, b"!one"));
-        assert!(!revocations.is_by_a_majority(1, b"!other"));
-        assert!(revocations.is_by_a_majority(1, b"!one"));
+        assert_eq!(revocations.note(0, b"!one"), Said::ByFew);
+        assert_eq!(revocations.note(1, b"!other"), Said::ByFew);
+        assert_eq!(revocations.note(1, b"!one"), Said::ByMajority);
     }
 
     #[test]
     fn oldest_are_forgotten() {
         let mut revocations = Revocations::of(3);
         for number in 0..1_000 {
-            assert!(!revocations.is_by_a_majority(0, format!("!{number}").as_bytes()));
+            let said = revocations.note(0, format!("!{number}").as_bytes());
+            assert_eq!(said, Said::ByFew);
         }
         assert_eq!(revocations.counted.len(), MOST);
-        assert!(!revocations.is_by_a_majority(1, b"!0"));
+        assert_eq!(revocations.note(1, b"!0"), Said::ByFew);
     }
 }

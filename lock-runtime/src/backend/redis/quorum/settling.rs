@@ -123,6 +123,7 @@ fn settle(
                 ending = Ending::End;
                 continue;
             }
+            nodes.health(node).note(std::slice::from_ref(&ended));
             let (pause, is_unanswered) = note_end(&candidate, node, ended, &mut settling);
             candidate.changed.notify_one();
             let is_decided = candidate

@@ -42,6 +42,10 @@ impl WireEvents for RedissonEvents {
         self.events.moved(concerns);
     }
 
+    fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool) {
+        self.events.doubted(concerns);
+    }
+
     /// Whatever the message says, it does no harm to ask for the lock.
     fn message(&self, channel: &[u8], _payload: &[u8]) {
         if let Some(owner) = self.listeners.owner(channel) {

@@ -33,13 +33,13 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RestRequest, Wire, WireEvents,
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    WireEvents,
 };
 use crate::background::{Background, random};
 use crate::config::Options;
 use crate::error::LockError;
 use crate::key::{LockName, NameSet};
-use crate::lease::record::Grant;
 
 /// A wire to Redis or Valkey whose locks are in Redisson's record.
 pub(crate) struct RedissonWire {
@@ -173,7 +173,11 @@ impl Wire for RedissonWire {
         Ok(Answered { at, answer })
     }
 
-    async fn renew(&self, renewals: &[Renewal]) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
+    async fn renew(
+        &self,
+        renewals: &[Renewal],
+        mut report: impl FnMut(usize, RenewalOutcome) + Send,
+    ) {
         let write = |output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool| {
             for (number, renewal) in renewals.iter().enumerate() {
                 let arguments = [
@@ -189,10 +193,9 @@ impl Wire for RedissonWire {
         let node = &self.channels.node;
         let all: Vec<&Renewal> = renewals.iter().collect();
         let renewed = node.renew(&all, write, None, node.until()).await;
-        let renewed = renewed.into_iter();
-        renewed
-            .map(|renewed| renewed.map_err(NodeError::into_wire))
-            .collect()
+        for (number, renewed) in renewed.into_iter().enumerate() {
+            report(number, renewed.map_err(NodeError::into_wire));
+        }
     }
 
     async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {

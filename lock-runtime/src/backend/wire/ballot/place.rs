@@ -27,6 +27,10 @@ pub(crate) struct Place {
     pub(super) error: Option<WireError>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
+    /// The owner has the lock, and is going to confirm this node, which was given to it after that.
+    pub(super) is_late_claim: bool,
+    /// Whether the node's clock is off is not known: its vote does not count yet.
+    pub(crate) is_clock_unknown: bool,
     /// The owner was ended, and an acquire was sent after that.
     pub(crate) is_revived: bool,
     /// The answer to the last end.

@@ -15,6 +15,17 @@ pub(crate) enum Reason {
     /// It may have lost data, and its votes count after this time.
     Early(Duration),
     Failed(String),
+    /// It would refuse the command again.
+    Refused(String),
+}
+
+impl Reason {
+    pub(crate) fn of(error: &WireError) -> Reason {
+        match error {
+            WireError::Refused(detail) => Reason::Refused(detail.to_string()),
+            WireError::Unavailable(detail) => Reason::Failed(detail.to_string()),
+        }
+    }
 }
 
 /// What an attempt amounts to so far.
@@ -127,16 +138,19 @@ impl Ballot {
     /// Which nodes have no vote that counts, by number, and why.
     pub(crate) fn reasons(&self, now: Moment) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
+            if place.held().is_some() && place.is_clock_unknown {
+                return Some(Reason::Failed(
+                    "its clock is not known to be right, since too few nodes have said what time it is".to_owned(),
+                ));
+            }
             if let Some((_, _, early_until)) = place.held() {
                 return Some(Reason::Early(early_until?.since(now)));
             }
             if place.is_of_another() {
                 return None;
             }
-            let error = place.error.as_ref().map(ToString::to_string);
-            Some(Reason::Failed(
-                error.unwrap_or_else(|| "no answer".to_owned()),
-            ))
+            let error = place.error.as_ref().map(Reason::of);
+            Some(error.unwrap_or_else(|| Reason::Failed("no answer".to_owned())))
         };
         let places = self.places.iter().enumerate();
         places
@@ -144,10 +158,8 @@ impl Ballot {
             .collect()
     }
 
-    /// Whether every node without a vote refuses the owner, and would refuse it again.
-    pub(crate) fn is_refused(&self) -> bool {
-        let refuses = |place: &&Place| matches!(place.error, Some(WireError::Refused(_)));
-        let refused = self.places.iter().filter(refuses).count();
-        refused > self.places.len() - self.majority()
+    /// How many votes count.
+    pub(crate) fn counted(&self, now: Moment) -> usize {
+        self.votes(now).count()
     }
 }

@@ -339,13 +339,22 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
 }
 
 #[test]
-fn owner_is_refused_if_so_many_nodes_refuse_that_no_majority_is_left() {
+fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
     let mut ballot = asked(3);
     ballot.unanswered(0, WireError::refused("no right"));
     ballot.unanswered(1, unavailable());
-    assert!(!ballot.is_refused());
-    ballot.unanswered(2, WireError::refused("no right"));
-    assert!(ballot.is_refused());
+    let reasons = ballot.reasons(at(1));
+    assert!(
+        matches!(
+            reasons[..],
+            [
+                (0, Reason::Refused(_)),
+                (1, Reason::Failed(_)),
+                (2, Reason::Failed(_))
+            ]
+        ),
+        "{reasons:?}"
+    );
 }
 
 #[test]
@@ -630,4 +639,31 @@ fn command_that_a_message_asked_for_is_due_again_if_it_was_not_written() {
     // The next attempt begins with the message of another node.
     ballot.notified(2);
     assert_eq!(ballot.ask(true, at(3)), [(1, again), (2, again)]);
+}
+
+#[test]
+fn node_that_comes_to_a_holder_is_confirmed_once() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
+    ballot.notified(2);
+    assert!(ballot.take_late_claims().is_empty(), "it has not won");
+    ballot.hold(FencingToken::new(TOKEN));
+    ballot.notified(0);
+    assert_eq!(ballot.take_late_claims(), [2], "it has the first already");
+    ballot.notified(2);
+    assert!(ballot.take_late_claims().is_empty(), "it is under way");
+    assert_eq!(ballot.confirms_claim(2), Some(TTL));
+    assert_eq!(ballot.take_late_claims(), [2]);
+    ballot.end();
+    assert_eq!(ballot.confirms_claim(2), None, "it has ended");
+}
+
+#[test]
+fn answer_that_comes_to_a_holder_is_a_vote() {
+    let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
+    ballot.hold(FencingToken::new(TOKEN));
+    ballot.notified(2);
+    assert!(ballot.take_late_claims().is_empty(), "it has not answered");
+    ballot.answered(2, at(0), vote(TOKEN), at(30));
+    assert!(ballot.place(2).held().is_some());
+    assert!(ballot.take_late_claims().is_empty());
 }

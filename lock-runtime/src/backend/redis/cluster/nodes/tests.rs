@@ -27,6 +27,8 @@ impl WireEvents for NoEvents {
 
     fn moved(&self, _: &dyn Fn(&LockName) -> bool) {}
 
+    fn doubted(&self, _: &dyn Fn(&LockName) -> bool) {}
+
     fn message(&self, _: &[u8], _: &[u8]) {}
 
     fn released(&self, _: OwnerId) {}

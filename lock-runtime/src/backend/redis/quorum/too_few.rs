@@ -1,0 +1,117 @@
+//! The error of a call for which there is no majority. Decides without I/O.
+
+use std::time::Duration;
+
+use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::error::WireError;
+
+/// A call for which there is no majority.
+pub(super) struct TooFew<'a> {
+    pub(super) nodes: usize,
+    /// How many nodes have given it a vote that counts.
+    pub(super) votes: usize,
+    pub(super) restart_delay: Duration,
+    /// The nodes of which something else is known than that another owner has them: by number, and why.
+    pub(super) reasons: &'a [(usize, Reason)],
+}
+
+impl TooFew<'_> {
+    /// The error, with nodes as `name` has them. It is final if so many nodes refuse that no majority is left.
+    pub(super) fn error<'n>(&self, name: impl Fn(usize) -> &'n str) -> WireError {
+        let Self { nodes, reasons, .. } = *self;
+        let majority = nodes / 2 + 1;
+        let count = |is: fn(&Reason) -> bool| reasons.iter().filter(|(_, why)| is(why)).count();
+        let refused = count(|why| matches!(why, Reason::Refused(_)));
+        let failed = refused + count(|why| matches!(why, Reason::Failed(_)));
+        let why = || {
+            let why = reasons.iter().map(|(node, why)| describe(name(*node), why));
+            why.collect::<Vec<_>>().join("; ")
+        };
+        if refused > nodes - majority {
+            return WireError::refused(format!("{refused} of {nodes} nodes refuse it ({})", why()));
+        }
+        let mut early: Vec<Duration> = reasons
+            .iter()
+            .filter_map(|(_, why)| match why {
+                Reason::Early(left) => Some(*left),
+                Reason::Failed(_) | Reason::Refused(_) => None,
+            })
+            .collect();
+        early.sort_unstable();
+        let needed = majority.saturating_sub(self.votes).max(1);
+        WireError::unavailable(match early.get(needed - 1) {
+            _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
+            Some(left) if failed == 0 => format!(
+                "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
+                early.len(),
+                self.restart_delay,
+                left.as_secs() + 1
+            ),
+            // A refusal is an answer, too.
+            _ => format!(
+                "{} of {nodes} nodes answered ({})",
+                nodes - failed + refused,
+                why()
+            ),
+        })
+    }
+}
+
+fn describe(name: &str, why: &Reason) -> String {
+    match why {
+        Reason::Early(left) => format!("{name}: restarted, and votes in {} s", left.as_secs() + 1),
+        Reason::Failed(error) | Reason::Refused(error) => format!("{name}: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(votes: usize, reasons: &[(usize, Reason)]) -> WireError {
+        let too_few = TooFew {
+            nodes: 3,
+            votes,
+            restart_delay: Duration::from_secs(60),
+            reasons,
+        };
+        too_few.error(|node| ["a", "b", "c"][node])
+    }
+
+    fn failed() -> Reason {
+        Reason::Failed("timed out".to_owned())
+    }
+
+    fn refused() -> Reason {
+        Reason::Refused("OOM".to_owned())
+    }
+
+    fn early(seconds: u64) -> Reason {
+        Reason::Early(Duration::from_millis(seconds * 1_000 - 500))
+    }
+
+    #[test]
+    fn nodes_that_do_not_answer_refuse_nothing() {
+        let error = error(0, &[(0, refused()), (1, refused()), (2, failed())]);
+        assert!(matches!(error, WireError::Refused(_)));
+        let text = "2 of 3 nodes refuse it (a: OOM; b: OOM; c: timed out)";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn nodes_that_refuse_have_answered() {
+        let error = error(1, &[(1, refused()), (2, failed())]);
+        assert!(matches!(error, WireError::Unavailable(_)));
+        let text = "2 of 3 nodes answered (b: OOM; c: timed out)";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn majority_votes_when_enough_early_nodes_do() {
+        let early = [(0, early(10)), (1, early(40))];
+        let begin = "2 of 3 nodes are new or restarted less than 60s ago, and a majority votes in";
+        assert_eq!(error(1, &early).to_string(), format!("{begin} 10 s"));
+        let of_another = error(0, &early).to_string();
+        assert_eq!(of_another, format!("{begin} 40 s"), "that is no vote");
+    }
+}

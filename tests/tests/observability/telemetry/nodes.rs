@@ -1,0 +1,99 @@
+//! Nodes of a quorum that are of no use, and are again. A majority goes on without them, so nothing else says so.
+
+use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists, host_of};
+use lock_runtime::LockClient;
+use std::time::Duration;
+
+use super::{LONG, eventually};
+use crate::journal::{Line, told_of};
+
+/// The name of a node in events.
+fn name(node: &RedisServer) -> String {
+    host_of(&node.url())
+}
+
+/// Has the lock again and again until there are so many events of this name about a node.
+async fn told_while_locking(client: &LockClient, event: &str, node: &str, times: usize) -> Line {
+    eventually(event, LONG, async || {
+        cycle(client).await;
+        told_of(event, "server", node).len() >= times
+    })
+    .await;
+    told_of(event, "server", node).remove(times - 1)
+}
+
+fn times(event: &str, node: &str) -> usize {
+    told_of(event, "server", node).len()
+}
+
+#[tokio::test]
+async fn node_that_is_restarted_empty_is_away_and_back_and_was_restarted() {
+    crate::record();
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    cycle(&client).await;
+    let node = name(&quorum.nodes[1]);
+    quorum.nodes[1].kill9();
+    let away = told_while_locking(&client, "node_away", &node, 1).await;
+    assert!(away.field("fault").contains("connect"), "{away:?}");
+    quorum.nodes[1].restart();
+    told_while_locking(&client, "node_back", &node, 1).await;
+    told_while_locking(&client, "node_restarted", &node, 1).await;
+    let events = ["node_away", "node_back", "node_restarted"];
+    assert_eq!(events.map(|event| times(event, &node)), [1; 3], "each once");
+}
+
+#[tokio::test]
+async fn node_that_refuses_is_away_until_it_does_not() {
+    crate::record();
+    let quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    cycle(&client).await;
+    let node = name(&quorum.nodes[2]);
+    quorum.nodes[2].config_set("maxmemory", "1");
+    let away = told_while_locking(&client, "node_away", &node, 1).await;
+    assert!(away.field("fault").starts_with("OOM "), "{away:?}");
+    cycle(&client).await;
+    assert_eq!(times("node_away", &node), 1, "it is one change");
+    assert_eq!(times("node_back", &node), 0, "it refuses still");
+    quorum.nodes[2].config_set("maxmemory", "0");
+    told_while_locking(&client, "node_back", &node, 1).await;
+}
+
+/// The client only renews meanwhile.
+#[tokio::test]
+async fn node_that_goes_away_from_a_holder_is_told() {
+    crate::record();
+    let mut quorum = RedisQuorum::start();
+    let client = client_without_turns(quorum.url());
+    let lock = client.lock(KEY).ttl(Duration::from_secs(3)).acquire();
+    let guard = lock.await.expect("it is free");
+    let node = name(&quorum.nodes[0]);
+    quorum.nodes[0].kill9();
+    eventually("event", LONG, async || times("node_away", &node) == 1).await;
+    quorum.nodes[0].restart();
+    eventually("event", LONG, async || times("node_back", &node) == 1).await;
+    assert!(exists(&mut quorum.nodes[1].connection(), LOCK));
+    guard.release().await.expect("it was held throughout");
+}
+
+#[tokio::test]
+async fn node_whose_clock_is_off_is_told() {
+    const OFF: Duration = Duration::from_secs(60);
+    crate::record();
+    let quorum = RedisQuorum::of(
+        [(); 3].map(|()| RedisServer::builder().own_clock()),
+        RedisQuorum::DELAY,
+    );
+    let client = client_without_turns(quorum.url());
+    cycle(&client).await;
+    let node = name(&quorum.nodes[0]);
+    assert_eq!(times("node_clock", &node), 0);
+    quorum.nodes[0].forward(OFF);
+    let clock = told_while_locking(&client, "node_clock", &node, 1).await;
+    let off = clock.time("off_ms");
+    assert!(off > OFF - LONG && off < OFF + LONG, "{clock:?}");
+    for other in &quorum.nodes[1..] {
+        assert_eq!(times("node_clock", &name(other)), 0, "it is right");
+    }
+}
