@@ -61,7 +61,7 @@ pub(crate) struct HolderReport {
     pub(crate) token: Option<u64>,
     /// By what a revocation names it: its token, or `record:` and a hash.
     pub(crate) seen: Option<String>,
-    /// Instead of a token: that hash, which `lockctl revoke --record` takes.
+    /// Instead of a token: that hash, which `lockctl revoke --hash` takes.
     pub(crate) record: Option<String>,
     pub(crate) age_ms: Option<u64>,
     pub(crate) remaining_ms: Option<u64>,
