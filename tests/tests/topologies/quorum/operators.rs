@@ -292,9 +292,9 @@ async fn message_of_one_node_ends_no_lease() {
     assert!(guard.release().await.unwrap_err().is_lost());
 }
 
-/// A node that has the lock no more tells its holder nothing. The holder asks all nodes when one of them tells it.
+/// A node that has the lock no more tells its holder nothing. The holder asks all nodes once one of them has told it.
 #[tokio::test]
-async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_at_once() {
+async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
     let lock = holder.lock(KEY).ttl(RedisQuorum::DELAY).acquire();

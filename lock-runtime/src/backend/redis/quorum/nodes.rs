@@ -35,6 +35,9 @@ use crate::config::Options;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
 
+/// How long after one node a majority has to say that a lock was revoked, before its owner asks.
+const FEW_SAY: Duration = Duration::from_millis(500);
+
 /// The nodes of a quorum.
 pub(super) struct Nodes {
     nodes: Vec<(Node, NodeHealth)>,
@@ -253,6 +256,17 @@ impl Nodes {
         self.events.released(candidate.entry.owner_id);
     }
 
+    /// Has the lease of an owner confirmed of which few nodes say that it was revoked. A majority is about to say so, and by
+    /// whom: a renewal that came first would end the lease without a reason.
+    fn doubt_soon(&self, candidate: Arc<Candidate>) {
+        let (events, background) = (self.events.clone(), self.background.clone());
+        self.background.spawn(async move {
+            background.sleep(FEW_SAY).await;
+            let lock = &candidate.names.first().lock;
+            events.doubted(&|other: &LockName| other == lock);
+        });
+    }
+
     /// Has the nodes confirmed that came to a holder after it had won, if it still has the lock after a while.
     pub(super) fn confirm_late(self: &Arc<Self>, candidate: &Arc<Candidate>) {
         if self.background.check_process().is_err() || !self.late_claims.note(candidate) {
@@ -328,9 +342,9 @@ fn node(
                     Said::ByMajority => events.message(channel, payload),
                     // The other nodes that had it may have lost it before, and say nothing.
                     Said::ByFew => {
-                        if let Some(candidate) = candidates.named_by(payload) {
-                            let lock = &candidate.names.first().lock;
-                            events.doubted(&|other: &LockName| other == lock);
+                        let nodes = candidates.nodes.get().and_then(Weak::upgrade);
+                        if let Some((nodes, candidate)) = nodes.zip(candidates.named_by(payload)) {
+                            nodes.doubt_soon(candidate);
                         }
                     }
                     Said::Before => {}
