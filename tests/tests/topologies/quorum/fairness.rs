@@ -24,8 +24,9 @@ const LONGEST: usize = 5;
 /// When the fault comes, in rounds of all contenders.
 const FAULT: usize = 10;
 
-/// Transfers while a node is away, as a share of those before. Other tests run beside this one: alone, it is 0.8 and more.
-const SLOWEST: f64 = 0.5;
+/// Transfers while a node is away, as a share of those before. Alone, it is 0.8 and more, as `lock-bench quorum` measures.
+/// Beside other tests it may be less; if transfers waited for the silent node, it would be a hundredth.
+const SLOWEST: f64 = 0.2;
 
 /// The key that ends the race.
 const END: &str = "end";
