@@ -23,6 +23,7 @@ impl TooFew<'_> {
         let count = |is: fn(&Reason) -> bool| reasons.iter().filter(|(_, why)| is(why)).count();
         let refused = count(|why| matches!(why, Reason::Refused(_)));
         let failed = refused + count(|why| matches!(why, Reason::Failed(_)));
+        let unknown = count(|why| matches!(why, Reason::ClockUnknown));
         let why = || {
             let why = reasons.iter().map(|(node, why)| describe(name(*node), why));
             why.collect::<Vec<_>>().join("; ")
@@ -34,14 +35,14 @@ impl TooFew<'_> {
             .iter()
             .filter_map(|(_, why)| match why {
                 Reason::Early(left) => Some(*left),
-                Reason::Failed(_) | Reason::Refused(_) => None,
+                Reason::ClockUnknown | Reason::Failed(_) | Reason::Refused(_) => None,
             })
             .collect();
         early.sort_unstable();
         let needed = majority.saturating_sub(self.votes).max(1);
         WireError::unavailable(match early.get(needed - 1) {
             _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
-            Some(left) if failed == 0 => format!(
+            Some(left) if failed + unknown == 0 => format!(
                 "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
                 early.len(),
                 self.restart_delay,
@@ -60,6 +61,9 @@ impl TooFew<'_> {
 fn describe(name: &str, why: &Reason) -> String {
     match why {
         Reason::Early(left) => format!("{name}: restarted, and votes in {} s", left.as_secs() + 1),
+        Reason::ClockUnknown => format!(
+            "{name}: its clock is not known to be right, since too few nodes have said what time it is"
+        ),
         Reason::Failed(error) | Reason::Refused(error) => format!("{name}: {error}"),
     }
 }
@@ -104,6 +108,19 @@ mod tests {
         assert!(matches!(error, WireError::Unavailable(_)));
         let text = "2 of 3 nodes answered (b: OOM; c: timed out)";
         assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn nodes_whose_clocks_cannot_be_compared_have_answered() {
+        let error = error(
+            0,
+            &[(0, Reason::ClockUnknown), (1, failed()), (2, failed())],
+        );
+        let text = error.to_string();
+        assert!(
+            text.starts_with("1 of 3 nodes answered (a: its clock is not known"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::lease::record::Grant;
 pub(crate) enum Reason {
     /// It may have lost data, and its votes count after this time.
     Early(Duration),
+    /// It has answered, and too few others to compare its clock with.
+    ClockUnknown,
     Failed(String),
     /// It would refuse the command again.
     Refused(String),
@@ -139,9 +141,7 @@ impl Ballot {
     pub(crate) fn reasons(&self, now: Moment) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
             if place.held().is_some() && place.is_clock_unknown {
-                return Some(Reason::Failed(
-                    "its clock is not known to be right, since too few nodes have said what time it is".to_owned(),
-                ));
+                return Some(Reason::ClockUnknown);
             }
             if let Some((_, _, early_until)) = place.held() {
                 return Some(Reason::Early(early_until?.since(now)));
