@@ -51,7 +51,7 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     let exit = exit?;
     match released {
         Ok(()) => Ok(exit),
-        // It says why, also by whom it was revoked. The command has ended: whoever reads this may keep it waiting.
+        // It says why, also by whom it was revoked. The command has ended: a reader of this may keep it waiting.
         Err(error) if error.is_lost() => {
             complain(&error);
             Ok(Exit::LOST)

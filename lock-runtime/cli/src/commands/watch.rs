@@ -43,7 +43,7 @@ pub(crate) async fn watch(
     // The terminal is as it was, however this ends.
     ratatui::restore();
     match unanswered {
-        // The server may have done it, and whoever ends the view does not wait for the answer.
+        // The server may have done it, and the end of the view does not wait for the answer.
         Some(key) => complain(&format!(
             "the revocation of `{key}` was not answered: `lockctl audit` may tell"
         )),
@@ -107,7 +107,7 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// What goes on beside the keys: a server that does not answer keeps nobody in the view.
+/// What goes on beside the keys: the view ends although a server does not answer.
 type GoingOn<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// What came of an action.

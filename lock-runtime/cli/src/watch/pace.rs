@@ -14,7 +14,7 @@ impl Pace {
     /// few locks, and for drawing.
     const REST: u32 = 200;
 
-    /// The longest rest: nobody should act on what is older.
+    /// The longest rest: what is older is no ground to act on.
     const LONGEST: Duration = Duration::from_secs(10);
 
     /// Whether all locks may be looked at.

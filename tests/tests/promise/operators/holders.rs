@@ -181,7 +181,7 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK, QUEUE]), 0);
 }
 
-/// Shares that lapsed stay in their record until somebody asks for the lock, and it shows the first 128.
+/// Shares that lapsed stay in their record until a caller asks for the lock, and it shows the first 128.
 #[tokio::test]
 async fn sharer_behind_many_lapsed_ones_is_shown_and_told() {
     let server = RedisServer::start();

@@ -117,7 +117,7 @@ impl Snapshot {
     }
 
     /// The question for the shares that have not lapsed, if the snapshot has not room for all of them because of those that
-    /// have: these are the first ones, and stay until somebody asks for the lock.
+    /// have: these are the first ones, and stay until a caller asks for the lock.
     pub(in crate::backend::redis) fn live_shares<'a>(
         &self,
         names: &'a RecordNames,
