@@ -137,8 +137,7 @@ pub(in crate::rows) const HOLD_LATE: Row =
         // What the late command wrote is ended, or this finds it.
         round.retire(holder);
         round.retire(next);
-    })
-    .long();
+    });
 
 /// Deletes the record of a holder on a node, and waits until it is there again.
 fn restored(lock: &mut RawLock, holder: &mut Worker) {

@@ -69,17 +69,19 @@ pub(in crate::rows) const REPLICAS_PROMOTED: Row =
         let ways = round.server.proxies();
         let url = round.server.url_through(&ways);
         all_lost(round, &url, Next::Comes, |round, _| {
+            // The holder would restore its lock on the first replica, as long as the second node had it.
+            for (node, _) in &replicas {
+                round.server.nodes[*node].kill9();
+            }
             for (node, replica) in &replicas {
                 ways[*node].redirect(replica.port());
-                round.server.nodes[*node].kill9();
             }
             None
         });
         for (node, _) in &replicas {
             round.server.nodes[*node].restart();
         }
-    })
-    .long();
+    });
 
 /// A replica that has the marker of the node, and was promoted before there was a lock.
 fn promoted(node: &RedisServer) -> RedisServer {
