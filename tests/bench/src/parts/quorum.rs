@@ -38,6 +38,9 @@ const LONG_WAY: Duration = Duration::from_micros(2_500);
 const PROCESSES: u32 = 4;
 const TASKS: u32 = 4;
 
+/// The tasks of each process where 64 callers want the lock.
+const CROWD: u32 = 16;
+
 /// Longer than the last commands of a cycle take.
 const ALL_SENT: Duration = Duration::from_millis(100);
 
@@ -305,10 +308,11 @@ fn one_client(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
     demand_exclusion(findings, &rounds, "in one process");
 }
 
-/// One of the nodes is stopped while a lock is taken in turns.
+/// One of the nodes is stopped while a crowd takes a lock in turns.
 fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
     let mut field = Field::new(Kind::InOrder, &far(quorum, WAY), PROCESSES);
     let (mut ratios, mut before, mut gap) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let (mut fairness, mut waits) = (Vec::new(), Vec::new());
     for round in 0..setting.effort.rounds {
         let node = &quorum.nodes[round % quorum.nodes.len()];
         let window = Window::soon(2 * setting.effort.peer_slice);
@@ -318,7 +322,7 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
                 Flavour::CurrentThread.runtime().block_on(sleep_until(stop));
                 node.pause();
             });
-            field.race(&format!("stopped:{round}"), TASKS, window)
+            field.race(&format!("stopped:{round}"), CROWD, window)
         });
         node.resume();
         // What was sent to the stopped node is carried out before the next round.
@@ -328,13 +332,15 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
         ratios.push(log.rate_between(stop, window.end) / rate);
         before.push(rate);
         gap = gap.max(log.longest_gap(stop, window.end));
+        fairness.push(log.fairness(1));
+        waits.push(log.longest_wait());
         findings.demand(
             log.overlaps() + log.stale_tokens() == 0,
             "bodies overlapped or tokens did not rise while a node was stopped",
         );
     }
     findings.figure(
-        "quorum: transfers there with one node stopped, to those before",
+        "quorum: transfers, 4 processes × 16 tasks, one node stopped, to those before",
         Value::new(Goal::AtLeast(0.8), median(ratios)),
         format_args!("{}/s", Number(median(before))),
     );
@@ -342,6 +348,16 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
         "quorum: longest time without a grant there, ms",
         Value::new(Goal::AtMost(50.0), gap.as_secs_f64() * 1e3).shown(Short(gap)),
         0,
+    );
+    findings.figure(
+        "quorum: Jain index over the 64 tasks there",
+        Value::new(Goal::AtLeast(0.99), median(fairness)),
+        1,
+    );
+    findings.figure(
+        "quorum: longest wait of the 64 tasks there, in tasks × mean hand-off",
+        Value::new(Goal::AtMost(5.0), median(waits)),
+        1,
     );
 }
 
