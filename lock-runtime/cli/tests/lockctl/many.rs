@@ -5,9 +5,13 @@ use std::fs;
 use harness::{RedisServer, ask};
 use redis::Connection;
 
+use crate::doctor::fit;
 use crate::{Running, done, lockctl, text};
 
 const LOCKS: usize = 100_000;
+
+/// The token of the first of them. That of each other one is higher by its number.
+const FIRST_TOKEN: usize = 1_700_000_000_000_000;
 
 /// What a list of so many locks may take at most (kB).
 const MEMORY: u64 = 60 * 1024;
@@ -18,10 +22,7 @@ pub(crate) fn fill(connection: &mut Connection, locks: usize) {
         let mut pipe = redis::pipe();
         for number in batch * 1_000..(batch + 1) * 1_000 {
             let owner = format!("{number:022}");
-            let record = format!(
-                "{owner} {:016} api-7 (pid 4121) ship",
-                1_700_000_000_000_000 + number
-            );
+            let record = format!("{owner} {:016} api-7 (pid 4121) ship", FIRST_TOKEN + number);
             let name = format!("lock:order:{number}");
             pipe.cmd("SET")
                 .arg(&name)
@@ -101,4 +102,46 @@ fn memory_of_a_list_does_not_grow_with_it() {
     println!("{memory} kB to list");
     assert!(memory <= MEMORY, "{memory} kB");
     assert_eq!(lines.count(), LOCKS / 10);
+}
+
+#[test]
+fn commands_about_one_lock_look_at_no_other() {
+    let server = RedisServer::start();
+    let connection = &mut server.connection();
+    fill(connection, LOCKS);
+    let token = (FIRST_TOKEN + 7).to_string();
+    let about_one: [&[&str]; 5] = [
+        &["inspect", "order:7"],
+        &[
+            "revoke", "order:7", "--yes", "--reason", "stuck", "--token", &token,
+        ],
+        &["audit"],
+        &["hold", "order:7", "--for", "50ms", "--reason", "test"],
+        &["run", "order:7", "--", "true"],
+    ];
+    for command in about_one {
+        let output = done(&server, command);
+        assert!(
+            output.status.success(),
+            "{command:?}: {}",
+            text(&output.stderr)
+        );
+    }
+    assert_eq!(calls(connection, "scan"), 0);
+}
+
+#[test]
+fn doctor_looks_at_a_part_of_many_locks() {
+    let server = fit();
+    let connection = &mut server.connection();
+    fill(connection, LOCKS);
+    let output = lockctl(&server, &["doctor", "--sample", "100"])
+        .env("LOCK_URL", server.admin_url())
+        .output()
+        .expect("the program starts");
+    let said = text(&output.stdout);
+    assert!(said.contains("looked at, in a part of the keys"), "{said}");
+    // A hundred keys for each lock of the sample, for locks and again for fences, in pages of 500.
+    let pages = calls(connection, "scan");
+    assert!((21..=50).contains(&pages), "{pages} pages");
 }
