@@ -130,3 +130,11 @@ pub(crate) fn node_clock(server: &str, off: Duration) {
         tracing::warn!(target: "lock_runtime", server, off_ms = millis(off), advice, "node_clock");
     });
 }
+
+/// The clocks of two nodes of a quorum are far apart. `server` is the one that is off, as far as the others tell.
+pub(crate) fn clocks_apart(server: &str, other: &str, apart: Duration) {
+    safely(|| {
+        let advice = "synchronise the clocks of the nodes";
+        tracing::warn!(target: "lock_runtime", server, other, off_ms = millis(apart), advice, "clocks_apart");
+    });
+}

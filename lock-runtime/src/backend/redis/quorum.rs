@@ -23,6 +23,7 @@ mod renewing;
 mod revocations;
 mod scripts;
 mod settling;
+mod spread;
 mod too_few;
 
 use std::convert::Infallible;
@@ -195,6 +196,7 @@ impl Wire for QuorumWire {
         let marks = (0..self.nodes.len()).map(|node| marking::mark(&self.nodes, node, until));
         let marked = side_by_side(marks).await;
         self.nodes.boots.check_all()?;
+        self.nodes.compare_clocks();
         let failed = |(node, marked): (usize, Result<(), WireError>)| Some((node, marked.err()?));
         let failed: Vec<_> = marked.into_iter().enumerate().filter_map(failed).collect();
         let tolerated = self.nodes.len() - self.nodes.majority();

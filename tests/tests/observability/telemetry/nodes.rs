@@ -97,3 +97,44 @@ async fn node_whose_clock_is_off_is_told() {
         assert_eq!(times("node_clock", &name(other)), 0, "it is right");
     }
 }
+
+/// Too little to cost the node its vote: nothing but this says so.
+#[tokio::test]
+async fn clocks_that_are_apart_are_told_once_to_a_client_that_starts() {
+    const APART: Duration = Duration::from_millis(400);
+    crate::record();
+    let nodes = [(); 3].map(|()| RedisServer::builder().own_clock());
+    let quorum = RedisQuorum::of(nodes, RedisQuorum::DELAY);
+    let names: Vec<String> = quorum.nodes.iter().map(name).collect();
+    let told = |event: &str| names.iter().map(|name| times(event, name)).sum::<usize>();
+    LockClient::connect(&quorum.url()).await.unwrap();
+    assert_eq!(told("clocks_apart"), 0, "they are right");
+    quorum.nodes[2].back(APART);
+    // On a busy machine an answer may be too late to tell how its node's clock is.
+    let mut client = None;
+    eventually("event", LONG, async || {
+        client = Some(LockClient::connect(&quorum.url()).await.unwrap());
+        times("clocks_apart", &names[2]) == 1
+    })
+    .await;
+    let apart = told_of("clocks_apart", "server", &names[2]).remove(0);
+    let off = apart.time("off_ms");
+    assert!(off > APART / 2 && off < LONG, "{apart:?}");
+    assert!(names[..2].iter().any(|name| name == apart.field("other")));
+    let client = client.expect("it is connected");
+    for _ in 0..3 {
+        cycle(&client).await;
+    }
+    // Others ask their nodes at the first call, and calls that come together do so beside each other.
+    eventually("event", LONG, async || {
+        let client = client_without_turns(quorum.url());
+        let locks = ["a", "b", "c"].map(|key| client.lock(key).acquire());
+        let [one, two, three] = locks;
+        let guards = tokio::join!(one, two, three);
+        assert!(guards.0.is_ok() && guards.1.is_ok() && guards.2.is_ok());
+        times("clocks_apart", &names[2]) >= 2
+    })
+    .await;
+    assert_eq!(told("clocks_apart"), 2, "once for each client");
+    assert_eq!(told("node_clock"), 0, "the node has a vote");
+}

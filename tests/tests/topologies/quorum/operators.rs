@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, ms,
-    soon,
+    KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
+    ms, soon,
 };
 use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind};
+use redis::Connection;
 
 use super::{is_on_all_nodes, proxies, url_behind};
 
@@ -292,6 +293,18 @@ async fn message_of_one_node_ends_no_lease() {
     assert!(guard.release().await.unwrap_err().is_lost());
 }
 
+/// Removes the lock from these nodes. A renewal that is still on its way to a slow one brings it back there.
+async fn lose(nodes: &mut [Connection]) {
+    eventually("nodes without the lock", LONG, async || {
+        for node in &mut *nodes {
+            ask::<()>(node, &["DEL", LOCK]);
+        }
+        tokio::time::sleep(ms(50)).await;
+        !nodes.iter_mut().any(|node| exists(node, LOCK))
+    })
+    .await;
+}
+
 /// A node that has the lock no more tells its holder nothing. The holder asks all nodes once one of them has told it.
 #[tokio::test]
 async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
@@ -303,9 +316,7 @@ async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
     let mut nodes: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
     let record: String = ask(&mut nodes[0], &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
-    for node in &mut nodes[1..] {
-        ask::<()>(node, &["DEL", LOCK]);
-    }
+    lose(&mut nodes[1..]).await;
     let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
     let heard: i64 = ask(&mut nodes[0], &["PUBLISH", &channel, &notice]);
     assert_eq!(heard, 1);
@@ -313,6 +324,27 @@ async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
         .await
         .expect("long before the next renewal");
     assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+/// One node has the lock no more, and the message of another one is late. A holder that asked before it came would learn that
+/// the lock is lost, and not which operator took it.
+#[tokio::test]
+async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_first() {
+    let quorum = RedisQuorum::start();
+    let ways = proxies(&quorum);
+    let holder = client_without_turns(url_behind(&ways, ""));
+    let operator = client_without_turns(quorum.url());
+    let lock = holder.lock(KEY).ttl(RedisQuorum::DELAY).acquire();
+    let guard = lock.await.expect("it is free");
+    is_on_all_nodes(&guard, &quorum).await;
+    lose(&mut [quorum.nodes[1].connection()]).await;
+    ways[2].replies(Mode::Delay(ms(100)));
+    let token = guard.fencing_token();
+    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    soon(guard.lost()).await;
+    let lost = guard.release().await.unwrap_err().to_string();
+    assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
 }
 
 /// A node that is stopped keeps its connections, and answers nothing.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::spread::{Reading, Spread};
 use crate::backend::wire::ballot::patience::{LEAST_LOOK, Patience};
 use crate::background::moment::Moment;
 
@@ -159,6 +160,19 @@ impl Clocks {
             true => Judgement::Off(off),
             false => Judgement::Right,
         }
+    }
+
+    /// The nodes whose clocks are too far apart to be left alone.
+    pub(super) fn spread(&self) -> Option<Spread> {
+        let clocks = self.nodes.iter().enumerate();
+        let heard = clocks.filter_map(|(node, clock)| Some((node, clock.as_ref()?)));
+        let heard = heard.filter(|(_, clock)| clock.jump == self.jumps);
+        let reading = |(node, clock): (usize, &NodeClock)| Reading {
+            node,
+            offset: clock.offset,
+            doubt: clock.took / 2,
+        };
+        Spread::of(heard.map(reading).collect())
     }
 
     /// How long to wait for nodes.

@@ -73,4 +73,5 @@ pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let _ = timers
         .timeout_at(until.min(Instant::now() + LAST), last)
         .await;
+    nodes.compare_clocks();
 }

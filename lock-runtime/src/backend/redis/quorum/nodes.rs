@@ -1,5 +1,6 @@
 //! The nodes of a quorum, and what all owners of a client share.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use super::late::LateAnswers;
 use super::late_claims::{self, LateClaims};
 use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
+use super::spread::Spread;
 use super::too_few::TooFew;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::connect::{Settings, Setup};
@@ -34,6 +36,7 @@ use crate::background::sync::Mutex;
 use crate::config::Options;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
+use crate::telemetry;
 
 /// How long after one node a majority has to say that a lock was revoked, before its owner asks.
 const FEW_SAY: Duration = Duration::from_millis(500);
@@ -49,6 +52,8 @@ pub(super) struct Nodes {
     /// For how long a node that may have lost data has no vote.
     pub(super) restart_delay: Duration,
     pub(super) clocks: Mutex<Clocks>,
+    /// Whether the operator knows of clocks that are apart.
+    is_spread_told: AtomicBool,
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
     pub(super) late: Arc<LateAnswers>,
@@ -139,6 +144,7 @@ impl Nodes {
             .collect();
         let nodes = Arc::new(Nodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
+            is_spread_told: AtomicBool::new(false),
             nodes,
             boots,
             background: background.expect("a quorum has nodes"),
@@ -191,6 +197,17 @@ impl Nodes {
                 Err(clock_is_off(off))
             }
             Judgement::Right | Judgement::Unknown => Ok(()),
+        }
+    }
+
+    /// Tells an operator once of clocks that are apart. Most nodes have just said what time it is.
+    pub(super) fn compare_clocks(&self) {
+        let spread = self.clocks.lock().spread();
+        if let Some(Spread { node, other, apart }) = spread
+            && !self.is_spread_told.swap(true, Ordering::Relaxed)
+        {
+            let name = |node| &self.health(node).name;
+            telemetry::clocks_apart(name(node), name(other), apart);
         }
     }
 
