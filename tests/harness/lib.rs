@@ -22,12 +22,13 @@ mod sentinels;
 mod server;
 mod shares;
 mod tls;
+mod users;
 mod wait;
 mod worker;
 
 pub use acl::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS,
-    RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
+    REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
 };
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
@@ -35,7 +36,9 @@ pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
-pub use quorum::{QUORUM_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url};
+pub use quorum::{
+    QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url,
+};
 pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
@@ -49,6 +52,7 @@ pub use sentinels::{
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
+pub use users::{Rights, Users};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Version, Worker, serve};
 
