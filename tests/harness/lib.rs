@@ -7,6 +7,7 @@
 mod acl;
 mod clock;
 mod cluster;
+mod expiry;
 mod history;
 mod keys;
 mod monitor;
@@ -15,6 +16,7 @@ mod process;
 mod proxy;
 mod quorum;
 mod raw;
+mod refusal;
 pub mod rounds;
 pub mod rows;
 mod scene;
@@ -42,6 +44,7 @@ pub use quorum::{
 pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
+pub use refusal::code_of;
 pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
