@@ -81,6 +81,23 @@ pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &[
     "~{lock:*", "+multi", "+exec", "+scan", "+hgetall", "+hget", "+xadd", "+xrange",
 ];
 
+/// The permissions of a user who looks at such locks and changes nothing. The page prints them as well.
+pub const REDISSON_VIEWER_RIGHTS: &[&str] = &[
+    "~lock:*",
+    "~{lock:*",
+    "resetchannels",
+    "+ping",
+    "+multi",
+    "+exec",
+    "+time",
+    "+type",
+    "+pttl",
+    "+hlen",
+    "+hgetall",
+    "+scan",
+    "+xrange",
+];
+
 /// What the user of a cluster's nodes needs as well.
 pub const CLUSTER_RIGHTS: &[&str] = &["+cluster|slots", "+asking"];
 

@@ -7,6 +7,7 @@
 mod acl;
 mod clock;
 mod cluster;
+mod expiry;
 mod history;
 mod keys;
 mod monitor;
@@ -15,6 +16,7 @@ mod process;
 mod proxy;
 mod quorum;
 mod raw;
+mod refusal;
 pub mod rounds;
 pub mod rows;
 mod scene;
@@ -22,12 +24,13 @@ mod sentinels;
 mod server;
 mod shares;
 mod tls;
+mod users;
 mod wait;
 mod worker;
 
 pub use acl::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, REPLICA_RIGHTS,
-    RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
+    REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
 };
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
@@ -35,10 +38,13 @@ pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
-pub use quorum::{QUORUM_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url};
+pub use quorum::{
+    QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url,
+};
 pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };
+pub use refusal::code_of;
 pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
@@ -49,6 +55,7 @@ pub use sentinels::{
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
+pub use users::{Rights, Users};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Version, Worker, serve};
 

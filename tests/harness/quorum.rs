@@ -12,6 +12,9 @@ use crate::server::{Builder, RedisServer};
 /// What the user of a quorum's nodes needs beside [`RIGHTS`].
 pub const QUORUM_RIGHTS: &[&str] = &["+info", "+zrank"];
 
+/// The same of those who look at its locks, or revoke them.
+pub const QUORUM_VIEWER_RIGHTS: &[&str] = &["+info"];
+
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]
 pub struct RedisQuorum {

@@ -77,9 +77,11 @@ impl Builder {
     }
 
     /// Makes the server a replica of another one.
-    pub fn replica_of(self, primary: &RedisServer) -> Self {
-        self.config("replicaof", &format!("127.0.0.1 {}", primary.port()))
-            .config("masteruser", acl::NAME)
+    pub fn replica_of(mut self, primary: &RedisServer) -> Self {
+        // Redis 6.2 does not take two words for one argument.
+        let words = ["--replicaof", "127.0.0.1", &primary.port().to_string()];
+        self.args.extend(words.map(str::to_owned));
+        self.config("masteruser", acl::NAME)
             .config("masterauth", acl::PASSWORD)
             .config("repl-diskless-sync-delay", "0")
     }

@@ -121,18 +121,7 @@ const OPERATOR_IN_REDISSON: &[&str] =
 
 /// What a viewer sends there.
 const VIEWER_IN_REDISSON: &[&str] = &[
-    "ping",
-    "subscribe",
-    "unsubscribe",
-    "multi",
-    "exec",
-    "time",
-    "type",
-    "pttl",
-    "hlen",
-    "hgetall",
-    "scan",
-    "xrange",
+    "ping", "multi", "exec", "time", "type", "pttl", "hlen", "hgetall", "scan", "xrange",
 ];
 
 /// The commands that a user of this role sends, also by scripts.
@@ -194,12 +183,24 @@ fn waits_for_replicas(url: &str) -> bool {
 
 /// The pattern of the names of locks.
 pub(crate) fn of_locks(prefix: &str) -> String {
-    format!("~{prefix}*")
+    format!("~{}*", literal(prefix))
 }
 
 /// The pattern of the names of the records beside them.
 pub(crate) fn of_records(prefix: &str) -> String {
-    format!("~{{{prefix}*")
+    format!("~{{{}*", literal(prefix))
+}
+
+/// The pattern of a text alone. Unescaped, some of its characters would stand for others.
+fn literal(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '*' | '?' | '[' | ']' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
 }
 
 /// The pattern of the channels.
@@ -228,6 +229,11 @@ pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
 pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
     let (locks, records) = (of_locks(prefix), of_records(prefix));
     const FAIR: &str = "~redisson_lock_queue:*";
+    // Those who wait for a lock hear the channel, and those who free it write to it.
+    let channels = match role {
+        Role::Viewer => "",
+        Role::Service | Role::Operator => " &redisson_lock__channel:*",
+    };
     let (keys, commands) = match role {
         Role::Service => (vec![&*locks, FAIR], SERVICE_IN_REDISSON.to_vec()),
         // The audit is beside the locks.
@@ -238,7 +244,38 @@ pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
         ),
     };
     let (keys, commands) = (joined(&keys), commands.join(" +"));
-    format!(
-        "ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels &redisson_lock__channel:* +{commands}"
-    )
+    format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels{channels} +{commands}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_patterns_in_a_prefix_stand_for_themselves() {
+        for (prefix, locks, records) in [
+            ("lock:", "~lock:*", "~{lock:*"),
+            ("", "~*", "~{*"),
+            ("*", r"~\**", r"~{\**"),
+            (
+                r"a*b?[c^-d]\:",
+                r"~a\*b\?\[c^-d\]\\:*",
+                r"~{a\*b\?\[c^-d\]\\:*",
+            ),
+        ] {
+            assert_eq!(of_locks(prefix), locks);
+            assert_eq!(of_records(prefix), records);
+        }
+    }
+
+    /// A prefix that begins with a star is not mistaken for none.
+    #[test]
+    fn line_for_such_a_prefix_has_both_patterns() {
+        for line in [
+            line(Role::Viewer, "redis://a", "*", "ann"),
+            line_in_redisson(Role::Viewer, "*", "ann"),
+        ] {
+            assert!(line.contains(r" ~\** ~{\** "), "{line}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod half_moved;
 mod names;
 mod nodes;
 mod operators;
+mod rights;
 
 use harness::RedisCluster;
 

@@ -18,6 +18,7 @@
 //! | shares of contenders in several processes | `quorum::fairness` |
 //! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
+//! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
 //! | URLs that name something else | `urls` |
 
 mod cluster;

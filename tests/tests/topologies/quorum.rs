@@ -6,6 +6,7 @@ mod minorities;
 mod operators;
 mod renewals;
 mod restarts;
+mod rights;
 mod split;
 mod tokens;
 mod urls;

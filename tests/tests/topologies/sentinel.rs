@@ -4,3 +4,4 @@ mod access;
 mod failover;
 mod finding;
 mod operators;
+mod rights;

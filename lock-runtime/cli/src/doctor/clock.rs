@@ -53,10 +53,11 @@ pub(crate) fn beside_tokens(found: &[Newest]) -> Option<Finding> {
     Some(finding.on(&newest.server))
 }
 
-/// A time with its sign.
+/// A time with its sign, cut to milliseconds: what is left of it has the sign.
 fn signed(micros: i64) -> String {
-    let size = Duration::from_millis(micros.unsigned_abs() / 1_000);
-    let sign = if micros < 0 { "-" } else { "+" };
+    let millis = micros / 1_000;
+    let size = Duration::from_millis(millis.unsigned_abs());
+    let sign = if millis < 0 { "-" } else { "+" };
     format!("{sign}{}", humantime::format_duration(size))
 }
 
@@ -74,6 +75,14 @@ mod tests {
         let off = beside_ours(0, 61_000_000);
         assert_eq!(off.verdict, Verdict::Warn);
         assert_eq!(off.value, "-1m 1s beside this machine's");
+    }
+
+    #[test]
+    fn clock_that_is_behind_by_less_than_is_shown_has_no_minus() {
+        for (server, shown) in [(0, "-1ms"), (1, "+0s"), (1_000, "+0s"), (2_000, "+1ms")] {
+            let found = beside_ours(server, 1_000);
+            assert_eq!(found.value, format!("{shown} beside this machine's"));
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
 
 use harness::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
-    REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask,
+    CLUSTER_RIGHTS, KEY, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REPLICA_RIGHTS,
+    RIGHTS, RedisServer, Rights, VIEWER_RIGHTS, ask,
 };
 use lock_runtime::{LockClient, Record};
 use serde_json::Value;
@@ -198,34 +198,86 @@ fn sorted_rights_of(role: &str, url: &str) -> Vec<String> {
     rights
 }
 
+fn sorted(rights: &[&str]) -> Vec<String> {
+    let mut rights: Vec<String> = rights.iter().map(|right| (*right).to_owned()).collect();
+    rights.sort_unstable();
+    rights
+}
+
 #[test]
 fn printed_rights_are_those_that_the_tests_try() {
-    let sorted = |rights: &[&[&str]]| {
-        let mut rights: Vec<String> = rights
-            .concat()
-            .iter()
-            .map(|right| (*right).to_owned())
-            .collect();
-        rights.sort_unstable();
-        rights
+    for (url, rights) in [
+        ("redis://127.0.0.1", Rights::of_server()),
+        ("redis-sentinel://a#b", Rights::of_server()),
+        (
+            "rediss-cluster://127.0.0.1",
+            Rights::with(CLUSTER_RIGHTS, CLUSTER_RIGHTS),
+        ),
+        (
+            "redlock://a,b,c",
+            Rights::with(QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS),
+        ),
+        (
+            "redis://127.0.0.1?wait_replicas=1",
+            Rights::with(REPLICA_RIGHTS, &[]),
+        ),
+    ] {
+        assert_eq!(sorted_rights_of("service", url), sorted(&rights.service));
+        assert_eq!(sorted_rights_of("viewer", url), sorted(&rights.viewer));
+        assert_eq!(sorted_rights_of("operator", url), sorted(&rights.operator));
+    }
+}
+
+#[test]
+fn printed_rights_in_the_record_of_redisson_are_those_that_the_tests_try() {
+    let words = |role| {
+        let line = line_of(&["acl", role, "--record", "redisson"]);
+        let words: Vec<&str> = line.split_whitespace().skip(6).collect();
+        sorted(&words)
     };
-    let server = "redis://127.0.0.1";
-    assert_eq!(sorted_rights_of("service", server), sorted(&[RIGHTS]));
-    assert_eq!(sorted_rights_of("viewer", server), sorted(&[VIEWER_RIGHTS]));
-    assert_eq!(
-        sorted_rights_of("operator", server),
-        sorted(&[VIEWER_RIGHTS, OPERATOR_RIGHTS])
-    );
-    let cluster = sorted(&[RIGHTS, CLUSTER_RIGHTS]);
-    assert_eq!(
-        sorted_rights_of("service", "rediss-cluster://127.0.0.1"),
-        cluster
-    );
-    let quorum = sorted(&[RIGHTS, QUORUM_RIGHTS]);
-    assert_eq!(sorted_rights_of("service", "redlock://a,b,c"), quorum);
-    let replicas = sorted(&[RIGHTS, REPLICA_RIGHTS]);
-    let url = "redis://127.0.0.1?wait_replicas=1";
-    assert_eq!(sorted_rights_of("service", url), replicas);
+    let rights = Rights::in_redissons_record();
+    assert_eq!(words("service"), sorted(&rights.service));
+    assert_eq!(words("viewer"), sorted(&rights.viewer));
+    assert_eq!(words("operator"), sorted(&rights.operator));
+}
+
+/// What a pattern would take for other characters stands for itself.
+#[test]
+fn rights_with_characters_of_patterns_in_the_prefix_are_for_its_locks_alone() {
+    let server = fit();
+    let admin = &mut server.connection();
+    let prefix = r"a*b?[c-e]\:";
+    let kept = ["--prefix", prefix];
+    for (role, work) in [
+        ("service", &["run", KEY, "--", "true"][..]),
+        ("viewer", &["list"]),
+        ("operator", &["doctor"]),
+    ] {
+        let line = line_of(&[&["acl", role], &kept[..]].concat());
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ask::<()>(admin, &words);
+        let url = format!("redis://{role}:PASSWORD@127.0.0.1:{}", server.port());
+        let mut command = lockctl(&server, &[&kept, work].concat());
+        let output = command.env("LOCK_URL", url).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{role}: {output:?}");
+        let may = |name: &str| {
+            let question = ["ACL", "DRYRUN", role, "PTTL", name];
+            ask::<String>(&mut server.connection(), &question) == "OK"
+        };
+        for [first, rest] in [["", KEY], ["{", "order:42}:f"]] {
+            assert!(may(&format!("{first}{prefix}{rest}")), "{role}: {first}");
+            for other in [
+                r"axxb?[c-e]\:",
+                r"a*bx[c-e]\:",
+                r"a*b?d\:",
+                r"a*b?[c-e]:",
+                r"a*b?[c-e]x:",
+            ] {
+                let other = format!("{first}{other}{rest}");
+                assert!(!may(&other), "{role}: {other}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -293,22 +345,4 @@ async fn rights_in_the_record_of_redisson_are_enough() {
         );
     }
     drop(guard);
-    let words = |role| {
-        let line = line_of(&["acl", role, "--record", "redisson"]);
-        let mut words: Vec<String> = line.split_whitespace().skip(6).map(str::to_owned).collect();
-        words.sort_unstable();
-        words
-    };
-    let sorted = |rights: &[&[&str]]| {
-        let mut words: Vec<String> = rights
-            .concat()
-            .iter()
-            .map(|word| (*word).to_owned())
-            .collect();
-        words.sort_unstable();
-        words
-    };
-    assert_eq!(words("service"), sorted(&[REDISSON_RIGHTS]));
-    let operator = sorted(&[REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS]);
-    assert_eq!(words("operator"), operator);
 }

@@ -4,6 +4,7 @@ mod commands;
 mod holders;
 mod node_redisson;
 mod options;
+mod rights;
 mod subscriptions;
 
 use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask};

@@ -128,7 +128,7 @@ fn the_fence_outlives_its_token_by_a_day() {
     lock.acquire('A', TTL).unwrap();
     assert_runs_down(lock.command(&["PTTL", &f]), DAY_MS + 3_600_000);
     // The exact instant.
-    let at: i64 = lock.command(&["PEXPIRETIME", &f]);
+    let at = lock.expires_at(&f);
     assert_eq!(at, (ahead + 16) / 1_000 + DAY_MS);
 }
 
@@ -137,12 +137,9 @@ fn waiting_does_not_touch_the_fence() {
     let (_server, mut lock) = start();
     lock.acquire('A', TTL).unwrap();
     let f = lock.f.clone();
-    let before: (Option<String>, i64) = (lock.fence(), lock.command(&["PEXPIRETIME", &f]));
+    let before: (Option<String>, i64) = (lock.fence(), lock.expires_at(&f));
     lock.acquire('B', TTL).unwrap();
     lock.renew('A', TTL).unwrap();
     lock.release('A').unwrap();
-    assert_eq!(
-        (lock.fence(), lock.command::<i64>(&["PEXPIRETIME", &f])),
-        before
-    );
+    assert_eq!((lock.fence(), lock.expires_at(&f)), before);
 }

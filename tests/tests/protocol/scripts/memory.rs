@@ -1,7 +1,7 @@
 //! A server out of memory: no new lock is granted, and held locks can be confirmed, renewed, released
 //! and handed on.
 
-use harness::{Answer, Listener, RawLock, RedisServer};
+use harness::{Answer, Listener, RawLock, RedisServer, code_of};
 
 use super::{TTL, assert_runs_down, holder, snapshot, start};
 
@@ -13,7 +13,7 @@ fn fill_up(server: &RedisServer) {
 fn assert_refused(lock: &mut RawLock, who: char) {
     let before = snapshot(lock);
     let error = lock.acquire(who, TTL).unwrap_err();
-    assert_eq!(error.code(), Some("OOM"), "{error}");
+    assert_eq!(code_of(&error), "OOM", "{error}");
     assert_eq!(snapshot(lock), before);
 }
 

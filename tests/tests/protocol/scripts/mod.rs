@@ -24,7 +24,7 @@ mod revoke;
 mod shares;
 mod wrong_type;
 
-use harness::{Answer, RawLock, RedisServer};
+use harness::{Answer, RawLock, RedisServer, code_of};
 use redis::RedisResult;
 
 const TTL: i64 = 60_000;
@@ -81,7 +81,7 @@ fn assert_refused<T: std::fmt::Debug>(
 ) {
     let before = snapshot(lock);
     let error = call(lock).unwrap_err();
-    assert_eq!(error.code(), Some(code), "{error}");
+    assert_eq!(code_of(&error), code, "{error}");
     assert_eq!(snapshot(lock), before);
 }
 

@@ -1,6 +1,6 @@
 //! The scripts for Redisson's record.
 
-use harness::{Listener, RedisServer, ask};
+use harness::{Listener, RedisServer, ask, code_of};
 use redis::{Connection, RedisResult, Script, Value};
 
 macro_rules! lua {
@@ -172,7 +172,7 @@ fn key_of_another_type_is_refused() {
     let mut connection = server.connection();
     ask::<i64>(&mut connection, &["LPUSH", K, "x"]);
     let error = acquire(&mut connection, OURS, TTL).unwrap_err();
-    assert_eq!(error.code(), Some("WRONGTYPE"), "{error}");
+    assert_eq!(code_of(&error), "WRONGTYPE", "{error}");
     assert_eq!(renew(&mut connection, OURS, TTL).unwrap(), None);
     assert_eq!(release(&mut connection, OURS).unwrap(), -1);
     assert_eq!(ask::<i64>(&mut connection, &["LLEN", K]), 1);
@@ -253,7 +253,7 @@ fn server_out_of_memory_refuses_newcomers_and_lets_holders_go_on() {
     runs_down(pttl(&mut connection), 2 * TTL);
     assert_eq!(release(&mut connection, OURS).unwrap(), 1);
     let error = acquire(&mut connection, OURS, TTL).unwrap_err();
-    assert_eq!(error.code(), Some("OOM"), "{error}");
+    assert_eq!(code_of(&error), "OOM", "{error}");
     assert_eq!(pttl(&mut connection), -2);
 }
 

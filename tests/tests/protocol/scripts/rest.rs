@@ -1,6 +1,6 @@
 //! `rest`, of one lock and of several.
 
-use harness::{Answer, Listener, RawLock, RawLocks, RedisServer, Share, owner};
+use harness::{Answer, Listener, RawLock, RawLocks, RedisServer, Share, code_of, owner};
 
 use super::moving_slot::MovingSlot;
 use super::{TTL, assert_refused, assert_runs_down, expire, holder, position, snapshot, start};
@@ -232,7 +232,7 @@ fn record_of_another_type_does_not_keep_the_others_from_resting() {
         let k = all.locks[number].k.clone();
         super::spoil(&mut all.locks[number], &k);
         let error = all.rest('A', MINIMUM).unwrap_err();
-        assert_eq!(error.code(), Some("WRONGTYPE"), "{error}");
+        assert_eq!(code_of(&error), "WRONGTYPE", "{error}");
         all.locks.remove(number);
         for lock in &mut all.locks {
             assert_at_rest(lock, ' ', token);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
-    REDISSON_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS, ask, client, deletion,
-    eventually, hold, ms, served, soon,
+    REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS,
+    ask, client, deletion, eventually, hold, ms, served, soon,
 };
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, Record};
@@ -161,6 +161,18 @@ fn page_prints_those_for_viewers_and_operators() {
     for right in REDISSON_OPERATOR_RIGHTS {
         assert!(PAGE.contains(right), "{right} is not on the page");
     }
+}
+
+#[test]
+fn page_prints_those_for_viewers_of_redissons_record() {
+    let is_it = |rule: &Vec<&str>| rule[0] == "viewer" && rule.contains(&"+hgetall");
+    let printed = rules().find(is_it).expect("the page has a rule for it");
+    let expected = [
+        &["viewer", "reset", "on", ">password"],
+        REDISSON_VIEWER_RIGHTS,
+    ]
+    .concat();
+    assert_eq!(printed, expected);
 }
 
 /// A client of a user with the rights that the page prints, less one of them.

@@ -106,8 +106,15 @@ impl Cluster {
             .flat_map(|&number| [vec![Argument::Text("ASKING")], commands[number].clone()]);
         let permitted: Vec<Command<'_>> = permitted.collect();
         let answers = to.ask_all(&permitted, until).await?;
-        let of_commands = answers.values.into_iter().skip(1).step_by(2);
-        for (number, value) in moved.into_iter().zip(of_commands) {
+        let mut of_commands = answers.values.into_iter();
+        for number in moved {
+            let (Some(asking), Some(value)) = (of_commands.next(), of_commands.next()) else {
+                break;
+            };
+            // Without the permission to ask, the command is only sent back.
+            if let Some(error) = to.error_in(&answers.connection, &asking) {
+                return Err(error);
+            }
             match to.error_in(&answers.connection, &value) {
                 Some(error) if !is_of_another_type(&value) => return Err(error),
                 _ => values[number] = value,

@@ -68,7 +68,7 @@ fn token_is_above_those_of_each_lock_before() {
     assert_tokens(&mut all, taken);
     for lock in &mut all.locks {
         let f = lock.f.clone();
-        let expires: i64 = lock.command(&["PEXPIRETIME", &f]);
+        let expires = lock.expires_at(&f);
         assert_eq!(expires, taken / 1_000 + 86_400_000);
     }
 }

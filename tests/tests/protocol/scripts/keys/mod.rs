@@ -8,7 +8,7 @@ mod migration;
 mod renewal;
 mod waiting;
 
-use harness::{Answer, Listener, RawLock, RawLocks, RedisServer};
+use harness::{Answer, Listener, RawLock, RawLocks, RedisServer, code_of};
 
 use super::{CLAIM, TTL, assert_runs_down, expire, holder, position};
 
@@ -68,7 +68,7 @@ fn assert_refused<T: std::fmt::Debug>(
 ) {
     let before = snapshot(all);
     let error = call(all).unwrap_err();
-    assert_eq!(error.code(), Some(code), "{error}");
+    assert_eq!(code_of(&error), code, "{error}");
     assert_eq!(snapshot(all), before);
 }
 

@@ -203,7 +203,7 @@ fn token_rises_above_a_fence_that_is_ahead_of_the_clock() {
     node.acquire('C', 20);
     assert_eq!(node.token(), ahead + 16);
     assert_eq!(node.fence(), Some(ahead + 16));
-    let at: i64 = node.lock.command(&["PEXPIRETIME", &f]);
+    let at = node.lock.expires_at(&f);
     assert_eq!(at, (ahead + 16) / 1_000 + 86_400_000);
     assert_near(node.lock.now(), node.zero, 1_000 * COUNTED_ON_MS);
     assert_eq!(node.lock.queue_members()[1].0, entry('C'));

@@ -52,7 +52,7 @@ fn fence_that_is_raised_lives_for_a_day_after_its_token() {
     let token = node.zero + 9 * SECOND;
     node.hold('A', TTL, token).unwrap();
     let f = node.lock.f.clone();
-    let at: i64 = node.lock.command(&["PEXPIRETIME", &f]);
+    let at = node.lock.expires_at(&f);
     assert_eq!(at, token / 1_000 + 86_400_000);
 }
 

@@ -18,7 +18,7 @@ mod stamp;
 
 use std::time::Duration;
 
-use harness::{Listener, RedisServer};
+use harness::{Listener, RedisServer, code_of};
 use redis::RedisResult;
 
 use super::{CLAIM, TTL};
@@ -72,7 +72,7 @@ fn assert_refused<T: std::fmt::Debug>(
 ) -> String {
     let before = node.snapshot();
     let error = call(node).unwrap_err();
-    assert_eq!(error.code(), Some(code), "{error}");
+    assert_eq!(code_of(&error), code, "{error}");
     assert_eq!(node.snapshot(), before);
     error.to_string()
 }

@@ -48,7 +48,7 @@ fn token_is_the_largest_of_clock_fence_and_proposal() {
             assert_eq!(node.token(), reply.token(), "{proposal}");
             assert_eq!(node.fence(), Some(reply.token()), "{proposal}");
             let f = node.lock.f.clone();
-            let at: i64 = node.lock.command(&["PEXPIRETIME", &f]);
+            let at = node.lock.expires_at(&f);
             let day_after = reply.token() / 1_000 + 86_400_000;
             assert!((day_after..=day_after + 1_010).contains(&at), "{at}");
         }

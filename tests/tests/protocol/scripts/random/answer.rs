@@ -1,6 +1,6 @@
 //! The server's answers, translated for the model.
 
-use harness::Answer;
+use harness::{Answer, code_of};
 use lock_model::server;
 use redis::RedisError;
 
@@ -17,7 +17,7 @@ pub(super) fn compare<T>(
     let seen = match answer {
         Ok(answer) => read(answer, expected)?,
         Err(error) => {
-            let refusal = error.code().and_then(refusal);
+            let refusal = refusal(code_of(&error));
             server::Answer::Refused(refusal.ok_or_else(|| error.to_string())?)
         }
     };

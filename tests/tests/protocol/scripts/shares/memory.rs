@@ -1,6 +1,6 @@
 //! A server out of memory: no share is begun or joined, and shares can be confirmed, renewed, ended and handed on.
 
-use harness::{Answer, READ, RawLock, RedisServer};
+use harness::{Answer, READ, RawLock, RedisServer, code_of};
 
 use super::{
     TTL, assert_consistent, assert_nothing_left, assert_runs_down, holder, inside, listen, permits,
@@ -16,7 +16,7 @@ fn assert_refused(lock: &mut RawLock, who: char) {
     for ttl in [TTL, -TTL] {
         let before = snapshot(lock);
         let error = lock.share(who, READ, ttl).unwrap_err();
-        assert_eq!(error.code(), Some("OOM"), "{error}");
+        assert_eq!(code_of(&error), "OOM", "{error}");
         assert_eq!(snapshot(lock), before);
     }
 }
@@ -59,7 +59,7 @@ fn place_in_the_queue_is_refused() {
     for who in ['B', 'C'] {
         let before = snapshot(&mut lock);
         let error = lock.share(who, READ, TTL).unwrap_err();
-        assert_eq!(error.code(), Some("OOM"), "{error}");
+        assert_eq!(code_of(&error), "OOM", "{error}");
         assert_eq!(snapshot(&mut lock), before);
     }
 }

@@ -30,7 +30,7 @@ fn assert_consistent(lock: &mut RawLock) {
     let last = shares.iter().map(|(_, ends)| ends).max().unwrap();
     let (k, r) = (lock.k.clone(), lock.r.clone());
     for key in [k, r] {
-        let expires: i64 = lock.command(&["PEXPIRETIME", &key]);
+        let expires = lock.expires_at(&key);
         assert_eq!(expires, (last + 999) / 1_000, "{key}: {shares:?}");
     }
     let has_waiters = !lock.queue().is_empty();

@@ -1,0 +1,299 @@
+//! Users with the rights of a role on all servers of a deployment, and the work that they are there for.
+
+use std::collections::BTreeSet;
+
+use lock_runtime::inspect::{Revocation, Revoked};
+use lock_runtime::{Acquire, LockClient, LockError, LockGuard, Record};
+use redis::Value;
+
+use crate::acl::{
+    NAME, OPERATOR_RIGHTS, PASSWORD, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
+    REDISSON_VIEWER_RIGHTS, RIGHTS, VIEWER_RIGHTS,
+};
+use crate::scene::{KEY, LONG, ask, hold, served, soon};
+use crate::server::RedisServer;
+use crate::wait::eventually;
+
+/// The rights of each role in one kind of deployment.
+#[derive(Clone, Debug)]
+pub struct Rights {
+    /// Of one that takes locks.
+    pub service: Vec<&'static str>,
+    /// Of one that looks at them.
+    pub viewer: Vec<&'static str>,
+    /// Of one that revokes them.
+    pub operator: Vec<&'static str>,
+}
+
+impl Rights {
+    /// On one server, and where others need no more.
+    pub fn of_server() -> Rights {
+        Rights::with(&[], &[])
+    }
+
+    /// The same with more for a service, and with more for those who look.
+    pub fn with(service: &[&'static str], look: &[&'static str]) -> Rights {
+        Rights {
+            service: [RIGHTS, service].concat(),
+            viewer: [VIEWER_RIGHTS, look].concat(),
+            operator: [VIEWER_RIGHTS, OPERATOR_RIGHTS, look].concat(),
+        }
+    }
+
+    /// For locks in Redisson's record.
+    pub fn in_redissons_record() -> Rights {
+        Rights {
+            service: REDISSON_RIGHTS.to_vec(),
+            viewer: REDISSON_VIEWER_RIGHTS.to_vec(),
+            operator: [REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS].concat(),
+        }
+    }
+}
+
+/// The servers of a deployment, and the URL that leads to them.
+#[derive(Debug)]
+pub struct Users<'a> {
+    servers: &'a [RedisServer],
+    url: String,
+    record: Record,
+    rights: Rights,
+}
+
+impl<'a> Users<'a> {
+    /// Users whose locks are in this record. The URL names no user.
+    pub fn of(servers: &'a [RedisServer], url: String, record: Record, rights: Rights) -> Self {
+        let users = Self {
+            servers,
+            url,
+            record,
+            rights,
+        };
+        users.make("service", &users.rights.service);
+        users
+    }
+
+    /// Makes a user with these rights alone, on each server. What was refused before is forgotten.
+    fn make(&self, name: &str, rights: &[&str]) {
+        let user = ["ACL", "SETUSER", name, "reset", "on", ">s3cret"];
+        for server in self.servers {
+            let connection = &mut server.connection();
+            ask::<()>(connection, &[&user[..], rights].concat());
+            ask::<()>(connection, &["ACL", "LOG", "RESET"]);
+        }
+    }
+
+    fn client(&self, name: &str) -> LockClient {
+        let login = format!("://{name}:s3cret@");
+        let url = self.url.replacen("://", &login, 1);
+        let builder = LockClient::builder().url(url).record(self.record);
+        builder.build().expect("the settings are valid")
+    }
+
+    /// The client of a new viewer, who has all its rights but this one.
+    pub fn viewer(&self, without: Option<&str>) -> LockClient {
+        self.make("viewer", &less(&self.rights.viewer, without));
+        self.client("viewer")
+    }
+
+    fn operator(&self, without: Option<&str>) -> LockClient {
+        self.make("operator", &less(&self.rights.operator, without));
+        self.client("operator")
+    }
+
+    /// The commands that servers have refused to this user. Some may be refused without harm: a client then does not warn of
+    /// a server that evicts, uses a script where it would compare and delete, and reads each node of a cluster twice.
+    fn refused(&self, user: &str) -> BTreeSet<String> {
+        let mut refused = BTreeSet::new();
+        for server in self.servers {
+            let log: Vec<Vec<Value>> = ask(&mut server.connection(), &["ACL", "LOG"]);
+            let of_user = log.iter().filter(|entry| field(entry, "username") == user);
+            refused.extend(of_user.map(|entry| field(entry, "object")));
+        }
+        let harmless = ["info", "delifeq", "delex", "cluster|nodes"];
+        refused.retain(|command| !harmless.contains(&&**command));
+        refused
+    }
+
+    /// A service with these rights takes a lock, keeps it and passes it on; nothing is refused.
+    pub async fn service_takes_locks(&self) {
+        let [one, other] = [(); 2].map(|()| self.client("service"));
+        let guard = soon(hold(&one)).await;
+        guard.renew().await.expect("it is held");
+        let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+        self.wait_for_waiter().await;
+        guard.release().await.expect("it was held");
+        let next = served(waiting).await;
+        next.release().await.expect("it was held");
+        assert_eq!(self.refused("service"), BTreeSet::new());
+    }
+
+    /// In Redisson's record waiters are not on the server, but hear a channel there.
+    async fn wait_for_waiter(&self) {
+        let admin = self.admin();
+        eventually("waiter", LONG, async || match self.record {
+            Record::Redisson => {
+                let channels = ["PUBSUB", "CHANNELS", "*"];
+                let mut servers = self.servers.iter();
+                servers.any(|server| {
+                    let heard: Vec<String> = ask(&mut server.connection(), &channels);
+                    heard.iter().any(|channel| channel.contains(KEY))
+                })
+            }
+            _ => {
+                let state = admin.inspect(KEY).await;
+                state.is_ok_and(|state| state.waiting() == 1)
+            }
+        })
+        .await;
+    }
+
+    fn admin(&self) -> LockClient {
+        let login = format!("://{NAME}:{PASSWORD}@");
+        let url = self.url.replacen("://", &login, 1);
+        let builder = LockClient::builder().url(url).record(self.record);
+        builder.build().expect("the settings are valid")
+    }
+
+    /// A viewer looks at locks and cannot change them. Returns the commands that it can do without.
+    pub async fn viewer_looks_and_no_more(&self) -> Vec<&'static str> {
+        let [one, other] = [(); 2].map(|()| self.client("service"));
+        let guard = soon(hold(&one)).await;
+        let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+        self.wait_for_waiter().await;
+        let viewer = self.viewer(None);
+        look(&viewer).await.expect("it may look");
+        assert_eq!(self.refused("viewer"), BTreeSet::new());
+        cannot_change(&viewer, &guard).await;
+        let mut unused = Vec::new();
+        for right in commands_of(&self.rights.viewer) {
+            let viewer = self.viewer(Some(right));
+            let seen = look(&viewer).await;
+            unused.extend((seen.is_ok() && self.refused("viewer").is_empty()).then_some(right));
+        }
+        guard.release().await.expect("no viewer took it");
+        let next = served(waiting).await;
+        next.release().await.expect("it was held");
+        unused
+    }
+
+    /// An operator looks at locks and revokes them, and is in the audit. Returns the commands that it can do without.
+    pub async fn operator_revokes(&self) -> Vec<&'static str> {
+        let operator = self.operator(None);
+        self.revoke_all(&operator).await.expect("it may revoke");
+        assert_eq!(self.refused("operator"), BTreeSet::new());
+        let mut audit = operator.audit();
+        while let Some(lines) = audit.next().await.expect("it may read the audit") {
+            assert!(lines.iter().all(|line| line.user == "operator"));
+        }
+        let mut unused = Vec::new();
+        for right in commands_of(&self.rights.operator) {
+            let operator = self.operator(Some(right));
+            let revoked = self.revoke_all(&operator).await;
+            let is_unused = revoked.is_ok() && self.refused("operator").is_empty();
+            unused.extend(is_unused.then_some(right));
+        }
+        unused
+    }
+
+    /// Takes a lock from a holder of each kind, behind whom a caller of another kind waits, and from one without waiters.
+    async fn revoke_all(&self, operator: &LockClient) -> Result<(), LockError> {
+        let kinds = if self.have_readers() { 2 } else { 1 };
+        for is_reader in [false, true].into_iter().take(kinds) {
+            let [one, other] = [(); 2].map(|()| self.client("service"));
+            let guard = self.lock_of(&one, is_reader).await.expect("it is free");
+            let waiting = tokio::spawn(self.lock_of(&other, !is_reader).acquire());
+            self.wait_for_waiter().await;
+            self.forget_scripts();
+            let revoked = revoke(operator).await;
+            let released = guard.release().await;
+            let next = served(waiting).await;
+            next.release().await.expect("it was held");
+            revoked?;
+            assert!(released.expect_err("it was revoked").is_lost());
+        }
+        let guard = soon(hold(&self.client("service"))).await;
+        let revoked = revoke(operator).await;
+        let released = guard.release().await;
+        revoked?;
+        assert!(released.expect_err("it was revoked").is_lost());
+        look(operator).await
+    }
+
+    fn lock_of(&self, client: &LockClient, is_reader: bool) -> Acquire {
+        let lock = client.lock(KEY).wait(LONG);
+        match self.have_readers() {
+            false => lock,
+            true if is_reader => lock.read(),
+            true => lock.write(),
+        }
+    }
+
+    fn have_readers(&self) -> bool {
+        self.record == Record::Native && !self.url.starts_with("redlock:")
+    }
+
+    /// A script is then sent by its source.
+    fn forget_scripts(&self) {
+        for server in self.servers {
+            ask::<()>(&mut server.connection(), &["SCRIPT", "FLUSH"]);
+        }
+    }
+}
+
+/// All that a viewer does.
+async fn look(viewer: &LockClient) -> Result<(), LockError> {
+    viewer.ping().await?;
+    viewer.inspect(KEY).await?;
+    let mut locks = viewer.locks();
+    while locks.next().await?.is_some() {}
+    let mut audit = viewer.audit();
+    while audit.next().await?.is_some() {}
+    Ok(())
+}
+
+/// Sees the holder, and takes the lock from it.
+async fn revoke(operator: &LockClient) -> Result<(), LockError> {
+    let state = operator.inspect(KEY).await?;
+    let seen = state.holders[0].seen.expect("it can be revoked");
+    let revocation = Revocation::new("ann", "stuck");
+    let revoked = operator.revoke(KEY, seen, revocation).await?;
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    Ok(())
+}
+
+/// A viewer is refused what is not for it, by an error that says so.
+async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
+    let error = viewer.lock("free").try_acquire().await.unwrap_err();
+    assert!(error.is_rejected(), "{error}");
+    let error = viewer.lock(KEY).wait(LONG).acquire().await.unwrap_err();
+    assert!(error.is_rejected(), "{error}");
+    let state = viewer.inspect(KEY).await.expect("it may look");
+    let seen = state.holders[0].seen.expect("it could be revoked");
+    for revocation in [
+        Revocation::new("eve", "mine"),
+        Revocation::new("eve", "mine").without_audit(),
+    ] {
+        let error = viewer.revoke(KEY, seen, revocation).await.unwrap_err();
+        assert!(error.is_rejected(), "{error}");
+    }
+    guard.renew().await.expect("it is held still");
+    let free = viewer.inspect("free").await.expect("it may look");
+    assert!(!free.is_held(), "{free:?}");
+}
+
+fn commands_of(rights: &[&'static str]) -> impl Iterator<Item = &'static str> {
+    let rights = rights.iter().copied();
+    rights.filter(|right| right.starts_with('+'))
+}
+
+fn less<'r>(rights: &[&'r str], without: Option<&str>) -> Vec<&'r str> {
+    let rights = rights.iter().copied();
+    rights.filter(|right| Some(*right) != without).collect()
+}
+
+/// A field of an entry in the ACL log.
+fn field(entry: &[Value], name: &str) -> String {
+    let text = |value| redis::from_redis_value_ref::<String>(value).unwrap_or_default();
+    let pair = entry.chunks(2).find(|pair| text(&pair[0]) == name);
+    text(&pair.expect("an entry has this field")[1])
+}

@@ -1,0 +1,47 @@
+//! The permissions of services, viewers and operators on a primary that sentinels watch.
+
+use std::slice::from_ref;
+
+use harness::{
+    REDISSON_OPERATOR_RIGHTS, RedisServer, Rights, SENTINEL_RIGHTS, Users, ask, sentinel_of,
+    sentinel_url,
+};
+use lock_runtime::Record;
+
+/// The URL of sentinels at which the user has the printed rights.
+fn url_of(sentinel: &RedisServer) -> String {
+    let user = ["ACL", "SETUSER", "watcher", "reset", "on", ">password"];
+    let user = [&user, SENTINEL_RIGHTS].concat();
+    ask::<()>(&mut sentinel.connection(), &user);
+    let login = "?sentinel_user=watcher&sentinel_password=password#";
+    sentinel_url(&[sentinel]).replace('#', login)
+}
+
+#[tokio::test]
+async fn printed_rights_are_enough_for_each_role() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let url = url_of(&sentinel);
+    let users = Users::of(from_ref(&server), url, Record::Native, Rights::of_server());
+    users.service_takes_locks().await;
+    assert_eq!(users.viewer_looks_and_no_more().await, [""; 0]);
+    assert_eq!(users.operator_revokes().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn printed_rights_are_enough_for_each_role_in_redissons_record() {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let url = url_of(&sentinel);
+    let rights = Rights::in_redissons_record();
+    let users = Users::of(from_ref(&server), url, Record::Redisson, rights);
+    users.service_takes_locks().await;
+    assert_eq!(users.viewer_looks_and_no_more().await, [""; 0]);
+    let unused = users.operator_revokes().await;
+    assert!(
+        !unused
+            .iter()
+            .any(|right| REDISSON_OPERATOR_RIGHTS.contains(right)),
+        "{unused:?}"
+    );
+}
