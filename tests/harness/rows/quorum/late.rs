@@ -1,5 +1,6 @@
 //! Commands that arrive when their sender has lost patience.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::split::{Side, split};
@@ -75,6 +76,9 @@ pub(in crate::rows) const CEDE_LATE: Row =
         }
     });
 
+/// How long a client takes at most to answer a node that lacks its record, unless something is wrong.
+const LEFT: Duration = Duration::from_secs(2);
+
 /// A holder writes a record again that a node has lost, and the command is held back. It arrives when the holder has
 /// released the lock: in turn, another process has the node then, which is left to it, and the node is free.
 pub(in crate::rows) const HOLD_LATE: Row =
@@ -89,17 +93,26 @@ pub(in crate::rows) const HOLD_LATE: Row =
         // The node learns the script.
         restored(&mut lock, &mut holder);
         let name = lock.k.clone();
-        assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
         let mut monitor = round.server.nodes[node].monitor();
-        // The answer to the renewal is kept until the way there is closed.
-        near.replies(Mode::Hold);
-        assert_eq!(holder.ask("renew", PATIENCE), "ok");
-        wait_until("renewal", PATIENCE, || has_arrived(&mut monitor, &name));
-        near.requests(Mode::Hold);
-        near.replies(Mode::Pass);
         let boot = boot(&mut lock.connection);
         let command = format!("{token}\r\n$16\r\n{boot}");
+        // Renewals do not wait for this node: one that came before may restore the record instead. Then again.
         wait_until("command that writes it again", PATIENCE, || {
+            near.requests(Mode::Pass);
+            lock.command::<i64>(&["DEL", &name]);
+            // The answer to the renewal is kept until the way there is closed.
+            near.replies(Mode::Hold);
+            assert_eq!(holder.ask("renew", PATIENCE), "ok");
+            wait_until("renewal", PATIENCE, || {
+                let mut sent = monitor.take().into_iter();
+                sent.any(|command| command.name != "DEL" && command.text.contains(&name))
+            });
+            near.requests(Mode::Hold);
+            near.replies(Mode::Pass);
+            let answered = Instant::now();
+            while !near.has_held(&command) && answered.elapsed() < LEFT {
+                thread::sleep(Duration::from_millis(2));
+            }
             near.has_held(&command)
         });
         ways[node].redirect(round.server.nodes[node].port());
@@ -120,6 +133,7 @@ pub(in crate::rows) const HOLD_LATE: Row =
             round.release(&mut next);
             wait_until("free node", PATIENCE, || lock.value().is_none());
         }
+        monitor.take();
         near.heal();
         wait_until("late command", PATIENCE, || {
             has_arrived(&mut monitor, &token)
