@@ -1,6 +1,5 @@
 //! Commands that arrive when their sender has lost patience.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::split::{Side, split};
@@ -97,7 +96,11 @@ pub(in crate::rows) const HOLD_LATE: Row =
         let boot = boot(&mut lock.connection);
         let command = format!("{token}\r\n$16\r\n{boot}");
         // Renewals do not wait for this node: one that came before may restore the record instead. Then again.
+        let mut begun: Option<Instant> = None;
         wait_until("command that writes it again", PATIENCE, || {
+            if near.has_held(&command) || begun.is_some_and(|begun| begun.elapsed() < LEFT) {
+                return near.has_held(&command);
+            }
             near.requests(Mode::Pass);
             lock.command::<i64>(&["DEL", &name]);
             // The answer to the renewal is kept until the way there is closed.
@@ -109,11 +112,8 @@ pub(in crate::rows) const HOLD_LATE: Row =
             });
             near.requests(Mode::Hold);
             near.replies(Mode::Pass);
-            let answered = Instant::now();
-            while !near.has_held(&command) && answered.elapsed() < LEFT {
-                thread::sleep(Duration::from_millis(2));
-            }
-            near.has_held(&command)
+            begun = Some(Instant::now());
+            false
         });
         ways[node].redirect(round.server.nodes[node].port());
         ways[node].kill_connections();
