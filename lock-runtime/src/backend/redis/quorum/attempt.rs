@@ -210,7 +210,7 @@ fn task(
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
             nodes.check_clock(node, at, now, node_now)?;
-            nodes.health(node).answered();
+            nodes.health(node).answered(at);
             Ok((at, reply))
         });
         let mut ballot = candidate.ballot.lock();

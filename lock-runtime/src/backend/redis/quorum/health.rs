@@ -1,8 +1,11 @@
 //! What an operator is told of the nodes: each change once.
 
+use std::mem;
 use std::time::Duration;
 
+use crate::backend::redis::clock::CLOCK;
 use crate::backend::wire::error::WireError;
+use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::telemetry;
 
@@ -21,30 +24,48 @@ pub(super) enum Health {
 #[derive(Debug)]
 pub(super) struct NodeHealth {
     pub(super) name: String,
-    last: Mutex<Health>,
+    last: Mutex<Last>,
+}
+
+#[derive(Debug)]
+struct Last {
+    health: Health,
+    /// When a command failed for the last time.
+    failed: Option<Moment>,
 }
 
 impl NodeHealth {
     pub(super) fn new(name: String) -> NodeHealth {
         NodeHealth {
             name,
-            last: Mutex::new(Health::Up),
+            last: Mutex::new(Last {
+                health: Health::Up,
+                failed: None,
+            }),
         }
     }
 
-    /// The node carried an acquire out: it can be used.
-    pub(super) fn answered(&self) {
-        let before = self.change(Health::Up);
-        if matches!(before, Some(Health::Away | Health::Refuses)) {
-            telemetry::node_back(&self.name);
-        }
+    /// The node carried an acquire out that was sent at `sent`: it can be used. What was sent before a failure says nothing,
+    /// though its answer may be noted after it.
+    pub(super) fn answered(&self, sent: Moment) {
+        self.is_up_if(|last| last.failed.is_none_or(|failed| sent >= failed));
     }
 
     /// The node answered. What it refuses, it may refuse still: without memory, it renews and ends leases.
     pub(super) fn is_reached(&self) {
-        let was_away = *self.last.lock() == Health::Away;
-        if was_away {
-            self.answered();
+        self.is_up_if(|last| last.health == Health::Away);
+    }
+
+    fn is_up_if(&self, shows: impl FnOnce(&Last) -> bool) {
+        let before = {
+            let mut last = self.last.lock();
+            if !shows(&last) {
+                return;
+            }
+            mem::replace(&mut last.health, Health::Up)
+        };
+        if matches!(before, Health::Away | Health::Refuses) {
+            telemetry::node_back(&self.name);
         }
     }
 
@@ -63,6 +84,7 @@ impl NodeHealth {
             WireError::Refused(detail) if is_of_a_lock(&detail.to_string()) => return,
             WireError::Refused(_) => Health::Refuses,
         };
+        self.last.lock().failed = Some(CLOCK.now());
         if self.change(health).is_some() {
             telemetry::node_away(&self.name, &error.to_string());
         }
@@ -78,7 +100,7 @@ impl NodeHealth {
     /// The health before, if it is another one now. The event follows when the mutex is free, since a subscriber may block.
     fn change(&self, to: Health) -> Option<Health> {
         let mut last = self.last.lock();
-        let before = std::mem::replace(&mut *last, to);
+        let before = mem::replace(&mut last.health, to);
         (before != to).then_some(before)
     }
 }
@@ -106,16 +128,32 @@ mod tests {
     #[test]
     fn node_that_refuses_is_no_better_for_a_renewal() {
         let health = NodeHealth::new("a:6379".to_owned());
-        let last = || *health.last.lock();
+        let last = || health.last.lock().health;
         health.failed(&WireError::refused("LOCKQUEUEFULL too many waiters"));
         assert_eq!(last(), Health::Up, "other locks are not concerned");
         health.failed(&WireError::refused("OOM command not allowed"));
         health.is_reached();
         assert_eq!(last(), Health::Refuses);
-        health.answered();
+        health.answered(CLOCK.now());
         assert_eq!(last(), Health::Up);
         health.failed(&WireError::unavailable("no answer"));
         health.is_reached();
+        assert_eq!(last(), Health::Up);
+    }
+
+    #[test]
+    fn late_answer_from_before_a_refusal_is_no_sign_of_health() {
+        let health = NodeHealth::new("a:6379".to_owned());
+        let last = || health.last.lock().health;
+        let sent = CLOCK.now();
+        // The clock may be as coarse as this.
+        while CLOCK.now() == sent {
+            std::hint::spin_loop();
+        }
+        health.failed(&WireError::refused("OOM command not allowed"));
+        health.answered(sent);
+        assert_eq!(last(), Health::Refuses);
+        health.answered(CLOCK.now());
         assert_eq!(last(), Health::Up);
     }
 }
