@@ -90,8 +90,11 @@ async fn rights_are_enough_and_each_of_them_is_used() {
     let guard = hold(&client).await;
     eventually("watch", LONG, async || {
         let clients: String = ask(&mut at_sentinel, &["CLIENT", "LIST"]);
-        let watch =
-            |line: &str| line.contains(" sub=1 ") && line.contains("get-master-addr-by-name");
+        // Redis 6.2 does not tell the subcommand.
+        let has_asked = |line: &str| {
+            line.contains("get-master-addr-by-name") || line.contains(" cmd=sentinel ")
+        };
+        let watch = |line: &str| line.contains(" sub=1 ") && has_asked(line);
         clients.lines().any(watch)
     })
     .await;
@@ -99,15 +102,14 @@ async fn rights_are_enough_and_each_of_them_is_used() {
     let refused: Vec<redis::Value> = ask(&mut at_sentinel, &["ACL", "LOG"]);
     assert!(refused.is_empty(), "{refused:?}");
     for right in SENTINEL_RIGHTS {
-        let Some(command) = right.strip_prefix("+sentinel|") else {
+        if !right.starts_with("+sentinel|") {
             continue;
-        };
-        let _: () = ask(
-            &mut at_sentinel,
-            &["ACL", "SETUSER", "service", &format!("-sentinel|{command}")],
-        );
+        }
+        // Without one of its commands. Redis 6.2 can grant one, and cannot take it away.
+        let others = SENTINEL_RIGHTS.iter().copied();
+        let others: Vec<_> = others.filter(|other| other != right).collect();
+        let _: () = ask(&mut at_sentinel, &[&user, &others[..]].concat());
         refused_at_once(&url.replace('#', login), "NOPERM").await;
-        let _: () = ask(&mut at_sentinel, &["ACL", "SETUSER", "service", right]);
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::slice::from_ref;
 
-use harness::{
-    REDISSON_OPERATOR_RIGHTS, RedisServer, Rights, SENTINEL_RIGHTS, Users, ask, sentinel_of,
-    sentinel_url,
-};
+use harness::{RedisServer, Rights, SENTINEL_RIGHTS, Users, ask, sentinel_of, sentinel_url};
 use lock_runtime::Record;
 
 /// The URL of sentinels at which the user has the printed rights.
@@ -35,13 +32,5 @@ async fn printed_rights_are_enough_for_each_role_in_redissons_record() {
     let url = url_of(&sentinel);
     let rights = Rights::in_redissons_record();
     let users = Users::of(from_ref(&server), url, Record::Redisson, rights);
-    users.service_takes_locks().await;
-    assert_eq!(users.viewer_looks_and_no_more().await, [""; 0]);
-    let unused = users.operator_revokes().await;
-    assert!(
-        !unused
-            .iter()
-            .any(|right| REDISSON_OPERATOR_RIGHTS.contains(right)),
-        "{unused:?}"
-    );
+    users.assert_rights_in_redissons_record().await;
 }
