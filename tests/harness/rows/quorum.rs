@@ -37,11 +37,16 @@ fn lock_at(round: &QuorumRound<'_>, node: usize) -> RawLock {
 fn hold(round: &mut QuorumRound<'_>, mut worker: Worker, ttl: Duration) -> (Worker, String) {
     round.ask(&mut worker, ttl, PATIENCE);
     let token = round.granted(&worker);
+    held_by_all(round, &worker);
+    (worker, format!("{token:016}"))
+}
+
+/// Waits until all nodes have this process as the holder.
+fn held_by_all(round: &QuorumRound<'_>, worker: &Worker) {
     for node in 0..round.server.nodes.len() {
         let mut lock = lock_at(round, node);
-        wait_until("holder on each node", PATIENCE, || lock.is_held_by(&worker));
+        wait_until("holder on each node", PATIENCE, || lock.is_held_by(worker));
     }
-    (worker, format!("{token:016}"))
 }
 
 /// The holder goes on, after it the waiter, then a newcomer, and then the first one again.

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{QuorumRound, ends_before, go_on, hold, label_and_token, roles};
+use super::{QuorumRound, ends_before, go_on, held_by_all, hold, label_and_token, roles};
 use crate::proxy::Proxy;
 use crate::quorum::{QUORUM_RIGHTS, RedisQuorum, marker_name};
 use crate::rounds::{Class, Row};
-use crate::rows::{LONG, TTL, persist};
+use crate::rows::{LONG, persist};
 use crate::scene::{SLACK, ask, exists};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
@@ -68,14 +68,14 @@ pub(in crate::rows) const REPLICAS_PROMOTED: Row =
         let replicas = [first, second].map(|node| (node, promoted(&round.server.nodes[node])));
         let ways = round.server.proxies();
         let url = round.server.url_through(&ways);
-        all_lost(round, &url, Next::Comes, |round, _| {
-            // The holder would restore its lock on the first replica, as long as the second node had it.
-            for (node, _) in &replicas {
-                round.server.nodes[*node].kill9();
-            }
+        all_lost(round, &url, Next::Comes, |round, old| {
+            // Else it could renew in between, and restore its lock on the first replica while the second node has it.
+            old.stop();
             for (node, replica) in &replicas {
                 ways[*node].redirect(replica.port());
+                round.server.nodes[*node].kill9();
             }
+            old.cont();
             None
         });
         for (node, _) in &replicas {
@@ -217,7 +217,9 @@ fn all_lost(
     // Long enough that the old body would write in between.
     let run = round.command("run", LEASE, PATIENCE, "sleep 100");
     next.ask("idle", PATIENCE);
-    persist(round, &mut old, TTL);
+    persist(round, &mut old, LEASE);
+    // Else what a slow node was asked by then would be sent again to the server in its place, which would have the lock.
+    held_by_all(round, &old);
     if is_next == Next::Waits {
         next.send(&run);
     }
