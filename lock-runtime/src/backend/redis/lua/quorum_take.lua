@@ -1,7 +1,7 @@
 -- KEYS K F Q M, ARGV owner+label, ttl in ms (negative: do not queue), stamp (µs), p, boot, delay in ms.
--- The first part of a node's acquire: takes a lock that is free and without waiters, on a node whose votes count. Most
--- calls end here, before anything is made that only contended locks need. The records are described in grant.lua and
--- quorum_node.lua, p and the answers in quorum_acquire.lua.
+-- The first part of a node's acquire: takes a lock that is free and without waiters, or confirms the caller's own, on a
+-- node whose votes count. Most calls end here, before anything is made that only other calls need. The records are
+-- described in grant.lua and quorum_node.lua, p and the answers in quorum_acquire.lua, which handles what this leaves.
 local K, F, Q, M = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local entry = ARGV[1]
 local owner = entry:sub(1, 22)
@@ -10,8 +10,10 @@ local boot, delay = ARGV[5], ARGV[6]
 local call = redis.call
 
 -- A key that does not exist has no wrong type either.
-if call('EXISTS', K, Q) == 0 then
-  local fence, marker, time = call('GET', F), call('GET', M), call('TIME')
+local is_free = call('EXISTS', K, Q) == 0
+local value = not is_free and call('GET', K)
+if is_free or value and value:sub(1, 22) == owner then
+  local marker, time = call('GET', M), call('TIME')
   -- As in take.lua.
   local micros = time[2]
   while #micros < 6 do
@@ -19,25 +21,32 @@ if call('EXISTS', K, Q) == 0 then
   end
   local token = time[1] .. micros
   local known = boot .. ' ' .. delay .. ' '
+  local till = marker and #marker == #known + 16 and marker:sub(1, #known) == known and marker:sub(-16)
+  local proposed = till and ARGV[4]:match('^=?(%d+)$')
   -- Texts of sixteen digits are in the order of their numbers.
-  if #token == 16
-    and marker and #marker == #known + 16 and marker:sub(1, #known) == known and marker:sub(-16) <= token
-  then
+  if proposed and #token == 16 and till <= token then
     local now = tonumber(token)
-    local proposed = ARGV[4]:match('^=?(%d+)$')
-    local ahead = proposed and proposed - now
-    -- The rest of acquire handles a proposal that is no number or far ahead, and what take.lua leaves to it.
-    if ahead and (ahead <= 0 or #proposed == 16 and ahead <= 1000000 and (delay == '0' or ahead <= delay * 250)) then
-      if ahead > 0 then
-        token = proposed
+    if is_free then
+      local ahead, fence = proposed - now, call('GET', F)
+      -- Not a proposal that is far ahead, and what take.lua leaves to the rest of acquire.
+      if ahead <= 0 or #proposed == 16 and ahead <= 1000000 and (delay == '0' or ahead <= delay * 250) then
+        if ahead > 0 then
+          token = proposed
+        end
+        if not fence or fence:match('^%d+$') and token - fence >= 16 then
+          local granted = ' ' .. token
+          -- A day, and how far the token may be ahead.
+          call('SET', F, token, 'PX', '86401000')
+          call('SET', K, owner .. granted .. entry:sub(23), 'PX', ttl)
+          return { granted, 0, now }
+        end
       end
-      if not fence or fence:match('^%d+$') and token - fence >= 16 then
-        local granted = ' ' .. token
-        -- A day, and how far the token may be ahead.
-        call('SET', F, token, 'PX', '86401000')
-        call('SET', K, owner .. granted .. entry:sub(23), 'PX', ttl)
-        return { granted, 0, now }
-      end
+    -- Neither a token that is to rise, which F must follow, nor one of the time when votes did not count.
+    elseif #proposed == 16 and proposed <= value:sub(24, 39) and till <= value:sub(24, 39) then
+      -- Raised, and never lowered: see quorum_node.lua.
+      local left = call('PTTL', K)
+      call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
+      return { value:sub(23, 39), 0, now }
     end
   end
 end

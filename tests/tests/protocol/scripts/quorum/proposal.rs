@@ -159,6 +159,22 @@ fn proposal_that_is_equal_to_an_own_token_changes_nothing() {
     assert_eq!(node.fence(), Some(token));
 }
 
+/// As text, the first two are less than the token.
+#[test]
+fn proposal_of_more_digits_for_an_own_lock_is_refused_and_of_fewer_changes_nothing() {
+    let (_server, mut node) = start();
+    let token = node.acquire('A', 0).token();
+    for digits in [17, 400] {
+        let ask = Ask::by(0).proposing(format!("={}", "1".repeat(digits)));
+        assert_refused(&mut node, "LOCKFENCE", |node| node.ask('A', &ask));
+    }
+    for digits in [1, 15] {
+        let ask = Ask::by(0).proposing(format!("={}", "9".repeat(digits)));
+        assert_eq!(node.ask('A', &ask).unwrap().token(), token);
+    }
+    assert_eq!(node.fence(), Some(token));
+}
+
 #[test]
 fn fence_above_a_proposal_for_an_own_lock_stays() {
     let (_server, mut node) = start();
