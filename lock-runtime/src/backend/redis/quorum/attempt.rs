@@ -54,11 +54,7 @@ enum Next {
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
     // Clocks that were right when a vote was given may be known to be off by now.
-    let judgements = {
-        let clocks = nodes.clocks.lock();
-        let judgements = (0..nodes.len()).map(|node| clocks.judge(node, now));
-        judgements.collect::<Vec<_>>()
-    };
+    let judgements = nodes.clocks.lock().judge_all(now);
     let mut ballot = candidate.ballot.lock();
     for (node, judgement) in judgements.into_iter().enumerate() {
         ballot.place_mut(node).is_clock_unknown = judgement == Judgement::Unknown;

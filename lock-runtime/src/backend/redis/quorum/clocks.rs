@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use smallvec::SmallVec;
+
 use super::spread::{Reading, Spread};
 use crate::backend::wire::ballot::patience::{LEAST_LOOK, Patience};
 use crate::background::moment::Moment;
@@ -22,6 +24,9 @@ const JUMP: Duration = Duration::from_millis(250);
 
 /// How long after a jump the other nodes are expected to say what time it is there.
 const SETTLED: Duration = Duration::from_secs(1);
+
+/// Something of each node, of which there are at most nine.
+pub(super) type PerNode<T> = SmallVec<[T; 9]>;
 
 /// What is known of a node's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +123,11 @@ impl Clocks {
     /// time on the foremost node when its request arrives there, of those whose clock is not off. Before any node was
     /// heard, it is this machine's time.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
-        let is_off = |node: usize| matches!(self.judge(node, now), Judgement::Off(_));
-        let right = (0..self.nodes.len()).filter(|&node| !is_off(node));
-        let clocks = right.filter_map(|node| self.nodes[node]);
+        let judged = self.nodes.iter().zip(self.judge_all(now));
+        let clocks = judged.filter_map(|(clock, judgement)| match judgement {
+            Judgement::Off(_) => None,
+            Judgement::Right | Judgement::Unknown => clock.as_ref(),
+        });
         let lead = clocks
             .filter(|clock| clock.jump == self.jumps)
             .map(|clock| clock.offset + clock.round_trip.as_secs_f64() * 5e5)
@@ -141,25 +148,46 @@ impl Clocks {
     /// Offsets from before a jump are compared with none from after it: if the own clock stood still, each node would seem
     /// off by that time when it is heard first.
     pub(super) fn judge(&self, node: usize, now: Moment) -> Judgement {
+        self.judge_by(&self.offsets(), node, now)
+    }
+
+    /// The same for all nodes, in their order.
+    pub(super) fn judge_all(&self, now: Moment) -> PerNode<Judgement> {
+        let offsets = self.offsets();
+        let nodes = 0..self.nodes.len();
+        nodes
+            .map(|node| self.judge_by(&offsets, node, now))
+            .collect()
+    }
+
+    /// `offsets` are those that were heard, in their order.
+    fn judge_by(&self, offsets: &[f64], node: usize, now: Moment) -> Judgement {
         let own = self.nodes[node].filter(|clock| clock.jump == self.jumps);
-        let Some(own) = own.filter(|_| self.is_heard()) else {
+        let Some(own) = own.filter(|_| offsets.len() > self.nodes.len() / 2) else {
             return Judgement::Unknown;
         };
-        let mut others: Vec<f64> = self.heard().map(|clock| clock.offset).collect();
-        others.sort_unstable_by(f64::total_cmp);
-        let off = match others[..] {
+        let off = match *offsets {
             [first, second] => second - first,
-            _ => (own.offset - others[others.len() / 2]).abs(),
+            _ => (own.offset - offsets[offsets.len() / 2]).abs(),
         };
-        let off = Duration::from_secs_f64(off / 1e6);
-        let settles =
-            others.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
-        match off > FARTHEST + own.round_trip {
-            // A third node, which is about to be heard, tells which of them it is.
-            true if settles => Judgement::Unknown,
-            true => Judgement::Off(off),
-            false => Judgement::Right,
+        // A Duration is only made of it where it is shown: each call asks several times.
+        if off <= (FARTHEST + own.round_trip).as_secs_f64() * 1e6 {
+            return Judgement::Right;
         }
+        let settles =
+            offsets.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
+        match settles {
+            // A third node, which is about to be heard, tells which of them it is.
+            true => Judgement::Unknown,
+            false => Judgement::Off(Duration::from_secs_f64(off / 1e6)),
+        }
+    }
+
+    /// How far ahead the clocks are that were heard, in order.
+    fn offsets(&self) -> PerNode<f64> {
+        let mut offsets: PerNode<f64> = self.heard().map(|clock| clock.offset).collect();
+        offsets.sort_unstable_by(f64::total_cmp);
+        offsets
     }
 
     /// The nodes whose clocks are too far apart to be left alone.
@@ -183,7 +211,7 @@ impl Clocks {
     /// The median of how long the nodes' answers take.
     fn round_trip(&self) -> Duration {
         let clocks = self.nodes.iter().flatten();
-        let mut round_trips: Vec<Duration> = clocks.map(|clock| clock.round_trip).collect();
+        let mut round_trips: PerNode<Duration> = clocks.map(|clock| clock.round_trip).collect();
         round_trips.sort_unstable();
         let middle = round_trips.get(round_trips.len() / 2);
         middle.copied().unwrap_or_default()
