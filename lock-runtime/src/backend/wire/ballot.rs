@@ -153,9 +153,14 @@ impl Ballot {
         }
     }
 
-    /// The commands of an attempt: those that messages ask for, or else one to each node.
+    /// The first commands of an attempt: one to each node, or those that messages ask for if the owner has a node.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.has_message(now) {
+            if !self.has_a_node(now) {
+                // Its first is given to it by an end, mostly, which is on its way to the other nodes. What is sent now
+                // arrives there later, so the messages of these are not waited for.
+                self.places.iter_mut().for_each(Place::expect_end);
+            }
             return self.due(queue, now);
         }
         let idle = self.idle_places().collect::<Vec<_>>();

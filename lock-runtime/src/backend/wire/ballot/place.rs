@@ -17,7 +17,7 @@ pub(crate) struct Place {
     pub(super) sent: Option<Sent>,
     /// A message came since the last command.
     pub(super) is_notified: bool,
-    /// The node was free, or its answer does not count: it is asked once more.
+    /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
@@ -85,6 +85,14 @@ impl Place {
             looks,
             is_written: false,
         });
+    }
+
+    /// Another owner that has the node is about to end there: it has on another node.
+    pub(super) fn expect_end(&mut self) {
+        if self.holder().is_some() && self.may_repeat() {
+            self.standing = Standing::Unknown;
+            self.asks_again = true;
+        }
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.

@@ -436,7 +436,7 @@ fn message_of_a_node_is_answered_by_a_command_to_it() {
     assert!(!ballot.has_message(at(2)));
     ballot.notified(2);
     assert!(ballot.has_message(at(2)));
-    let asked = ballot.ask(true, at(2));
+    let asked = ballot.due(true, at(2));
     assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP + GUESS_AHEAD)))]);
     send(&mut ballot, 2, asked[0].1, 2);
     assert!(!ballot.has_message(at(2)), "it is under way");
@@ -444,6 +444,27 @@ fn message_of_a_node_is_answered_by_a_command_to_it() {
     assert!(!ballot.has_message(at(2)));
     ballot.answered(2, at(2), of_another(1), at(3));
     assert!(ballot.has_message(at(3)), "it came after the command");
+}
+
+#[test]
+fn attempt_that_begins_with_a_message_asks_all_nodes_unless_the_owner_has_one() {
+    let numbers = |asked: Vec<(usize, Command)>| asked.iter().map(|asked| asked.0).collect();
+    let mut ballot = answered(5, (0..5).map(|_| of_another(1)));
+    ballot.notified(2);
+    let asked: Vec<usize> = numbers(ballot.ask(true, at(2)));
+    assert_eq!(asked, [0, 1, 2, 3, 4]);
+
+    let replies = (0..5).map(|node| {
+        if node == 0 {
+            vote(TOKEN)
+        } else {
+            of_another(1)
+        }
+    });
+    let mut ballot = answered(5, replies);
+    ballot.notified(2);
+    let asked: Vec<usize> = numbers(ballot.ask(true, at(2)));
+    assert_eq!(asked, [2]);
 }
 
 #[test]
@@ -636,9 +657,9 @@ fn command_that_a_message_asked_for_is_due_again_if_it_was_not_written() {
     assert_eq!(ballot.due(true, at(2)), [(1, again)]);
     ballot.sent(1, again, at(2));
     assert!(!ballot.place_mut(1).forget_unwritten());
-    // The next attempt begins with the message of another node.
+    // A message of another node.
     ballot.notified(2);
-    assert_eq!(ballot.ask(true, at(3)), [(1, again), (2, again)]);
+    assert_eq!(ballot.due(true, at(3)), [(1, again), (2, again)]);
 }
 
 #[test]
