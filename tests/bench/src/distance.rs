@@ -24,13 +24,22 @@ pub(crate) struct Distance(SocketAddr);
 impl Distance {
     /// `way` is the time from client to server, and equally the way back.
     pub(crate) fn start(port: u16, way: Duration) -> Distance {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-        let listener = listener.expect("a loopback port is free");
-        let address = listener
-            .local_addr()
-            .expect("a bound socket has an address");
-        thread::spawn(move || carry(&listener, port, way));
-        Distance(address)
+        let [distance] = Distance::start_all([port], way);
+        distance
+    }
+
+    /// The same for several servers.
+    pub(crate) fn start_all<const N: usize>(ports: [u16; N], way: Duration) -> [Distance; N] {
+        let doors = ports.map(|port| {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+            (listener.expect("a loopback port is free"), port)
+        });
+        let distances = doors.each_ref().map(|(listener, _)| {
+            let address = listener.local_addr();
+            Distance(address.expect("a bound socket has an address"))
+        });
+        thread::spawn(move || carry(&doors, way));
+        distances
     }
 
     pub(crate) fn url(&self) -> String {
@@ -85,7 +94,8 @@ impl Lane {
     }
 }
 
-fn carry(listener: &TcpListener, port: u16, way: Duration) {
+/// Carries what comes through these ports to the servers behind them, and back.
+fn carry(doors: &[(TcpListener, u16)], way: Duration) {
     set_current_timer_slack(Some(SLACK)).expect("a thread may set its own");
     let mut lanes: Vec<Lane> = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -94,20 +104,24 @@ fn carry(listener: &TcpListener, port: u16, way: Duration) {
         lanes.retain(|lane| lane.is_read || !lane.chunks.is_empty());
         let rest = next.map(|next| next.saturating_duration_since(Instant::now()));
         let rest = rest.map(|rest| Timespec::try_from(rest).expect("it is short"));
-        let mut sockets = vec![PollFd::new(listener, PollFlags::IN)];
+        let doors_open = doors
+            .iter()
+            .map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
+        let mut sockets: Vec<PollFd<'_>> = doors_open.collect();
         let open = lanes.iter().filter(|lane| lane.is_read);
         sockets.extend(open.map(|lane| PollFd::new(&lane.from, PollFlags::IN)));
         // An interruption is as good as an arrival.
         let _ = poll(&mut sockets, rest.as_ref());
         let ready: Vec<bool> = sockets.iter().map(|fd| !fd.revents().is_empty()).collect();
         let open = lanes.iter_mut().filter(|lane| lane.is_read);
-        for (lane, _) in open.zip(&ready[1..]).filter(|(_, ready)| **ready) {
+        for (lane, _) in open.zip(&ready[doors.len()..]).filter(|(_, ready)| **ready) {
             lane.read(&mut buffer, way);
         }
-        if ready[0]
-            && let Ok((client, _)) = listener.accept()
-        {
-            let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+        for ((listener, port), _) in doors.iter().zip(&ready).filter(|(_, ready)| **ready) {
+            let Ok((client, _)) = listener.accept() else {
+                continue;
+            };
+            let server = TcpStream::connect((Ipv4Addr::LOCALHOST, *port));
             let server = server.expect("the server is there");
             lanes.push(Lane::new(&client, &server));
             lanes.push(Lane::new(&server, &client));

@@ -117,35 +117,50 @@ fn commands(findings: &mut Findings, quorum: &RedisQuorum) {
 
 fn cycle(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
     let effort = setting.effort;
+    let near = quorum.nodes.iter().map(|node| host_of(&node.url()));
+    let near: Vec<String> = near.collect();
     for flavour in Flavour::ALL {
-        let url = quorum.url();
-        let nodes: Vec<String> = quorum.nodes.iter().map(RedisServer::url).collect();
-        let pair = flavour.run(async move {
-            let (ours, floor) = (Ours::connect(&url).await, RawQuorum::connect(&nodes).await);
-            pair(
-                effort.rounds,
-                effort.cycles / 3,
-                Cycle(ours, KEY),
-                Cycle(floor, KEY),
-            )
-            .await
-        });
-        findings.figure(
-            &format!(
-                "quorum: uncontended cycle, p50 to raw commands side by side, {} runtime",
-                flavour.name()
-            ),
-            Value::new(Goal::AtMost(1.35), pair.ratio).of(Short(pair.ours)),
-            Short(pair.floor),
-        );
+        let cycles = (effort.rounds, effort.cycles / 3);
+        beside_raw(findings, flavour, "", &near, cycles);
     }
+    let (far, cycles) = (far(quorum, WAY), (effort.rounds, effort.far_cycles));
+    let away = ", 0.5 ms a round trip away";
+    beside_raw(findings, Flavour::CurrentThread, away, &far, cycles);
 }
 
-/// The URL of the same nodes at a distance.
-fn far(quorum: &RedisQuorum, way: Duration) -> String {
-    let far = |node: &RedisServer| host_of(&Distance::start(node.port(), way).url());
-    let hosts: Vec<String> = quorum.nodes.iter().map(far).collect();
-    quorum_url(&hosts, "")
+/// Uncontended cycles on these nodes, beside raw commands to them.
+fn beside_raw(
+    findings: &mut Findings,
+    flavour: Flavour,
+    away: &str,
+    hosts: &[String],
+    (rounds, cycles): (usize, usize),
+) {
+    let url = quorum_url(hosts, "");
+    let nodes: Vec<String> = hosts.iter().map(|host| format!("redis://{host}")).collect();
+    let pair = flavour.run(async move {
+        let (ours, floor) = (Ours::connect(&url).await, RawQuorum::connect(&nodes).await);
+        pair(rounds, cycles, Cycle(ours, KEY), Cycle(floor, KEY)).await
+    });
+    findings.figure(
+        &format!(
+            "quorum: uncontended cycle, p50 to raw commands side by side, {} runtime{away}",
+            flavour.name()
+        ),
+        Value::new(Goal::AtMost(1.35), pair.ratio).of(Short(pair.ours)),
+        Short(pair.floor),
+    );
+}
+
+/// The same nodes at a distance.
+fn far(quorum: &RedisQuorum, way: Duration) -> Vec<String> {
+    let ports = [0, 1, 2].map(|node| quorum.nodes[node].port());
+    let nodes = Distance::start_all(ports, way);
+    nodes.iter().map(|node| host_of(&node.url())).collect()
+}
+
+fn far_url(quorum: &RedisQuorum, way: Duration) -> String {
+    quorum_url(&far(quorum, way), "")
 }
 
 /// What came of a race.
@@ -186,7 +201,7 @@ fn pairs(quorum: &RedisQuorum, way: Duration, setting: Setting) -> Pairs {
     let effort = setting.effort;
     let one = [RedisServer::start()];
     let url_of_one = Distance::start(one[0].port(), way).url();
-    let mut field = Field::new(Kind::InOrder, &far(quorum, way), PROCESSES);
+    let mut field = Field::new(Kind::InOrder, &far_url(quorum, way), PROCESSES);
     let mut field_of_one = Field::new(Kind::InOrder, &url_of_one, PROCESSES);
     let rounds: Vec<(Round, Round)> = (0..effort.rounds)
         .map(|_| {
@@ -253,7 +268,7 @@ fn transfers(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
     if setting.beside {
         return;
     }
-    let url = far(quorum, WAY);
+    let url = far_url(quorum, WAY);
     for kind in Kind::PEERS {
         let mut field = Field::new(kind, &url, PROCESSES);
         let peer: Vec<Round> = (0..effort.peer_rounds)
@@ -310,7 +325,7 @@ fn one_client(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
 
 /// One of the nodes is stopped while a crowd takes a lock in turns.
 fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
-    let mut field = Field::new(Kind::InOrder, &far(quorum, WAY), PROCESSES);
+    let mut field = Field::new(Kind::InOrder, &far_url(quorum, WAY), PROCESSES);
     let (mut ratios, mut before, mut gap) = (Vec::new(), Vec::new(), Duration::ZERO);
     let (mut fairness, mut waits) = (Vec::new(), Vec::new());
     for round in 0..setting.effort.rounds {
