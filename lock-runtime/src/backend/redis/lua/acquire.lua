@@ -14,7 +14,7 @@ local ticket = members > 0 and call('ZSCORE', Q, entry)
 local granted, removed, token
 if not value then
   local head
-  head, removed = choose(read_queue(), owner)
+  head, removed = choose_from(read_head(), owner)
   granted = head and owner_of(head) ~= owner and head or entry
   add_members(removed, granted)
   -- SET comes first: a server out of memory refuses it before anything is written.

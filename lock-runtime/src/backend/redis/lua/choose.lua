@@ -1,15 +1,20 @@
 -- Part of acquire and end, after grant.lua: the next holder of a lock that is held by one owner at a time.
 
--- The entries of waiters, the head first, or the error of Q.
-local function read_queue()
-  return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED)
+-- The entries of so many waiters from the `first`, which is text, or the error of Q. The head is '0'.
+local function read_queue(first, count)
+  return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', first, count)
 end
 
--- Checks the waiters from the head on. Returns the entry to grant the lock to, or nil, and the members of waiters
--- that are dead, and of the owner `ended`. The owner `sender`, whose process has sent this
--- script, needs no message. Writes nothing.
-local function choose(waiters, sender, ended)
-  local removed = {}
+-- The head alone.
+local function read_head()
+  return read_queue('0', '1')
+end
+
+-- Checks these waiters from the first on. Returns the entry to grant the lock to, or nil, and the members of waiters
+-- that are dead, and of the owner `ended`, after those that are in `removed`. The owner `sender`, whose process has sent
+-- this script, needs no message. Writes nothing.
+local function choose(waiters, sender, ended, removed)
+  removed = removed or {}
   for _, entry in ipairs(waiters) do
     local owner = owner_of(entry)
     if owner == sender then
@@ -23,4 +28,14 @@ local function choose(waiters, sender, ended)
     end
   end
   return nil, removed
+end
+
+-- The same for all that queue, of which `head` was read. Mostly that is the one, and the others are not read: of a
+-- hundred, that would take longer than all the rest of the script. Together MAX_CHECKED.
+local function choose_from(head, sender, ended)
+  local entry, removed = choose(head, sender, ended)
+  if entry or #head == 0 then
+    return entry, removed
+  end
+  return choose(read_queue('1', MAX_CHECKED - 1), sender, ended, removed)
 end

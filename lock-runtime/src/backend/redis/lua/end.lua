@@ -21,13 +21,13 @@ then
 end
 
 -- Without a fence or a queue the lock cannot be granted, but K must not stay.
-local fence, waiters = read_fence(), read_queue()
-if not fence or waiters.err then
+local fence, first = read_fence(), read_head()
+if not fence or first.err then
   call('DEL', K)
   return 1
 end
 
-local head, removed = choose(waiters, successor_owner, owner)
+local head, removed = choose_from(first, successor_owner, owner)
 local to_successor = successor and (not head or owner_of(head) == successor_owner)
 local granted = to_successor and successor or head
 add_members(removed, entry)

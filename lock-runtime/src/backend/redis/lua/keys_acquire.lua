@@ -33,7 +33,7 @@ for number = 1, #KEYS / 3 do
     end
     lock.members = call('ZCARD', Q)
     if not value then
-      lock.head, lock.removed = choose(read_queue(), owner)
+      lock.head, lock.removed = choose_from(read_head(), owner)
     end
     if value or lock.head and owner_of(lock.head) ~= owner then
       in_the_way = lock

@@ -13,12 +13,12 @@ local function end_one()
     return type(left) == 'number' and left > 0 and 3 or 0
   end
   -- Without a fence or a queue the lock cannot be granted, but K must not stay.
-  local fence, waiters = read_fence(), read_queue()
-  if not fence or waiters.err then
+  local fence, first = read_fence(), read_head()
+  if not fence or first.err then
     call('DEL', K)
     return 1
   end
-  local head, removed = choose(waiters, nil, owner)
+  local head, removed = choose_from(first, nil, owner)
   add_members(removed, entry)
   if not head then
     call('ZREM', Q, unpack(removed))

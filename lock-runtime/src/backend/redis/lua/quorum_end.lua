@@ -13,13 +13,13 @@ if not value or owner_of(value) ~= owner then
 end
 
 -- Without a fence or a queue the lock cannot be granted, but K must not stay.
-local fence, waiters = read_fence(), read_queue()
-if not fence or waiters.err then
+local fence, first = read_fence(), read_head()
+if not fence or first.err then
   call('DEL', K)
   return 1
 end
 
-local head, removed = choose(waiters, nil, owner)
+local head, removed = choose_from(first, nil, owner)
 add_members(removed, entry)
 -- The first write is one that a server out of memory allows. It then allows the rest of the script.
 if not head then
