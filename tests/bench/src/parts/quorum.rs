@@ -120,19 +120,20 @@ fn cycle(findings: &mut Findings, quorum: &RedisQuorum, setting: Setting) {
     let near = quorum.nodes.iter().map(|node| host_of(&node.url()));
     let near: Vec<String> = near.collect();
     for flavour in Flavour::ALL {
+        let how = format!("{} runtime", flavour.name());
         let cycles = (effort.rounds, effort.cycles / 3);
-        beside_raw(findings, flavour, "", &near, cycles);
+        beside_raw(findings, &how, flavour, &near, cycles);
     }
     let (far, cycles) = (far(quorum, WAY), (effort.rounds, effort.far_cycles));
-    let away = ", 0.5 ms a round trip away";
-    beside_raw(findings, Flavour::CurrentThread, away, &far, cycles);
+    let how = "0.5 ms a round trip away";
+    beside_raw(findings, how, Flavour::CurrentThread, &far, cycles);
 }
 
 /// Uncontended cycles on these nodes, beside raw commands to them.
 fn beside_raw(
     findings: &mut Findings,
+    how: &str,
     flavour: Flavour,
-    away: &str,
     hosts: &[String],
     (rounds, cycles): (usize, usize),
 ) {
@@ -143,10 +144,7 @@ fn beside_raw(
         pair(rounds, cycles, Cycle(ours, KEY), Cycle(floor, KEY)).await
     });
     findings.figure(
-        &format!(
-            "quorum: uncontended cycle, p50 to raw commands side by side, {} runtime{away}",
-            flavour.name()
-        ),
+        &format!("quorum: uncontended cycle, p50 to raw commands side by side, {how}"),
         Value::new(Goal::AtMost(1.35), pair.ratio).of(Short(pair.ours)),
         Short(pair.floor),
     );
