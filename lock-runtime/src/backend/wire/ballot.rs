@@ -153,12 +153,13 @@ impl Ballot {
         }
     }
 
-    /// The first commands of an attempt: one to each node, or those that messages ask for if the owner has a node.
+    /// The first commands of an attempt: one to each node, or those that messages ask for. Of the first message, that is
+    /// one to each node as well.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.has_message(now) {
             if !self.has_a_node(now) {
-                // Its first is given to it by an end, mostly, which is on its way to the other nodes. What is sent now
-                // arrives there later, so the messages of these are not waited for.
+                // It is mostly an end that gives the owner its first node, and that end is on its way to the others, too: so
+                // their messages are not waited for.
                 self.places.iter_mut().for_each(Place::expect_end);
             }
             return self.due(queue, now);
@@ -247,7 +248,7 @@ impl Ballot {
     /// The answer of `node` to the command under way, which was sent at `at`.
     pub(crate) fn answered(&mut self, node: usize, at: Moment, reply: NodeReply, now: Moment) {
         let place = &mut self.places[node];
-        let Some(sent) = place.sent.take() else {
+        let Some(sent) = place.take_sent() else {
             return;
         };
         place.error = None;
@@ -309,7 +310,7 @@ impl Ballot {
         let place = &mut self.places[node];
         place.error = Some(error);
         place.is_notified = false;
-        let Some(sent) = place.sent.take() else {
+        let Some(sent) = place.take_sent() else {
             return;
         };
         match sent.command {

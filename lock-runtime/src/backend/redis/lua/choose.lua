@@ -1,6 +1,6 @@
 -- Part of acquire and end, after grant.lua: the next holder of a lock that is held by one owner at a time.
 
--- The entries of so many waiters from the `first`, which is text, or the error of Q. The head is '0'.
+-- The entries of `count` waiters from the place `first` on, where the head is at '0', or the error of Q.
 local function read_queue(first, count)
   return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', first, count)
 end
@@ -31,7 +31,7 @@ local function choose(waiters, sender, ended, removed)
 end
 
 -- The same for all that queue, of which `head` was read. Mostly that is the one, and the others are not read: of a
--- hundred, that would take longer than all the rest of the script. Together MAX_CHECKED.
+-- hundred, that would take longer than all the rest of the script. At most MAX_CHECKED are.
 local function choose_from(head, sender, ended)
   local entry, removed = choose(head, sender, ended)
   if entry or #head == 0 then

@@ -1,5 +1,5 @@
 -- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua: K is taken, a waiter
--- queues, or the node may have lost data. Also the poll of a waiter, and of an owner that lacks votes of other nodes.
+-- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token is to rise.
 -- Sent twice, it has the effect of one. p is the token that the client proposes, see `proposed_token`.
 -- Answers as `held` if the caller has K, else as `waits`.
 local marker = read_marker(M, boot, delay)

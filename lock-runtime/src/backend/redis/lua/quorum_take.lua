@@ -41,9 +41,9 @@ if is_free or value and value:sub(1, 22) == owner then
           return { granted, 0, now }
         end
       end
-    -- Neither a token that is to rise, which F must follow, nor one of the time when votes did not count.
     elseif #proposed == 16 and proposed <= value:sub(24, 39) and till <= value:sub(24, 39) then
-      -- Raised, and never lowered: see quorum_node.lua.
+      -- The token neither is to rise, which F must follow, nor is of the time when votes did not count.
+      -- The expiry is never lowered: see quorum_node.lua.
       local left = call('PTTL', K)
       call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
       return { value:sub(23, 39), 0, now }

@@ -1,8 +1,8 @@
 //! Nodes that came to a holder after it had won.
 //!
-//! A waiter wins with the first majority that is given to it. What the other nodes give it is a claim, which lapses unless it
-//! is confirmed: then another waiter has that node, and the holder is lost with one more. Most holders are done before. So
-//! only those are confirmed that still hold the lock after a while, all together.
+//! A waiter wins with the first majority that is given to it. What other nodes give it after that is a claim, which lapses
+//! unless it is confirmed: then another waiter has that node, and the holder is lost with one more. Most holders are done
+//! before. So only those are confirmed that still hold the lock after a while, all together.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;

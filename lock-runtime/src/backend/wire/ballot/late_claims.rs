@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::backend::wire::ballot::{Ballot, Phase};
 
 impl Ballot {
-    /// The nodes that have sent a message to this holder which no command has answered, each once. They have most likely been
-    /// given to it: those that it has confirmed say that a waiter queues.
+    /// The nodes that have sent a message to this holder which no command has answered, or were to be asked and were not, each
+    /// once. They have most likely been given to it: those that it has confirmed say that a waiter queues.
     pub(crate) fn take_late_claims(&mut self) -> Vec<usize> {
         if !matches!(self.phase, Phase::Holds(_)) {
             return Vec::new();

@@ -1,5 +1,6 @@
 //! An owner at one node.
 
+use std::mem;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, HolderId};
@@ -19,6 +20,8 @@ pub(crate) struct Place {
     pub(super) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
+    /// The command under way, or the next one, answers a message that is still to come.
+    expects_message: bool,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -87,12 +90,20 @@ impl Place {
         });
     }
 
-    /// Another owner that has the node is about to end there: it has on another node.
+    /// The owner that has the node seems to end, by the message of another node: what is sent now arrives after its end,
+    /// mostly. If it arrives before, it is answered that the owner waits, and the message has the node asked again.
     pub(super) fn expect_end(&mut self) {
         if self.holder().is_some() && self.may_repeat() {
             self.standing = Standing::Unknown;
             self.asks_again = true;
+            self.expects_message = true;
         }
+    }
+
+    /// The command under way is answered, or never will be: a message that comes now tells of something else.
+    pub(super) fn take_sent(&mut self) -> Option<Sent> {
+        self.expects_message = false;
+        self.sent.take()
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -114,7 +125,8 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
-        // A message had asked for it, and nothing else would.
+        self.expects_message &= forgotten.is_none();
+        // A message had asked for it, of this node or another, and nothing else would.
         self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
         forgotten.is_none()
     }
@@ -179,7 +191,8 @@ impl Place {
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
-        self.is_notified = true;
+        let is_expected = mem::take(&mut self.expects_message);
+        self.is_notified |= !is_expected;
         self.was_notified = true;
     }
 }

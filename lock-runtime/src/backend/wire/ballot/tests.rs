@@ -467,6 +467,63 @@ fn attempt_that_begins_with_a_message_asks_all_nodes_unless_the_owner_has_one() 
     assert_eq!(asked, [2]);
 }
 
+/// An owner that was told by the first node, and has asked all for that at 2 ms.
+fn told() -> Ballot {
+    let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
+    ballot.notified(0);
+    for (node, command) in ballot.ask(true, at(2)) {
+        send(&mut ballot, node, command, 2);
+    }
+    ballot
+}
+
+#[test]
+fn message_that_was_expected_is_not_taken_for_one_that_asks_to_give_way() {
+    let mut ballot = told();
+    ballot.notified(2);
+    ballot.answered(1, at(2), of_another(1), at(3));
+    ballot.answered(2, at(2), vote(TOKEN), at(3));
+    assert!(ballot.is_split(at(3)));
+    assert_eq!(ballot.due(true, at(3)), [], "it was just given the node");
+    ballot.notified(2);
+    let token = FencingToken::new(TOKEN);
+    assert_eq!(ballot.due(true, at(3)), [(2, Command::Cede { token })]);
+}
+
+#[test]
+fn node_that_was_asked_before_the_end_came_is_asked_again_at_its_message() {
+    let mut ballot = told();
+    ballot.answered(0, at(2), vote(TOKEN), at(3));
+    ballot.answered(1, at(2), of_another(1), at(3));
+    assert_eq!(ballot.due(true, at(3)), []);
+    ballot.notified(1);
+    let again = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.due(true, at(3)), [(1, again)]);
+}
+
+#[test]
+fn message_counts_where_the_command_for_it_was_not_written() {
+    let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
+    ballot.unanswered(2, unavailable());
+    ballot.notified(0);
+    let asked = ballot.ask(true, at(2));
+    let nodes: Vec<usize> = asked.iter().map(|&(node, _)| node).collect();
+    assert_eq!(nodes, [0, 1], "the third has failed");
+    for (node, command) in asked {
+        ballot.sent(node, command, at(2));
+        ballot.place_mut(node).forget_unwritten();
+    }
+    ballot.notified(1);
+    assert!(ballot.place_mut(1).is_notified);
+    let again = acquire(Proposal::Guess(STAMP + GUESS_AHEAD));
+    let all = [0, 1, 2].map(|node| (node, again));
+    assert_eq!(ballot.ask(true, at(3)), all, "another attempt");
+    send(&mut ballot, 1, again, 3);
+    ballot.answered(1, at(3), vote(TOKEN), at(4));
+    ballot.notified(1);
+    assert!(ballot.place_mut(1).is_notified);
+}
+
 #[test]
 fn command_that_failed_is_not_repeated_in_its_attempt() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN + 16)]);
