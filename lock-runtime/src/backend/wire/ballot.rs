@@ -248,10 +248,14 @@ impl Ballot {
     /// The answer of `node` to the command under way, which was sent at `at`.
     pub(crate) fn answered(&mut self, node: usize, at: Moment, reply: NodeReply, now: Moment) {
         let place = &mut self.places[node];
-        let Some(sent) = place.take_sent() else {
+        let Some(sent) = place.sent.take() else {
             return;
         };
         place.error = None;
+        if matches!(reply, NodeReply::Held { .. }) {
+            place.note_held();
+        }
+        place.expect_nothing();
         self.patience.note(now.since(at));
         let is_cede = matches!(sent.command, Command::Cede { .. });
         // A `cede` that is kept raises no expiry, and gives no new token to an early vote.
@@ -310,7 +314,8 @@ impl Ballot {
         let place = &mut self.places[node];
         place.error = Some(error);
         place.is_notified = false;
-        let Some(sent) = place.take_sent() else {
+        place.expect_nothing();
+        let Some(sent) = place.sent.take() else {
             return;
         };
         match sent.command {

@@ -20,8 +20,10 @@ pub(crate) struct Place {
     pub(super) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
-    /// The command under way, or the next one, answers a message that is still to come.
+    /// The command under way, or the next one, was sent for a message that is still to come.
     expects_message: bool,
+    /// It has come since, and no other. If the owner then has the node, it said so.
+    is_as_expected: bool,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -81,6 +83,7 @@ impl Place {
             self.standing = Standing::Unknown;
         }
         self.is_notified = false;
+        self.is_as_expected = false;
         self.asks_again = false;
         self.sent = Some(Sent {
             command,
@@ -100,10 +103,15 @@ impl Place {
         }
     }
 
+    /// The owner has the node, by the answer to the command under way.
+    pub(super) fn note_held(&mut self) {
+        self.is_notified &= !self.is_as_expected;
+    }
+
     /// The command under way is answered, or never will be: a message that comes now tells of something else.
-    pub(super) fn take_sent(&mut self) -> Option<Sent> {
+    pub(super) fn expect_nothing(&mut self) {
         self.expects_message = false;
-        self.sent.take()
+        self.is_as_expected = false;
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -125,7 +133,9 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
-        self.expects_message &= forgotten.is_none();
+        if forgotten.is_some() {
+            self.expect_nothing();
+        }
         // A message had asked for it, of this node or another, and nothing else would.
         self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
         forgotten.is_none()
@@ -191,8 +201,8 @@ impl Place {
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
-        let is_expected = mem::take(&mut self.expects_message);
-        self.is_notified |= !is_expected;
+        self.is_as_expected = mem::take(&mut self.expects_message) && !self.is_notified;
+        self.is_notified = true;
         self.was_notified = true;
     }
 }

@@ -501,6 +501,17 @@ fn node_that_was_asked_before_the_end_came_is_asked_again_at_its_message() {
     assert_eq!(ballot.due(true, at(3)), [(1, again)]);
 }
 
+/// A message is noted when it is read, and an answer when its task is polled.
+#[test]
+fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
+    let mut ballot = told();
+    ballot.answered(0, at(2), vote(TOKEN), at(3));
+    ballot.notified(1);
+    ballot.answered(1, at(2), of_another(1), at(3));
+    let again = acquire(Proposal::Known(TOKEN));
+    assert_eq!(ballot.due(true, at(3)), [(1, again)]);
+}
+
 #[test]
 fn message_counts_where_the_command_for_it_was_not_written() {
     let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
