@@ -30,6 +30,13 @@ pub(crate) fn free_in(range: Range<u16>) -> u16 {
 /// A loopback port that was free a moment ago, and that this process was not given before. Another
 /// process may bind it first, so the caller must be ready to ask again.
 pub(crate) fn free() -> u16 {
+    let listener = listener();
+    let address = listener.local_addr();
+    address.expect("a bound socket has an address").port()
+}
+
+/// A listener on such a port. A proxy on the port of a server that a test has ended would be taken for that server.
+pub(crate) fn listener() -> TcpListener {
     let mut given = GIVEN.lock().expect("no thread panics with it");
     loop {
         let listener =
@@ -41,7 +48,7 @@ pub(crate) fn free() -> u16 {
             if given.len() > REMEMBERED {
                 given.pop_front();
             }
-            return port;
+            return listener;
         }
     }
 }

@@ -7,7 +7,7 @@
 mod gate;
 mod link;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -36,8 +36,7 @@ pub struct Proxy {
 impl Proxy {
     /// A proxy to the server on loopback port `port`.
     pub fn start(port: u16) -> Self {
-        let listener =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port is free");
+        let listener = crate::port::listener();
         let address = listener
             .local_addr()
             .expect("a bound socket has an address");
