@@ -501,6 +501,22 @@ fn node_that_was_asked_before_the_end_came_is_asked_again_at_its_message() {
     assert_eq!(ballot.due(true, at(3)), [(1, again)]);
 }
 
+#[test]
+fn only_the_first_message_during_the_first_command_was_expected() {
+    let mut ballot = told();
+    ballot.notified(1);
+    ballot.notified(1);
+    ballot.answered(1, at(2), vote(TOKEN), at(3));
+    assert!(ballot.place_mut(1).is_notified, "the second one");
+
+    let mut ballot = told();
+    ballot.answered(2, at(2), vote(TOKEN), at(3));
+    send(&mut ballot, 2, acquire(Proposal::Known(TOKEN)), 3);
+    ballot.notified(2);
+    ballot.answered(2, at(3), vote(TOKEN), at(4));
+    assert!(ballot.place_mut(2).is_notified, "during another command");
+}
+
 /// A message is noted when it is read, and an answer when its task is polled.
 #[test]
 fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
