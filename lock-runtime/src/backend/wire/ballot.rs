@@ -154,7 +154,7 @@ impl Ballot {
     }
 
     /// The first commands of an attempt: one to each node, or those that messages ask for. Of the first message, that is
-    /// one to each node as well.
+    /// one to each node that is another owner's as well.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.has_message(now) {
             if !self.has_a_node(now) {
@@ -312,10 +312,13 @@ impl Ballot {
     /// There is no answer to the command under way, which may yet be carried out.
     pub(crate) fn unanswered(&mut self, node: usize, error: WireError) {
         let place = &mut self.places[node];
+        let sent = place.sent.take();
+        if place.failed_early() {
+            return;
+        }
         place.error = Some(error);
         place.is_notified = false;
-        place.expect_nothing();
-        let Some(sent) = place.sent.take() else {
+        let Some(sent) = sent else {
             return;
         };
         match sent.command {

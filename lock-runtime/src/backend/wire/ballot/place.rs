@@ -16,14 +16,12 @@ pub(crate) struct Place {
     pub(super) standing: Standing,
     /// The command that is not answered yet.
     pub(super) sent: Option<Sent>,
-    /// A message came since the last command.
+    /// A message came since the last command, which said more than that the owner has the node.
     pub(super) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
-    /// The command under way, or the next one, was sent for a message that is still to come.
-    expects_message: bool,
-    /// It has come since, and no other. If the owner then has the node, it said so.
-    is_as_expected: bool,
+    /// The command under way, or the next one, is for a message that was still to come.
+    expectation: Option<Expectation>,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -42,6 +40,15 @@ pub(crate) struct Place {
     pub(super) ended: Option<Result<EndReply, WireError>>,
     /// That answer may be due to an earlier end, whose own answer was lost.
     pub(super) is_end_doubtful: bool,
+}
+
+/// A command that does not wait for the node's message.
+#[derive(Debug)]
+struct Expectation {
+    /// What the node said last.
+    before: Standing,
+    /// How many have come since. If it is one, and the owner then has the node, that message said so.
+    messages: usize,
 }
 
 /// What the last answer of a node said.
@@ -83,7 +90,6 @@ impl Place {
             self.standing = Standing::Unknown;
         }
         self.is_notified = false;
-        self.is_as_expected = false;
         self.asks_again = false;
         self.sent = Some(Sent {
             command,
@@ -96,22 +102,42 @@ impl Place {
     /// The owner that has the node seems to end, by the message of another node: what is sent now arrives after its end,
     /// mostly. If it arrives before, it is answered that the owner waits, and the message has the node asked again.
     pub(super) fn expect_end(&mut self) {
-        if self.holder().is_some() && self.may_repeat() {
-            self.standing = Standing::Unknown;
-            self.asks_again = true;
-            self.expects_message = true;
+        // Of a node whose message has come, the next one tells of something else.
+        if self.is_notified || self.holder().is_none() || !self.may_repeat() {
+            return;
         }
+        let mut before = mem::take(&mut self.standing);
+        if let Standing::Waiting { is_fresh, .. } = &mut before {
+            // The owner has no node.
+            *is_fresh = false;
+        }
+        self.expectation = Some(Expectation {
+            before,
+            messages: 0,
+        });
+        self.asks_again = true;
     }
 
     /// The owner has the node, by the answer to the command under way.
     pub(super) fn note_held(&mut self) {
-        self.is_notified &= !self.is_as_expected;
+        let messages = self.expectation.as_ref().map(|expected| expected.messages);
+        self.is_notified &= messages != Some(1);
     }
 
-    /// The command under way is answered, or never will be: a message that comes now tells of something else.
+    /// The command under way is answered: a message that comes now tells of something else.
     pub(super) fn expect_nothing(&mut self) {
-        self.expects_message = false;
-        self.is_as_expected = false;
+        self.expectation = None;
+    }
+
+    /// The command under way has no answer. Whether it is as if none had been sent: it may have failed only because it did
+    /// not wait for the node's message, which has the node asked again.
+    pub(super) fn failed_early(&mut self) -> bool {
+        let expectation = self.expectation.take();
+        let was_early = expectation.is_some();
+        if let Some(expectation) = expectation {
+            self.standing = expectation.before;
+        }
+        was_early
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -201,7 +227,9 @@ impl Place {
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
-        self.is_as_expected = mem::take(&mut self.expects_message) && !self.is_notified;
+        if let Some(expectation) = &mut self.expectation {
+            expectation.messages += 1;
+        }
         self.is_notified = true;
         self.was_notified = true;
     }

@@ -529,6 +529,41 @@ fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
 }
 
 #[test]
+fn second_message_of_a_node_asks_to_give_way_although_the_first_began_the_attempt() {
+    let mut ballot = told();
+    ballot.notified(0);
+    ballot.answered(0, at(2), vote(TOKEN), at(3));
+    ballot.answered(1, at(2), of_another(1), at(3));
+    let token = FencingToken::new(TOKEN);
+    assert_eq!(ballot.due(true, at(3)), [(0, Command::Cede { token })]);
+}
+
+#[test]
+fn command_that_failed_before_the_message_that_it_did_not_wait_for_is_repeated_at_it() {
+    let again = |node| (node, acquire(Proposal::Known(TOKEN)));
+    let mut ballot = told();
+    ballot.answered(0, at(2), vote(TOKEN), at(3));
+    ballot.unanswered(1, unavailable());
+    ballot.unanswered(2, WireError::refused("OOM command not allowed"));
+    assert_eq!(ballot.due(true, at(3)), []);
+    let progress = ballot.progress(at(100), true);
+    assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
+    ballot.notified(1);
+    assert!(ballot.has_message(at(3)));
+    assert_eq!(ballot.due(true, at(3)), [again(1)]);
+    send(&mut ballot, 1, again(1).1, 3);
+    ballot.unanswered(1, unavailable());
+    ballot.notified(1);
+    assert_eq!(ballot.due(true, at(4)), [], "it was not early this time");
+
+    let mut ballot = told();
+    ballot.answered(0, at(2), vote(TOKEN), at(3));
+    ballot.notified(1);
+    ballot.unanswered(1, unavailable());
+    assert_eq!(ballot.due(true, at(3)), [again(1)], "noted before");
+}
+
+#[test]
 fn message_counts_where_the_command_for_it_was_not_written() {
     let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
     ballot.unanswered(2, unavailable());
