@@ -160,7 +160,7 @@ impl Clocks {
             .collect()
     }
 
-    /// `offsets` are those that were heard, in their order.
+    /// `offsets` are those that were heard, the smallest first.
     fn judge_by(&self, offsets: &[f64], node: usize, now: Moment) -> Judgement {
         let own = self.nodes[node].filter(|clock| clock.jump == self.jumps);
         let Some(own) = own.filter(|_| offsets.len() > self.nodes.len() / 2) else {
@@ -183,7 +183,7 @@ impl Clocks {
         }
     }
 
-    /// How far ahead the clocks are that were heard, in order.
+    /// How far ahead the clocks are that were heard, the smallest first.
     fn offsets(&self) -> PerNode<f64> {
         let mut offsets: PerNode<f64> = self.heard().map(|clock| clock.offset).collect();
         offsets.sort_unstable_by(f64::total_cmp);
