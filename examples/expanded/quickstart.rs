@@ -41,7 +41,7 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
         let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
         __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
-        __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(30u64, 0u32));
+        __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(90u64, 0u32));
         __lock_rt::Spec::acquire_installed(__lock_spec)
     };
     let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {

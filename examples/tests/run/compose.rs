@@ -293,9 +293,14 @@ fn quorum_grants_locks_while_a_node_is_away() {
         let address = node.url().replace("redis://", "");
         url = url.replace(&format!("127.0.0.1:{named}"), &address);
     }
-    // New nodes have no vote for as long.
-    let builder = LockClient::builder().url(format!("{url}?restart_delay=1s"));
-    let client = builder.ttl(Duration::from_secs(1)).build();
+    // New nodes have no vote for as long. This is the shortest time with the default ttl.
+    let url = format!("{url}?restart_delay=30s");
+    let quickstart = Command::new(crate::program("quickstart"))
+        .env("LOCK_URL", &url)
+        .output()
+        .expect("the example starts");
+    assert!(quickstart.status.success(), "{quickstart:?}");
+    let client = LockClient::builder().url(url).build();
     let client = client.expect("the URL names a quorum");
     let cycle = || {
         let lock = client.lock("order:42").wait(Duration::from_secs(60));
