@@ -8,12 +8,11 @@ use harness::{
     Entry, History, KEY, LONG, PATIENCE, RedisQuorum, RedisServer, Worker, ask, ms, wait_until,
 };
 
+const CONTENDERS: usize = 64;
+
+/// So many processes with as many tasks each as make up all contenders. The nodes know one of a process, which passes the
+/// lock to others.
 const PROCESSES: usize = 4;
-
-/// The tasks of each process that want the lock.
-const TASKS: usize = 16;
-
-const CONTENDERS: usize = PROCESSES * TASKS;
 
 /// How often each of them is served on average.
 const ROUNDS: usize = 40;
@@ -33,13 +32,20 @@ const END: &str = "end";
 
 #[test]
 fn contenders_of_several_processes_have_equal_shares() {
-    let turns = race(|_| {});
+    let turns = race(PROCESSES, |_| {});
     turns.assert_fair();
 }
 
 #[test]
 fn contenders_have_equal_shares_while_a_node_stops() {
-    let turns = race(|quorum| quorum.nodes[1].pause());
+    let turns = race(PROCESSES, |quorum| quorum.nodes[1].pause());
+    turns.assert_fair();
+}
+
+/// The nodes know all of them, each of which is in a queue on every node.
+#[test]
+fn processes_with_a_contender_each_have_equal_shares_while_a_node_stops() {
+    let turns = race(CONTENDERS, |quorum| quorum.nodes[1].pause());
     turns.assert_fair();
 }
 
@@ -84,15 +90,16 @@ impl Pace {
 
 /// Lets all contenders take the lock again and again. The fault comes when a quarter of the grants were made, and
 /// does not slow them down, nor does the end of the time for which a command to a silent node is waited for.
-fn race(fault: impl FnOnce(&RedisQuorum)) -> Turns {
+fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
     let quorum = RedisQuorum::start();
     let resource = RedisServer::start();
     let urls = [quorum.url(), resource.admin_url()];
     let urls = urls.each_ref().map(String::as_str);
     let worker = |_| Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &urls);
-    let mut workers: Vec<Worker> = (0..PROCESSES).map(worker).collect();
+    let mut workers: Vec<Worker> = (0..processes).map(worker).collect();
+    let tasks = CONTENDERS / processes;
     for worker in &mut workers {
-        worker.send(&format!("hammer-until {KEY} 30000 60000 {TASKS} {END}"));
+        worker.send(&format!("hammer-until {KEY} 30000 60000 {tasks} {END}"));
     }
     let (mut connection, history) = (resource.connection(), History::of(KEY));
     // Grants are counted when each contender has had one.
