@@ -22,8 +22,8 @@ use crate::wait::PATIENCE;
 ///
 /// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
 /// the resource that they protect. Behind the first may stand options, after a space each: `replicas=N`, for
-/// which a grant waits, `ttl=MS`, the default of the client, and `ANNOUNCED=PORT`, where a node of a cluster is
-/// found. It ends when its input ends, or when told to.
+/// which a grant waits, `ttl=MS`, the default of the client, `timeout=MS`, that of its commands, and `ANNOUNCED=PORT`,
+/// where a node of a cluster is found. It ends when its input ends, or when told to.
 ///
 /// A LOCK is `KEY TTL WAIT`.
 ///
@@ -97,16 +97,15 @@ fn client(locks: &str) -> LockClientBuilder {
     let mut words = locks.split(' ');
     let mut builder = LockClient::builder().url(words.next().expect("there is a URL"));
     let port = |text: &str| text.parse::<u16>().expect("a port is a number");
+    let millis = |text: &str| Duration::from_millis(text.parse().expect("it is a number"));
     let mut ports = HashMap::new();
     for word in words {
         match word.split_once('=').expect("an option has a value") {
             ("replicas", count) => {
                 builder = builder.wait_replicas(count.parse().expect("it is a number"));
             }
-            ("ttl", ms) => {
-                let ms = ms.parse().expect("it is a number");
-                builder = builder.ttl(Duration::from_millis(ms));
-            }
+            ("ttl", ms) => builder = builder.ttl(millis(ms)),
+            ("timeout", ms) => builder = builder.command_timeout(millis(ms)),
             (announced, real) => {
                 ports.insert(port(announced), port(real));
             }

@@ -11,6 +11,9 @@ use crate::scene::ask;
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 
+/// A lease, and the restart delay of a row that waits for its end.
+const LEASE: Duration = Duration::from_secs(2);
+
 /// One of three nodes is killed.
 pub(in crate::rows) const NODE_KILLED: Row = of_three("quorum_node_killed", |round| {
     without_one(round, RedisServer::kill9, RedisServer::restart);
@@ -156,7 +159,8 @@ fn without_one(
     without(round, stays, &url, fault, mend);
 }
 
-/// A process holds the lock, another waits, and a third comes, without some nodes. All of them get it.
+/// A process holds the lock, another waits, and a third comes, without some nodes. All of them get it, and none waits for
+/// those nodes.
 fn without(
     round: &mut QuorumRound<'_>,
     stays: usize,
@@ -164,8 +168,11 @@ fn without(
     fault: impl FnOnce(&mut RedisQuorum),
     mend: impl FnOnce(&mut RedisQuorum),
 ) {
+    /// A grant that came after so long would be late.
+    const TIMEOUT: Duration = PATIENCE;
     round.look_at(|quorum| &quorum.nodes[stays]);
-    let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker_at(url));
+    let url = format!("{url} timeout={}", TIMEOUT.as_millis());
+    let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker_at(&url));
     let (holder, _) = hold(round, holder, LONG);
     let waiter = round.queued(waiter, LONG, PATIENCE);
     fault(&mut round.server);
@@ -215,6 +222,46 @@ pub(in crate::rows) const MAJORITY_AWAY: Row = of_three("quorum_majority_away", 
         round.retire(worker);
     }
 });
+
+/// Three of five nodes are killed, and are started again with nothing.
+pub(in crate::rows) const MAJORITY_KILLED: Row = Row::of_quorum(
+    "quorum_majority_killed",
+    Class::E,
+    || RedisQuorum::of((0..5).map(|_| RedisServer::builder()), LEASE),
+    |round| {
+        let [stays, first, second, third] = roles(round);
+        round.look_at(|quorum| &quorum.nodes[stays]);
+        // Not longer than the restart delay.
+        let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
+        let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
+        persist(round, &mut old, LEASE);
+        let waiter = round.queued(waiter, LEASE, LEASE);
+        let away = [first, second, third];
+        for node in away {
+            round.server.nodes[node].kill9();
+        }
+        let answer = old.line(PATIENCE).expect("the call fails");
+        assert!(answer.starts_with("failed Lost "), "{answer}");
+        let tried = round.attempt(&mut hasty, LEASE, Duration::ZERO);
+        let waited = waiter.line(PATIENCE).expect("an answer");
+        for answer in [tried, waited] {
+            assert!(answer.starts_with("failed Unavailable "), "{answer}");
+            assert!(answer.contains("2 of 5 nodes answered"), "{answer}");
+        }
+        for node in away {
+            round.server.nodes[node].restart_empty();
+        }
+        let back = Instant::now();
+        round.ask(&mut next, LEASE, PATIENCE);
+        // Their votes count when the restart delay is over.
+        round.granted_next(&next, back, LEASE);
+        round.visit(&mut next);
+        round.release(&mut next);
+        for worker in [old, waiter, hasty, next] {
+            round.retire(worker);
+        }
+    },
+);
 
 /// Two of three nodes refuse: in turn, they are out of memory, so that a holder can go on, and ask for a password.
 pub(in crate::rows) const MAJORITY_REFUSING: Row = of_three("quorum_majority_refusing", |round| {

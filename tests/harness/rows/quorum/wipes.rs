@@ -22,12 +22,20 @@ const DELAY: Duration = LEASE;
 /// third node are no majority for another process.
 pub(in crate::rows) const NODE_WIPED: Row =
     Row::of_quorum("quorum_node_wiped", Class::E, RedisQuorum::start, |round| {
-        let wipe: fn(&mut RedisServer) = match round.number % 2 {
-            0 => RedisServer::restart_empty,
-            _ => flush,
-        };
-        lost_on_one_of_two(round, |node, _| wipe(node));
+        let wipe = wipe_of(round);
+        lost_on_all_but_one(round, |_, node| wipe(node));
     });
+
+/// The same with five nodes: the lock is held on three of them, and two of these are emptied.
+pub(in crate::rows) const MINORITY_WIPED: Row = Row::of_quorum(
+    "quorum_minority_wiped",
+    Class::E,
+    || RedisQuorum::with(5),
+    |round| {
+        let wipe = wipe_of(round);
+        lost_on_all_but_one(round, |_, node| wipe(node));
+    },
+);
 
 /// The same with a node that comes back with the data of before.
 pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
@@ -39,7 +47,7 @@ pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
     },
     |round| {
         write_no_more(round);
-        lost_on_one_of_two(round, |node, _| node.restart());
+        lost_on_all_but_one(round, |_, node| node.restart());
     },
 );
 
@@ -51,7 +59,7 @@ pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
     |round| {
         let [_, lost, _] = roles(round);
         let replica = promoted(&round.server.nodes[lost]);
-        lost_on_one_of_two(round, |node, ways| {
+        lost_on_all_but_one(round, |ways, node| {
             for way in ways {
                 way.redirect(replica.port());
             }
@@ -103,27 +111,39 @@ fn write_no_more(round: &QuorumRound<'_>) {
     }
 }
 
-/// Holds the lock on two nodes, and has one of them lose its data. Each of the two processes reaches that one by one of
-/// the proxies.
-fn lost_on_one_of_two(
+/// Holds the lock on a majority of the nodes, and has all of these but one lose their data, one after the other. Each of
+/// the two processes reaches them by one of the proxies.
+fn lost_on_all_but_one(
     round: &mut QuorumRound<'_>,
-    lose: impl FnOnce(&mut RedisServer, [&Proxy; 2]),
+    mut lose: impl FnMut([&Proxy; 2], &mut RedisServer),
 ) {
-    let [kept, lost, third] = roles(round);
-    round.look_at(|quorum| &quorum.nodes[kept]);
+    let nodes = round.server.nodes.len();
+    let mut order: Vec<usize> = (0..nodes)
+        .map(|node| (round.number + node) % nodes)
+        .collect();
+    let without = order.split_off(nodes / 2 + 1);
+    let lost = order.split_off(1);
+    round.look_at(|quorum| &quorum.nodes[order[0]]);
     let ways = [(); 2].map(|()| round.server.proxies());
-    ways[0][third].refuse(true);
+    let refuse = |is_refused: bool| {
+        without
+            .iter()
+            .for_each(|&node| ways[0][node].refuse(is_refused))
+    };
+    refuse(true);
     let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
     let [mut old, mut next] = urls.map(|url| round.worker_at(&url));
     next.ask("idle", PATIENCE);
     persist(round, &mut old, LEASE);
-    let on_ways = ways.each_ref().map(|ways| &ways[lost]);
-    lose(&mut round.server.nodes[lost], on_ways);
+    for node in lost {
+        let on_ways = ways.each_ref().map(|ways| &ways[node]);
+        lose(on_ways, &mut round.server.nodes[node]);
+    }
     let since = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
     round.granted_next(&next, since, LEASE);
     ends_before(round, &old, &mut next);
-    ways[0][third].refuse(false);
+    refuse(false);
     round.retire(old);
     round.retire(next);
 }
@@ -131,11 +151,7 @@ fn lost_on_one_of_two(
 /// One node after the other loses its data, until the holder is told: in turn, by a restart and by FLUSHALL.
 pub(in crate::rows) const ALL_WIPED_ONE_BY_ONE: Row =
     delayed("quorum_all_wiped_one_by_one", forgetful, |round| {
-        let wipe: fn(&mut RedisServer) = match round.number % 2 {
-            0 => RedisServer::restart_empty,
-            _ => flush,
-        };
-        let url = round.server.url();
+        let (wipe, url) = (wipe_of(round), round.server.url());
         all_lost(round, &url, Next::Waits, |round, old| {
             let (mut told, first) = (None, round.number);
             let nodes = &mut round.server.nodes;
@@ -172,6 +188,14 @@ pub(in crate::rows) const ALL_WIPED: Row = delayed("quorum_all_wiped", durable, 
         None
     });
 });
+
+/// How the nodes lose their data: in turn, by a restart and by FLUSHALL.
+fn wipe_of(round: &QuorumRound<'_>) -> fn(&mut RedisServer) {
+    match round.number % 2 {
+        0 => RedisServer::restart_empty,
+        _ => flush,
+    }
+}
 
 fn flush(node: &mut RedisServer) {
     ask(&mut node.connection(), &["FLUSHALL"])
@@ -241,8 +265,8 @@ pub(in crate::rows) const RESTART_WHILE_HELD: Row = Row::of_quorum(
     Class::E,
     RedisQuorum::start,
     |round| {
-        /// Its renewals are a second apart.
-        const TTL: Duration = Duration::from_secs(3);
+        /// Its renewals are so far apart that a second one would be late, however busy the machine is.
+        const TTL: Duration = Duration::from_secs(12);
         let [wiped, stays] = roles(round);
         round.look_at(|quorum| &quorum.nodes[stays]);
         let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
