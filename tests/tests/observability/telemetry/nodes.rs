@@ -44,6 +44,21 @@ async fn node_that_is_restarted_empty_is_away_and_back_and_was_restarted() {
 }
 
 #[tokio::test]
+async fn client_that_connects_is_told_of_the_nodes_that_are_away() {
+    crate::record();
+    let mut quorum = RedisQuorum::start();
+    quorum.nodes[0].kill9();
+    let client = LockClient::connect(&quorum.url()).await;
+    let client = client.expect("two nodes are a majority");
+    let told = quorum
+        .nodes
+        .iter()
+        .map(|node| times("node_away", &name(node)));
+    assert_eq!(told.collect::<Vec<_>>(), [1, 0, 0]);
+    drop(client);
+}
+
+#[tokio::test]
 async fn node_that_refuses_is_away_until_it_does_not() {
     crate::record();
     let quorum = RedisQuorum::start();

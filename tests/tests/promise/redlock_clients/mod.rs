@@ -16,8 +16,9 @@ const PREFIX: &str = "redlock:";
 
 const ROUNDS: usize = 25;
 
-/// With this variable, tests of clients that cannot be installed fail.
-const REQUIRE: &str = "LOCK_REQUIRE_REDLOCK_CLIENTS";
+/// With these variables, tests fail if the clients of a language cannot be installed.
+const REQUIRE_NODE: &str = "LOCK_REQUIRE_NODE_REDLOCK";
+const REQUIRE_PYTHON: &str = "LOCK_REQUIRE_REDLOCK_PY";
 
 /// Tests that run at the same time make them once.
 static PYTHON: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
@@ -40,7 +41,7 @@ fn client_of(kind: &str, quorum: &RedisQuorum, test: &str) -> Option<Worker> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/redlock_clients");
     let (program, script, first) = match kind {
         "node-redlock" => {
-            let packages = packages::installed(&NODE, kind, REQUIRE, test)?;
+            let packages = packages::installed(&NODE, kind, REQUIRE_NODE, test)?;
             (
                 Path::new("node"),
                 folder.join("node_redlock.js"),
@@ -48,7 +49,7 @@ fn client_of(kind: &str, quorum: &RedisQuorum, test: &str) -> Option<Worker> {
             )
         }
         _ => {
-            let python = packages::installed(&PYTHON, kind, REQUIRE, test)?;
+            let python = packages::installed(&PYTHON, kind, REQUIRE_PYTHON, test)?;
             (python, folder.join("redlock_clients.py"), kind)
         }
     };

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Mode, Monitor, RedisQuorum, RedisServer, client, cycle, hold, ms, soon,
@@ -79,6 +80,40 @@ async fn bodies_of_several_clients_never_overlap_and_their_tokens_rise() {
         }
         let visits = queue_up(&clients.each_ref(), 20).await;
         visits.assert_rise(60);
+    }
+}
+
+/// Calls that retain the lease cost nothing until another client asks for the lock, also while a node is away.
+#[tokio::test]
+async fn lease_is_retained_until_another_client_waits() {
+    let long = Duration::from_secs(50);
+    let mut quorum = RedisQuorum::start();
+    let (ours, other) = (client(quorum.url()), client(quorum.url()));
+    for is_killed in [false, true] {
+        if is_killed {
+            quorum.nodes[2].kill9();
+        }
+        for client in [&ours, &other] {
+            cycle(client).await;
+        }
+        let token = async || {
+            let lock = ours.lock(KEY).ttl(long).retain(long / 3).wait(LONG);
+            let guard = soon(lock.acquire()).await.expect("it can be had");
+            let token = guard.fencing_token().get();
+            guard.release().await.expect("it was held throughout");
+            token
+        };
+        let first = token().await;
+        let mut monitors = [0, 1].map(|node| quorum.nodes[node].monitor());
+        assert_eq!(token().await, first + 1);
+        for monitor in &mut monitors {
+            assert_eq!(monitor.take().len(), 0, "a call under a retained lease");
+        }
+        let asked = Instant::now();
+        let guard = soon(hold(&other)).await;
+        assert!(asked.elapsed() < long / 6, "it was told of the waiter");
+        assert!(guard.fencing_token().get() > first + 1);
+        guard.release().await.expect("it was held throughout");
     }
 }
 

@@ -148,6 +148,21 @@ async fn node_may_have_a_login_of_its_own() {
 }
 
 #[tokio::test]
+async fn client_connects_to_a_majority_and_not_to_less() {
+    let mut quorum = RedisQuorum::start();
+    quorum.nodes[1].kill9();
+    let client = LockClient::connect(&quorum.url()).await;
+    cycle(&client.expect("two nodes are a majority")).await;
+    quorum.nodes[2].kill9();
+    let error = LockClient::connect(&quorum.url()).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let text = error.to_string();
+    let away = host_of(&quorum.nodes[1].url());
+    assert!(text.contains("1 of 3 nodes answered"), "{text}");
+    assert!(text.contains(&away) && text.contains("refused"), "{text}");
+}
+
+#[tokio::test]
 async fn two_names_of_one_server_are_refused() {
     let quorum = RedisQuorum::with(2);
     let [first, second] = [0, 1].map(|node| quorum.nodes[node].port());
