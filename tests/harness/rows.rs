@@ -220,6 +220,7 @@ pub const TABLE: &[Row] = &[
     quorum::wipes::RESTART_WHILE_HELD,
     quorum::losses::KEY_DELETED,
     quorum::cuts::REPLY_CUT,
+    quorum::late::CALL_LATE,
     quorum::late::CEDE_LATE,
     quorum::late::HOLD_LATE,
     quorum::split::SPLIT_VOTE_KILLED,

@@ -75,6 +75,73 @@ pub(in crate::rows) const CEDE_LATE: Row =
         }
     });
 
+/// An acquire, or in turn a release, is held back on its way to one node. It arrives when its sender has released the lock
+/// and another process has it: that one goes on, and nothing is left of the late command.
+pub(in crate::rows) const CALL_LATE: Row =
+    Row::of_quorum("quorum_call_late", Class::E, RedisQuorum::start, |round| {
+        let [node, other] = roles(round);
+        let (mut lock, mut next) = (lock_at(round, node), round.worker());
+        let near = Proxy::start(round.server.nodes[node].port());
+        let ways = round.server.proxies();
+        ways[node].redirect(near.port());
+        let holder = round.worker_at(&round.server.url_through(&ways));
+        // The node learns the scripts.
+        let (mut holder, _) = hold(round, holder, LONG);
+        round.release(&mut holder);
+        wait_until("free node", PATIENCE, || lock.value().is_none());
+
+        let is_acquire = round.number.is_multiple_of(2);
+        if is_acquire {
+            near.requests(Mode::Hold);
+            round.ask(&mut holder, LONG, PATIENCE);
+            round.granted(&holder);
+        } else {
+            holder = hold(round, holder, LONG).0;
+        }
+        round.visit(&mut holder);
+        let record = lock_at(round, other).value().expect("it is held");
+        let (owner, label) = (&record[..22], label_and_token(&record).0);
+        let mut released = Instant::now();
+        if !is_acquire {
+            near.requests(Mode::Hold);
+            round.release(&mut holder);
+        }
+        wait_until("command to the node", PATIENCE, || near.has_held(&lock.k));
+        ways[node].redirect(round.server.nodes[node].port());
+        ways[node].kill_connections();
+        if is_acquire {
+            released = Instant::now();
+            round.release(&mut holder);
+        }
+        round.ask(&mut next, LONG, PATIENCE);
+        round.granted_next(&next, released, Duration::from_secs(1));
+        assert_eq!(next.ask("look", PATIENCE), "looked");
+        wait_until("next holder on the node", PATIENCE, || {
+            lock.is_held_by(&next)
+        });
+
+        let mut monitor = round.server.nodes[node].monitor();
+        near.heal();
+        let sent = match is_acquire {
+            true => format!("{owner}{label}\" \"{}\"", LONG.as_millis()),
+            false => format!("\"{owner}\""),
+        };
+        wait_until("late command", PATIENCE, || {
+            has_arrived(&mut monitor, &sent)
+        });
+        assert!(lock.is_held_by(&next), "the node was taken from its holder");
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(&mut next);
+        for worker in [&mut holder, &mut next] {
+            let asked = Instant::now();
+            round.ask(worker, LONG, PATIENCE);
+            follow(round, worker, asked);
+        }
+        // The owner of a late acquire is ended again, or this finds it.
+        round.retire(holder);
+        round.retire(next);
+    });
+
 /// How long a client takes at most to answer a node that lacks its record, unless something is wrong.
 const LEFT: Duration = Duration::from_secs(2);
 

@@ -69,11 +69,13 @@ pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
     },
 );
 
-/// The same with two of three nodes, which both had the lock.
+/// The same with two of three nodes, in turn with all of them, which had the lock.
 pub(in crate::rows) const REPLICAS_PROMOTED: Row =
     delayed("quorum_replicas_promoted", forgetful, |round| {
-        let [first, second] = roles(round);
-        let replicas = [first, second].map(|node| (node, promoted(&round.server.nodes[node])));
+        let nodes: [usize; 3] = roles(round);
+        let replaced = nodes[..2 + round.number % 2].iter().copied();
+        let promoted = |node: usize| (node, promoted(&round.server.nodes[node]));
+        let replicas: Vec<(usize, RedisServer)> = replaced.map(promoted).collect();
         let ways = round.server.proxies();
         let url = round.server.url_through(&ways);
         all_lost(round, &url, Next::Comes, |round, old| {
@@ -148,10 +150,12 @@ fn lost_on_all_but_one(
     round.retire(next);
 }
 
-/// One node after the other loses its data, until the holder is told: in turn, by a restart and by FLUSHALL.
+/// One node after the other loses its data, until the holder is told: in turn, by a restart, by FLUSHALL, and by a restart
+/// with the data of before.
 pub(in crate::rows) const ALL_WIPED_ONE_BY_ONE: Row =
-    delayed("quorum_all_wiped_one_by_one", forgetful, |round| {
-        let (wipe, url) = (wipe_of(round), round.server.url());
+    delayed("quorum_all_wiped_one_by_one", durable, |round| {
+        write_no_more(round);
+        let (wipe, url) = (LOSSES[round.number % 3], round.server.url());
         all_lost(round, &url, Next::Waits, |round, old| {
             let (mut told, first) = (None, round.number);
             let nodes = &mut round.server.nodes;
@@ -175,26 +179,22 @@ pub(in crate::rows) const ALL_WIPED: Row = delayed("quorum_all_wiped", durable, 
     let url = round.server.url();
     all_lost(round, &url, Next::Waits, |round, _| {
         let nodes = &mut round.server.nodes;
-        if loss != 1 {
+        if loss != FLUSH {
             nodes.iter_mut().for_each(RedisServer::kill9);
         }
-        for node in nodes {
-            match loss {
-                0 => node.restart_empty(),
-                1 => flush(node),
-                _ => node.restart(),
-            }
-        }
+        nodes.iter_mut().for_each(LOSSES[loss]);
         None
     });
 });
 
+/// How a node loses its data.
+const LOSSES: [fn(&mut RedisServer); 3] = [RedisServer::restart_empty, flush, RedisServer::restart];
+/// The one of these that does not end the server.
+const FLUSH: usize = 1;
+
 /// How the nodes lose their data: in turn, by a restart and by FLUSHALL.
 fn wipe_of(round: &QuorumRound<'_>) -> fn(&mut RedisServer) {
-    match round.number % 2 {
-        0 => RedisServer::restart_empty,
-        _ => flush,
-    }
+    LOSSES[round.number % 2]
 }
 
 fn flush(node: &mut RedisServer) {
