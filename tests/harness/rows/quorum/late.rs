@@ -107,6 +107,14 @@ pub(in crate::rows) const CALL_LATE: Row =
             round.release(&mut holder);
         }
         wait_until("command to the node", PATIENCE, || near.has_held(&lock.k));
+        let sent = if is_acquire {
+            format!("{owner}{label}\" \"{}\"", LONG.as_millis())
+        } else if near.has_held(&format!("{owner}\r\n")) {
+            format!("\"{owner}\"")
+        } else {
+            // The holder had not heard from the node.
+            format!("\"{owner}{label}\"")
+        };
         ways[node].redirect(round.server.nodes[node].port());
         ways[node].kill_connections();
         if is_acquire {
@@ -122,10 +130,6 @@ pub(in crate::rows) const CALL_LATE: Row =
 
         let mut monitor = round.server.nodes[node].monitor();
         near.heal();
-        let sent = match is_acquire {
-            true => format!("{owner}{label}\" \"{}\"", LONG.as_millis()),
-            false => format!("\"{owner}\""),
-        };
         wait_until("late command", PATIENCE, || {
             has_arrived(&mut monitor, &sent)
         });
