@@ -75,8 +75,8 @@ pub(in crate::rows) const CEDE_LATE: Row =
         }
     });
 
-/// An acquire, or in turn a release, is held back on its way to one node. It arrives when its sender has released the lock
-/// and another process has it: that one goes on, and nothing is left of the late command.
+/// A command to one node is held back, and arrives when its sender has released the lock. In turn, it is an acquire, and
+/// another process has the node then; an acquire, and the node is free; and a release. Nothing is left of it.
 pub(in crate::rows) const CALL_LATE: Row =
     Row::of_quorum("quorum_call_late", Class::E, RedisQuorum::start, |round| {
         let [node, other] = roles(round);
@@ -90,7 +90,7 @@ pub(in crate::rows) const CALL_LATE: Row =
         round.release(&mut holder);
         wait_until("free node", PATIENCE, || lock.value().is_none());
 
-        let is_acquire = round.number.is_multiple_of(2);
+        let (is_acquire, is_free) = (round.number % 3 != 2, round.number % 3 == 1);
         if is_acquire {
             near.requests(Mode::Hold);
             round.ask(&mut holder, LONG, PATIENCE);
@@ -127,21 +127,30 @@ pub(in crate::rows) const CALL_LATE: Row =
         wait_until("next holder on the node", PATIENCE, || {
             lock.is_held_by(&next)
         });
+        if is_free {
+            assert_eq!(next.ask("write", PATIENCE), "written");
+            round.release(&mut next);
+            wait_until("free node", PATIENCE, || lock.value().is_none());
+        }
 
         let mut monitor = round.server.nodes[node].monitor();
         near.heal();
         wait_until("late command", PATIENCE, || {
             has_arrived(&mut monitor, &sent)
         });
-        assert!(lock.is_held_by(&next), "the node was taken from its holder");
-        assert_eq!(next.ask("write", PATIENCE), "written");
-        round.release(&mut next);
+        if is_free {
+            // Its lease is longer.
+            wait_until("free node again", LONG / 2, || lock.value().is_none());
+        } else {
+            assert!(lock.is_held_by(&next), "the node was taken from its holder");
+            assert_eq!(next.ask("write", PATIENCE), "written");
+            round.release(&mut next);
+        }
         for worker in [&mut holder, &mut next] {
             let asked = Instant::now();
             round.ask(worker, LONG, PATIENCE);
             follow(round, worker, asked);
         }
-        // The owner of a late acquire is ended again, or this finds it.
         round.retire(holder);
         round.retire(next);
     });
