@@ -20,8 +20,9 @@ pub(crate) struct Place {
     pub(super) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
-    /// The command under way, or the next one, is for a message that was still to come.
-    expectation: Option<Expectation>,
+    /// The command under way, or the next one, is for a message that was still to come. In a box, since only a waiter has
+    /// one, and there may be many holders.
+    expectation: Option<Box<Expectation>>,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -111,10 +112,10 @@ impl Place {
             // The owner has no node.
             *is_fresh = false;
         }
-        self.expectation = Some(Expectation {
+        self.expectation = Some(Box::new(Expectation {
             before,
             messages: 0,
-        });
+        }));
         self.asks_again = true;
     }
 
