@@ -130,15 +130,18 @@ impl Place {
         self.expectation = None;
     }
 
-    /// The command under way has no answer. Whether it is as if none had been sent: it may have failed only because it did
-    /// not wait for the node's message, which has the node asked again.
-    pub(super) fn failed_early(&mut self) -> bool {
-        let expectation = self.expectation.take();
-        let was_early = expectation.is_some();
-        if let Some(expectation) = expectation {
+    /// The command under way is as if it had not been sent: it did not wait for the node's message, which has the node asked
+    /// again. Whether it was such a one.
+    pub(super) fn take_back(&mut self) -> bool {
+        let Some(expectation) = self.expectation.take() else {
+            return false;
+        };
+        if matches!(self.standing, Standing::Unknown) {
             self.standing = expectation.before;
         }
-        was_early
+        // It may have come before the command was sent.
+        self.is_notified |= expectation.messages > 0;
+        true
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -160,11 +163,10 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
-        if forgotten.is_some() {
-            self.expect_nothing();
+        if forgotten.is_some() && !self.take_back() {
+            // A message may have asked for it, and nothing else would.
+            self.asks_again |= matches!(self.standing, Standing::Unknown);
         }
-        // A message had asked for it, of this node or another, and nothing else would.
-        self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
         forgotten.is_none()
     }
 
