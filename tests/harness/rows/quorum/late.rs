@@ -100,21 +100,13 @@ pub(in crate::rows) const CALL_LATE: Row =
         }
         round.visit(&mut holder);
         let record = lock_at(round, other).value().expect("it is held");
-        let (owner, label) = (&record[..22], label_and_token(&record).0);
+        let owner = &record[..22];
         let mut released = Instant::now();
         if !is_acquire {
             near.requests(Mode::Hold);
             round.release(&mut holder);
         }
-        wait_until("command to the node", PATIENCE, || near.has_held(&lock.k));
-        let sent = if is_acquire {
-            format!("{owner}{label}\" \"{}\"", LONG.as_millis())
-        } else if near.has_held(&format!("{owner}\r\n")) {
-            format!("\"{owner}\"")
-        } else {
-            // The holder had not heard from the node.
-            format!("\"{owner}{label}\"")
-        };
+        wait_until("command to the node", PATIENCE, || near.has_held(owner));
         ways[node].redirect(round.server.nodes[node].port());
         ways[node].kill_connections();
         if is_acquire {
@@ -133,11 +125,14 @@ pub(in crate::rows) const CALL_LATE: Row =
             wait_until("free node", PATIENCE, || lock.value().is_none());
         }
 
+        // It ends the owner again and again: only the late command is to arrive.
+        holder.stop();
         let mut monitor = round.server.nodes[node].monitor();
         near.heal();
         wait_until("late command", PATIENCE, || {
-            has_arrived(&mut monitor, &sent)
+            has_arrived(&mut monitor, owner)
         });
+        holder.cont();
         if is_free {
             // Its lease is longer.
             wait_until("free node again", LONG / 2, || lock.value().is_none());

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LOCK, LONG, Mode, Monitor, RedisQuorum, RedisServer, client, cycle, hold, ms, soon,
+    KEY, LOCK, LONG, Mode, Monitor, RedisQuorum, RedisServer, client, cycle, eventually, hold, ms,
+    soon,
 };
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
 use tokio::task::JoinSet;
@@ -103,16 +104,21 @@ async fn lease_is_retained_until_another_client_waits() {
             guard.release().await.expect("it was held throughout");
             token
         };
-        let first = token().await;
         let mut monitors = [0, 1].map(|node| quorum.nodes[node].monitor());
-        assert_eq!(token().await, first + 1);
-        for monitor in &mut monitors {
-            assert_eq!(monitor.take().len(), 0, "a call under a retained lease");
-        }
+        let mut sent = || monitors.each_mut().map(|monitor| monitor.take().len());
+        // The last cycle may still be settled, and the loss of a node be noticed.
+        let mut last = 0;
+        eventually("call that costs nothing", LONG, async || {
+            let first = token().await;
+            sent();
+            last = token().await;
+            last == first + 1 && sent() == [0; 2]
+        })
+        .await;
         let asked = Instant::now();
         let guard = soon(hold(&other)).await;
         assert!(asked.elapsed() < long / 6, "it was told of the waiter");
-        assert!(guard.fencing_token().get() > first + 1);
+        assert!(guard.fencing_token().get() > last);
         guard.release().await.expect("it was held throughout");
     }
 }
