@@ -312,16 +312,10 @@ impl Ballot {
     /// There is no answer to the command under way, which may yet be carried out.
     pub(crate) fn unanswered(&mut self, node: usize, error: WireError) {
         let place = &mut self.places[node];
-        let sent = place.sent.take();
-        let is_refused = matches!(error, WireError::Refused(_));
-        if is_refused && place.take_back() {
-            // A node that is out of memory grants the lock to a waiter, and lets no caller queue.
-            return;
-        }
-        place.expect_nothing();
         place.error = Some(error);
         place.is_notified = false;
-        let Some(sent) = sent else {
+        place.expect_nothing();
+        let Some(sent) = place.sent.take() else {
             return;
         };
         match sent.command {

@@ -16,13 +16,14 @@ pub(crate) struct Place {
     pub(super) standing: Standing,
     /// The command that is not answered yet.
     pub(super) sent: Option<Sent>,
-    /// A message came since the last command, which said more than that the owner has the node.
+    /// A message came since the last command.
     pub(super) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
     pub(super) asks_again: bool,
-    /// The command under way, or the next one, is for a message that was still to come. In a box, since only a waiter has
-    /// one, and there may be many holders.
-    expectation: Option<Box<Expectation>>,
+    /// The command under way, or the next one, was sent for a message that is still to come.
+    expects_message: bool,
+    /// It has come since, and no other. If the owner then has the node, it said so.
+    is_as_expected: bool,
     /// A message came at any time: a waiter queues, or did.
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
@@ -41,15 +42,6 @@ pub(crate) struct Place {
     pub(super) ended: Option<Result<EndReply, WireError>>,
     /// That answer may be due to an earlier end, whose own answer was lost.
     pub(super) is_end_doubtful: bool,
-}
-
-/// A command that does not wait for the node's message.
-#[derive(Debug)]
-struct Expectation {
-    /// What the node said last.
-    before: Standing,
-    /// How many have come since. If it is one, and the owner then has the node, that message said so.
-    messages: usize,
 }
 
 /// What the last answer of a node said.
@@ -91,6 +83,7 @@ impl Place {
             self.standing = Standing::Unknown;
         }
         self.is_notified = false;
+        self.is_as_expected = false;
         self.asks_again = false;
         self.sent = Some(Sent {
             command,
@@ -104,44 +97,22 @@ impl Place {
     /// mostly. If it arrives before, it is answered that the owner waits, and the message has the node asked again.
     pub(super) fn expect_end(&mut self) {
         // Of a node whose message has come, the next one tells of something else.
-        if self.is_notified || self.holder().is_none() || !self.may_repeat() {
-            return;
+        if !self.is_notified && self.holder().is_some() && self.may_repeat() {
+            self.standing = Standing::Unknown;
+            self.asks_again = true;
+            self.expects_message = true;
         }
-        let mut before = mem::take(&mut self.standing);
-        if let Standing::Waiting { is_fresh, .. } = &mut before {
-            // The owner has no node.
-            *is_fresh = false;
-        }
-        self.expectation = Some(Box::new(Expectation {
-            before,
-            messages: 0,
-        }));
-        self.asks_again = true;
     }
 
     /// The owner has the node, by the answer to the command under way.
     pub(super) fn note_held(&mut self) {
-        let messages = self.expectation.as_ref().map(|expected| expected.messages);
-        self.is_notified &= messages != Some(1);
+        self.is_notified &= !self.is_as_expected;
     }
 
-    /// The command under way is answered: a message that comes now tells of something else.
+    /// The command under way is answered, or never will be: a message that comes now tells of something else.
     pub(super) fn expect_nothing(&mut self) {
-        self.expectation = None;
-    }
-
-    /// The command under way is as if it had not been sent: it did not wait for the node's message, which has the node asked
-    /// again. Whether it was such a one.
-    pub(super) fn take_back(&mut self) -> bool {
-        let Some(expectation) = self.expectation.take() else {
-            return false;
-        };
-        if matches!(self.standing, Standing::Unknown) {
-            self.standing = expectation.before;
-        }
-        // It may have come before the command was sent.
-        self.is_notified |= expectation.messages > 0;
-        true
+        self.expects_message = false;
+        self.is_as_expected = false;
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -163,10 +134,11 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
-        if forgotten.is_some() && !self.take_back() {
-            // A message may have asked for it, and nothing else would.
-            self.asks_again |= matches!(self.standing, Standing::Unknown);
+        if forgotten.is_some() {
+            self.expect_nothing();
         }
+        // A message had asked for it, of this node or another, and nothing else would.
+        self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
         forgotten.is_none()
     }
 
@@ -230,9 +202,7 @@ impl Place {
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
-        if let Some(expectation) = &mut self.expectation {
-            expectation.messages += 1;
-        }
+        self.is_as_expected = mem::take(&mut self.expects_message);
         self.is_notified = true;
         self.was_notified = true;
     }
