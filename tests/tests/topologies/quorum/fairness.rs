@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use harness::{
@@ -91,6 +92,9 @@ impl Pace {
 /// Lets all contenders take the lock again and again. The fault comes when a quarter of the grants were made, and
 /// does not slow them down, nor does the end of the time for which a command to a silent node is waited for.
 fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
+    // Several races at once would leave nothing of the machine to the tests beside them.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let quorum = RedisQuorum::start();
     let resource = RedisServer::start();
     let urls = [quorum.url(), resource.admin_url()];

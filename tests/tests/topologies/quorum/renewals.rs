@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 
 const LOCKS: usize = 3_000;
 
-/// Renewals are a third of it apart. Those that fall due within two milliseconds are sent together, which are six of them.
-const TTL: Duration = Duration::from_secs(3);
+/// Renewals are a third of it apart. Those that fall due within two milliseconds are sent together, which are four of them.
+const TTL: Duration = Duration::from_secs(4);
 
 async fn held(client: &LockClient) -> Vec<LockGuard> {
     let mut callers = JoinSet::new();
