@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::split::{Side, split};
-use super::{follow, hold, label_and_token, lock_at, roles};
+use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
 use crate::monitor::Monitor;
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::{RedisQuorum, boot};
@@ -81,10 +81,7 @@ pub(in crate::rows) const CALL_LATE: Row =
     Row::of_quorum("quorum_call_late", Class::E, RedisQuorum::start, |round| {
         let [node, other] = roles(round);
         let (mut lock, mut next) = (lock_at(round, node), round.worker());
-        let near = Proxy::start(round.server.nodes[node].port());
-        let ways = round.server.proxies();
-        ways[node].redirect(near.port());
-        let holder = round.worker_at(&round.server.url_through(&ways));
+        let (near, ways, holder) = one_behind_two(round, node);
         // The node learns the scripts.
         let (mut holder, _) = hold(round, holder, LONG);
         round.release(&mut holder);
@@ -150,6 +147,16 @@ pub(in crate::rows) const CALL_LATE: Row =
         round.retire(next);
     });
 
+/// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
+/// node, which keeps what it holds when the way to it is changed.
+fn one_behind_two(round: &QuorumRound<'_>, node: usize) -> (Proxy, Vec<Proxy>, Worker) {
+    let near = Proxy::start(round.server.nodes[node].port());
+    let ways = round.server.proxies();
+    ways[node].redirect(near.port());
+    let worker = round.worker_at(&round.server.url_through(&ways));
+    (near, ways, worker)
+}
+
 /// How long a client takes at most to answer a node that lacks its record, unless something is wrong.
 const LEFT: Duration = Duration::from_secs(2);
 
@@ -159,10 +166,7 @@ pub(in crate::rows) const HOLD_LATE: Row =
     Row::of_quorum("quorum_hold_late", Class::E, RedisQuorum::start, |round| {
         let [node] = roles(round);
         let (mut lock, mut next) = (lock_at(round, node), round.worker());
-        let near = Proxy::start(round.server.nodes[node].port());
-        let ways = round.server.proxies();
-        ways[node].redirect(near.port());
-        let holder = round.worker_at(&round.server.url_through(&ways));
+        let (near, ways, holder) = one_behind_two(round, node);
         let (mut holder, token) = hold(round, holder, LONG);
         // The node learns the script.
         restored(&mut lock, &mut holder);
