@@ -1,18 +1,16 @@
 //! The first command to each node: marks it, and learns what time it is there.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::in_flight::InFlight;
+use super::majority::LAST;
 use super::nodes::Nodes;
 use super::scripts::{MARK, parse_mark};
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
-
-/// How long the last nodes are waited for when a majority has answered.
-const LAST: Duration = Duration::from_millis(50);
 
 /// Marks a node: from then on it is known whether it has lost data.
 pub(super) async fn mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), WireError> {
