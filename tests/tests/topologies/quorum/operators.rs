@@ -181,11 +181,13 @@ async fn record_of_a_minority_holds_nothing() {
 async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     let quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
-    let operator = LockClient::builder()
-        .url(url_behind(&ways, ""))
-        .command_timeout(ms(2_000));
-    let operator = operator.build().unwrap();
-    operator.ping().await.unwrap();
+    let operator = async |command_timeout| {
+        let builder = LockClient::builder().url(url_behind(&ways, ""));
+        let operator = builder.command_timeout(command_timeout).build().unwrap();
+        operator.ping().await.unwrap();
+        operator
+    };
+    let (of_silent, of_slow) = (operator(ms(2_000)).await, operator(LONG).await);
     let value = "aaaaaaaaaaaaaaaaaaaaaa 1700000000000000 host";
     for node in &quorum.nodes[1..] {
         let set = ["SET", LOCK, value, "PX", "60000"];
@@ -194,19 +196,20 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     let seen = || "1700000000000000".parse::<Seen>().unwrap();
 
     ways[2].replies(Mode::Hold);
-    let error = operator.inspect(KEY).await.unwrap_err().to_string();
+    let error = of_silent.inspect(KEY).await.unwrap_err().to_string();
     assert!(error.contains("too few nodes answered to tell"), "{error}");
-    let revoked = operator.revoke(KEY, seen(), revocation()).await;
+    let revoked = of_silent.revoke(KEY, seen(), revocation()).await;
     let error = revoked.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
-    let listed = list(&operator).await.unwrap();
+    let listed = list(&of_silent).await.unwrap();
     assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
 
-    // Slower than the others, and soon enough.
+    // Slower than the others, and soon enough. To a client that has not given its connection up: another one would be made
+    // on that way first.
     ways[2].heal();
     ways[2].replies(Mode::Delay(ms(200)));
-    assert!(operator.inspect(KEY).await.unwrap().is_held());
-    let revoked = operator.revoke(KEY, seen(), revocation()).await.unwrap();
+    assert!(of_slow.inspect(KEY).await.unwrap().is_held());
+    let revoked = of_slow.revoke(KEY, seen(), revocation()).await.unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
 }
 
