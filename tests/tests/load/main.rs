@@ -1,15 +1,13 @@
-//! More locks and callers than a process usually has.
+//! More locks, callers and processes than there usually are.
 //!
-//! A binary of its own: each test keeps the background thread busy for longer than the leases of other
+//! A binary of its own: each test keeps the background thread or the machine busy for longer than the leases of other
 //! tests last. Only one test runs at a time.
 
+mod contenders;
 mod many_callers;
 mod many_locks;
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Mutex;
 
 /// A test holds this mutex while it runs.
-async fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::const_new(());
-    ALONE.lock().await
-}
+static ALONE: Mutex<()> = Mutex::const_new(());

@@ -14,7 +14,7 @@ const CALLERS: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_burst_of_callers_asks_once_each() {
-    let _alone = crate::alone().await;
+    let _alone = crate::ALONE.lock().await;
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let mut monitor = server.monitor();

@@ -18,7 +18,7 @@ const TTL: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
-    let _alone = crate::alone().await;
+    let _alone = crate::ALONE.lock().await;
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let asked = Instant::now();

@@ -1,6 +1,7 @@
 //! Locks where one machine is not enough: clusters, primaries with replicas, and those that sentinels watch.
 //!
-//! What fails in them is in rows of the fault table (`harness::rows`).
+//! What fails in them is in rows of the fault table (`harness::rows`). The shares of 64 contenders of a quorum are in the
+//! binary `load`.
 //!
 //! | what | file |
 //! |---|---|
@@ -15,7 +16,6 @@
 //! | servers that have lost data have no vote | `quorum::restarts` |
 //! | tokens that rise whatever nodes are away, or their clocks | `quorum::tokens` |
 //! | callers that have a node each | `quorum::split` |
-//! | shares of contenders in several processes | `quorum::fairness` |
 //! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |

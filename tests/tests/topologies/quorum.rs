@@ -1,7 +1,6 @@
 //! Locks on a majority of independent servers.
 
 mod callers;
-mod fairness;
 mod minorities;
 mod operators;
 mod renewals;

@@ -1,8 +1,7 @@
-//! Contenders in several processes are served in turn.
+//! Contenders of a quorum's lock in several processes are served in turn.
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use harness::{
@@ -24,9 +23,9 @@ const LONGEST: usize = 5;
 /// When the fault comes, in rounds of all contenders.
 const FAULT: usize = 10;
 
-/// Transfers while a node is away, as a share of those before. Alone, it is 0.9 and more. Other tests may begin at the same
-/// time, which leaves a third of the machine; if grants waited for the silent node, it would be a twentieth.
-const SLOWEST: f64 = 0.3;
+/// Transfers while a node is away, as a share of those before. It was between 0.75 and 1.1 on two cores; if grants waited for
+/// the silent node, it would be a twentieth.
+const SLOWEST: f64 = 0.5;
 
 /// The key that ends the race.
 const END: &str = "end";
@@ -92,9 +91,7 @@ impl Pace {
 /// Lets all contenders take the lock again and again. The fault comes when a quarter of the grants were made, and
 /// does not slow them down, nor does the end of the time for which a command to a silent node is waited for.
 fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
-    // Several races at once would leave nothing of the machine to the tests beside them.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::ALONE.blocking_lock();
     let quorum = RedisQuorum::start();
     let resource = RedisServer::start();
     let urls = [quorum.url(), resource.admin_url()];
