@@ -8,6 +8,7 @@ mod acl;
 mod clock;
 mod cluster;
 mod expiry;
+mod form;
 mod history;
 mod keys;
 mod monitor;
@@ -34,6 +35,7 @@ pub use acl::{
 };
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
+pub use form::Form;
 pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};

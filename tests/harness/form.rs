@@ -1,0 +1,37 @@
+//! The two forms of a run: `./tests/run`, and `./tests/run --long`.
+
+use std::env;
+
+/// How much of what can be repeated a run plays.
+///
+/// Tests that belong to the long form alone are in a module `long`, which the short form leaves out by that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each promise once.
+    Short,
+    /// Ten rounds of each fault row, and longer random sequences.
+    Long,
+}
+
+impl Form {
+    /// The form that was asked for: `tests/run --long` sets `LOCK_TEST_LONG=1`.
+    ///
+    /// # Panics
+    ///
+    /// When the variable has another value.
+    pub fn of_this_run() -> Self {
+        match env::var("LOCK_TEST_LONG") {
+            Err(env::VarError::NotPresent) => Self::Short,
+            Ok(value) if value == "1" => Self::Long,
+            other => panic!("LOCK_TEST_LONG is 1 or not set, not {other:?}"),
+        }
+    }
+
+    /// The value for this form.
+    pub fn pick<T>(self, short: T, long: T) -> T {
+        match self {
+            Self::Short => short,
+            Self::Long => long,
+        }
+    }
+}
