@@ -4,29 +4,24 @@ use std::path::PathBuf;
 
 use crate::effort::Effort;
 use crate::parts::Part;
-use crate::readme;
 
 pub(crate) const USAGE: &str = "\
-usage: lock-bench [all|PART…] [--quick] [--markdown FILE] [--svg FILE] [--page FILE] [--readme FILE]
+usage: lock-bench [PART…] [--quick] [--all-cores] [--write ROOT]
 
-parts: cycle callers network server modes cluster quorum instructions attribute retained spread transfers processes
-       curve handoff crash crowd held growth operators
---quick     seconds instead of minutes: whether all of it works, and no figure to rely on
---markdown  writes the tables to FILE as Markdown
---svg       writes the plot of the part `curve` to FILE
---page      writes the tables between the two marks `<!-- figures -->` of FILE
---readme    writes six rows between the two marks of FILE; needs the parts cycle, retained, spread,
-            transfers and handoff";
+parts: cycle attribute spread server instructions handoff crash transfers curve retained held modes cluster quorum;
+       without one, all of them
+--quick      seconds instead of minutes: whether all of it works, and no figure to rely on
+--all-cores  on all cores of the machine instead of one
+--write      writes the figures of all parts between the marks `<!-- figures -->` of docs/performance.md and README.md
+             in the folder ROOT, and the plot to docs/transfers.svg";
 
-/// The parts to measure, and the files to write.
-#[derive(Debug, Default, PartialEq)]
+/// The parts to measure, and where the files are that have the figures.
+#[derive(Debug, Default)]
 pub(crate) struct Args {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<&'static Part>,
     pub(crate) quick: bool,
-    pub(crate) markdown: Option<PathBuf>,
-    pub(crate) svg: Option<PathBuf>,
-    pub(crate) page: Option<PathBuf>,
-    pub(crate) readme: Option<PathBuf>,
+    pub(crate) all_cores: bool,
+    pub(crate) root: Option<PathBuf>,
 }
 
 impl Args {
@@ -36,19 +31,15 @@ impl Args {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
-                "all" => args.parts.extend(Part::ALL),
                 "--quick" => args.quick = true,
-                "--markdown" => args.markdown = Some(words.next()?.into()),
-                "--svg" => args.svg = Some(words.next()?.into()),
-                "--page" => args.page = Some(words.next()?.into()),
-                "--readme" => args.readme = Some(words.next()?.into()),
+                "--all-cores" => args.all_cores = true,
+                "--write" => args.root = Some(words.next()?.into()),
                 part => args.parts.push(Part::parse(part)?),
             }
         }
         if args.parts.is_empty() {
             args.parts.extend(Part::ALL);
-        }
-        if args.readme.is_some() && !readme::is_measured_by(&args.parts) {
+        } else if args.root.is_some() {
             return None;
         }
         Some(args)
@@ -61,66 +52,30 @@ impl Args {
             Effort::FULL
         }
     }
-
-    /// For the run that is shown beside the figures.
-    pub(crate) fn effort_beside(&self) -> Effort {
-        if self.quick {
-            Effort::QUICK
-        } else {
-            Effort::BESIDE
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Option<Args> {
+    fn parts(line: &str) -> Option<Vec<&str>> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Args::parse(&words)
+        let args = Args::parse(&words)?;
+        Some(args.parts.iter().map(|part| part.name).collect())
     }
 
     #[test]
-    fn everything_is_measured_if_nothing_is_said() {
-        assert_eq!(parse("").unwrap().parts, Part::ALL);
-        assert_eq!(parse("all --quick").unwrap().parts, Part::ALL);
-    }
-
-    #[test]
-    fn parts_and_files_are_those_named() {
-        let args = parse("crash cycle --svg plot.svg --page page.md").unwrap();
-        assert_eq!(args.parts, [Part::Crash, Part::Cycle]);
-        assert_eq!(args.svg, Some("plot.svg".into()));
-        assert_eq!(args.page, Some("page.md".into()));
-        assert_eq!(
-            (args.markdown, args.readme, args.quick),
-            (None, None, false)
-        );
-    }
-
-    #[test]
-    fn the_readme_takes_the_parts_that_measure_its_rows() {
-        assert_eq!(parse("cycle --readme README.md"), None);
-        for line in [
-            "--readme README.md",
-            "--readme README.md spread cycle retained handoff transfers",
-        ] {
-            assert_eq!(parse(line).unwrap().readme, Some("README.md".into()));
-        }
+    fn parts_are_those_named_and_all_of_the_usage_if_none_is() {
+        assert_eq!(parts("crash --quick cycle"), Some(vec!["crash", "cycle"]));
+        let (_, usage) = USAGE.split_once("parts: ").unwrap();
+        let (usage, _) = usage.split_once(';').unwrap();
+        assert_eq!(parts("--write ."), Some(usage.split_whitespace().collect()));
     }
 
     #[test]
     fn invalid_arguments_are_refused() {
-        for line in ["cycles", "--slow", "--svg", "all --markdown"] {
-            assert_eq!(parse(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_usage_names_every_part() {
-        for part in Part::ALL {
-            assert!(USAGE.contains(part.name()), "{}", part.name());
+        for line in ["cycles", "--slow", "--write", "cycle --write ."] {
+            assert_eq!(parts(line), None, "{line}");
         }
     }
 }

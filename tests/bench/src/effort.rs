@@ -23,9 +23,6 @@ pub(crate) struct Effort {
     pub(crate) peer_handoffs: usize,
     /// Holders that are killed.
     pub(crate) crashes: u32,
-    /// Waiters on one key, and how long its holder sleeps.
-    pub(crate) waiters: usize,
-    pub(crate) sleep: Duration,
     /// Locks that one process holds, and how long it is watched while it holds them.
     pub(crate) held: usize,
     pub(crate) watch: Duration,
@@ -46,21 +43,10 @@ impl Effort {
         handoffs: 500,
         peer_handoffs: 50,
         crashes: 20,
-        waiters: 1_000,
-        sleep: Duration::from_secs(5),
         held: 100_000,
         // Longer than the time between two renewals of a lease of 30 s.
         watch: Duration::from_secs(11),
         crowd: 10_000,
-    };
-
-    /// For the run beside the figures: less of it, since no figure depends on it.
-    pub(crate) const BESIDE: Effort = Effort {
-        cycles: 5_000,
-        far_cycles: 300,
-        peer_slice: Duration::from_millis(500),
-        handoffs: 200,
-        ..Effort::FULL
     };
 
     /// Takes seconds: shows that all parts work, without reliable figures.
@@ -75,8 +61,6 @@ impl Effort {
         handoffs: 20,
         peer_handoffs: 5,
         crashes: 2,
-        waiters: 100,
-        sleep: Duration::from_secs(1),
         held: 1_000,
         watch: Duration::from_secs(1),
         crowd: 200,

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 
 use harness::{PATIENCE, RedisServer, Worker};
 use tempfile::TempDir;
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::contestants::Kind;
 use crate::log::{self, Log, Window};
-use crate::race::{Race, race};
+use crate::race::race;
 
 /// The argument that makes this program one of these processes.
 pub(crate) const RACER: &str = "racer";
@@ -26,9 +26,8 @@ pub(crate) struct Field {
 
 impl Field {
     pub(crate) fn new(kind: Kind, url: &str, processes: u32) -> Field {
-        let racers: Vec<_> = (0..processes)
-            .map(|_| spawn(&[RACER, kind.name(), url]))
-            .collect();
+        let racer = |_| spawn(&[RACER, kind.name(), url]);
+        let racers: Vec<Worker> = (0..processes).map(racer).collect();
         for racer in &racers {
             assert_eq!(racer.line(PATIENCE).as_deref(), Some("ready"));
         }
@@ -41,24 +40,23 @@ impl Field {
     /// Has that many tasks of each process take turns.
     pub(crate) fn race(&mut self, key: &str, tasks: u32, window: Window) -> Log {
         let Window { begin, start, end } = window;
-        let (mut visits, mut waiting) = (Vec::new(), Vec::new());
-        let files = (0..).map(|process| self.folder.path().join(format!("{process}")));
-        let files: Vec<_> = files.take(self.racers.len()).collect();
-        for ((racer, file), process) in self.racers.iter_mut().zip(&files).zip(0..) {
-            let (first, file) = (process * tasks, file.display());
+        let file = |first: u32| self.folder.path().join(format!("{first}"));
+        let firsts = || (0..).step_by(tasks as usize);
+        for (racer, first) in self.racers.iter_mut().zip(firsts()) {
+            let file = file(first);
+            let file = file.display();
             racer.send(&format!(
                 "{key} {first} {tasks} {begin} {start} {end} {file}"
             ));
         }
-        for (racer, file) in self.racers.iter().zip(&files) {
+        let (mut visits, mut all) = (Vec::new(), 0);
+        for (racer, first) in self.racers.iter().zip(firsts()) {
             assert_eq!(racer.line(2 * PATIENCE).as_deref(), Some("raced"));
-            let told = fs::read_to_string(file).expect("the racer has written it");
-            let (own, asked) = log::read(&told);
-            visits.extend(own);
-            waiting.extend(asked);
+            let told = fs::read_to_string(file(first)).expect("the racer has written it");
+            visits.extend(log::read(&told));
+            all += tasks;
         }
-        let processes = u32::try_from(self.racers.len()).expect("there are a few");
-        Log::new(window, processes * tasks, visits, waiting)
+        Log::new(window, all, visits)
     }
 }
 
@@ -66,27 +64,17 @@ impl Field {
 pub(crate) fn racer(runtime: &Runtime, kind: &str, url: &str) {
     let kind = Kind::parse(kind).expect("there is such a contestant");
     let contestant = runtime.block_on(kind.connect(url));
-    say("ready");
+    println!("ready");
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let words: Vec<&str> = line.splitn(7, ' ').collect();
-        let [key, numbers @ .., file] = &words[..] else {
-            panic!("no race: {line}");
-        };
-        let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
-        let [first, tasks, begin, start, end] = numbers.expect("they are numbers")[..] else {
-            panic!("no race: {line}");
-        };
-        let [first, tasks] =
-            [first, tasks].map(|number| u32::try_from(number).expect("it is small"));
-        let plan = Race {
-            key: (*key).to_owned(),
-            first,
-            tasks,
-            window: Window { begin, start, end },
-        };
-        let (visits, waiting) = runtime.block_on(race(&contestant, &plan));
-        fs::write(file, log::write(&visits, &waiting)).expect("the folder is there");
-        say("raced");
+        let number = |word: usize| words[word].parse::<u64>().expect("it is a number");
+        let [first, tasks] = [1, 2].map(|word| u32::try_from(number(word)).expect("it is small"));
+        let [begin, start, end] = [3, 4, 5].map(number);
+        let window = Window { begin, start, end };
+        let visits = race(&contestant, words[0], first, tasks, window);
+        let visits = runtime.block_on(visits);
+        fs::write(words[6], log::write(&visits)).expect("the folder is there");
+        println!("raced");
     }
 }
 
@@ -98,11 +86,4 @@ pub(crate) fn worker(locks: &RedisServer, resource: &RedisServer) -> Worker {
 fn spawn(args: &[&str]) -> Worker {
     let program = env::current_exe().expect("a program knows where it is");
     Worker::spawn(program.to_str().expect("its path is text"), args)
-}
-
-fn say(line: &str) {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{line}")
-        .and_then(|()| stdout.flush())
-        .expect("the parent reads");
 }

@@ -1,12 +1,11 @@
-//! `cargo run --release -p lock-bench -- all`: see `lock-bench --help`.
+//! `cargo run --release -p lock-bench`: see `lock-bench --help`.
 //!
 //! Prints figures, each beside its goal and its floor: the least that the same work can cost on this
 //! machine, measured alternately in the same run. Times depend on the machine and are not asserted.
 //! Counts do not, and a wrong one fails the run.
 //!
 //! On a machine with several cores, waking a thread on another core costs more than a lock. So the
-//! figures are measured on one core, server included, with `taskset`; a shorter run on all cores is
-//! shown beside them. This program starts itself for both, and for every other process that it needs.
+//! figures are measured on one core, server included: this program starts itself anew with `taskset`.
 
 mod args;
 mod clock;
@@ -19,20 +18,18 @@ mod findings;
 mod lead;
 mod log;
 mod machine;
-mod marks;
 mod meter;
 mod number;
+mod page;
 mod pair;
 mod parts;
 mod ping_pong;
 mod plot;
-mod program;
 mod race;
-mod readme;
 mod runtimes;
-mod sheet;
 mod shipping;
 mod stats;
+mod table;
 
 use std::env;
 use std::process::ExitCode;
@@ -41,7 +38,7 @@ use harness::Kind;
 
 use crate::args::{Args, USAGE};
 use crate::field::{RACER, WORKER, racer};
-use crate::lead::{MEASURE, lead, measure};
+use crate::lead::lead;
 use crate::parts::{CYCLES, cycles};
 use crate::runtimes::Flavour;
 
@@ -54,7 +51,6 @@ fn main() -> ExitCode {
             let serving = harness::serve(locks, resource, Kind::Ours);
             Flavour::MultiThread.runtime().block_on(serving);
         }
-        [MEASURE, file, beside, ..] => measure(file, beside, &words[3..]),
         ["--help", ..] => println!("{USAGE}"),
         _ => match Args::parse(&words) {
             Some(args) => return lead(&args, &words),

@@ -99,30 +99,14 @@ fn version(info: &str) -> String {
 mod tests {
     use super::*;
 
-    const STATS: &str = "# Commandstats\r\ncmdstat_evalsha:calls=12,usec=40,usec_per_call=3.3\r\n\
-                         cmdstat_evalsha_ro:calls=5,usec=1\r\n";
-
     #[test]
-    fn calls_are_those_of_this_command_and_none_where_it_was_never_run() {
-        assert_eq!(stat(STATS, "evalsha", "calls"), 12);
-        assert_eq!(stat(STATS, "evalsha", "usec"), 40);
-        assert_eq!(stat(STATS, "eval", "calls"), 0);
-    }
-
-    #[test]
-    fn time_on_a_core_is_that_of_the_server_itself() {
+    fn a_statistic_is_that_of_this_command_and_time_on_a_core_that_of_the_server_itself() {
+        let stats = "# Commandstats\r\ncmdstat_evalsha:calls=12,usec=40,usec_per_call=3.3\r\n\
+                     cmdstat_evalsha_ro:calls=5,usec=1\r\n";
+        assert_eq!(stat(stats, "evalsha", "usec"), 40);
+        assert_eq!(stat(stats, "eval", "calls"), 0);
         let info = "# CPU\r\nused_cpu_sys:0.250000\r\nused_cpu_user:1.5\r\n\
                     used_cpu_sys_children:7.0\r\nused_cpu_user_children:7.0\r\n";
         assert_eq!(cpu(info), Duration::from_millis(1_750));
-    }
-
-    #[test]
-    fn a_server_is_named_by_what_it_is() {
-        assert_eq!(
-            version("# Server\r\nredis_version:7.0.15\r\n"),
-            "Redis 7.0.15"
-        );
-        let valkey = "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n";
-        assert_eq!(version(valkey), "Valkey 8.1.1");
     }
 }

@@ -22,6 +22,16 @@ impl fmt::Display for Number {
     }
 }
 
+/// A rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PerSecond(pub(crate) f64);
+
+impl fmt::Display for PerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", Number(self.0))
+    }
+}
+
 /// A count, with all of its digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count(pub(crate) usize);
@@ -72,44 +82,17 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_that_count() {
-        let shown: Vec<String> = [
-            0.0,
-            0.0162,
-            0.5,
-            1.234,
-            25.26,
-            325.4,
-            8_514.0,
-            77_642.0,
-            1_648_000.0,
-        ]
-        .map(|value| Number(value).to_string())
-        .into();
-        let expected = [
-            "0",
-            "0.016",
-            "0.50",
-            "1.23",
-            "25.3",
-            "325",
-            "8 510",
-            "77 600",
-            "1 648 000",
-        ];
+        let shown = [0.0, 0.0162, 1.234, 25.26, 325.4, 8_514.0, 1_648_000.0];
+        let shown = shown.map(|value| Number(value).to_string());
+        let expected = ["0", "0.016", "1.23", "25.3", "325", "8 510", "1 648 000"];
         assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn counts_have_all_their_digits() {
-        let shown = [0, 42, 1_000, 1_234_567].map(|count| Count(count).to_string());
-        assert_eq!(shown, ["0", "42", "1 000", "1 234 567"]);
+        assert_eq!(Count(1_234_567).to_string(), "1 234 567");
     }
 
     #[test]
     fn times_have_the_unit_that_suits_them() {
-        let shown: Vec<String> = [400, 21_300, 1_200_000, 54_000_000, 12_000_000_000]
-            .map(|nanos| Short(Duration::from_nanos(nanos)).to_string())
-            .into();
+        let shown = [400, 21_300, 1_200_000, 54_000_000, 12_000_000_000];
+        let shown = shown.map(|nanos| Short(Duration::from_nanos(nanos)).to_string());
         assert_eq!(shown, ["0.40 µs", "21 µs", "1200 µs", "54 ms", "12 s"]);
     }
 }

@@ -3,6 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::contestants::Contestant;
+use crate::effort::Effort;
+use crate::findings::Value;
+use crate::number::Short;
 use crate::stats::{Times, median, ratio};
 
 /// An operation that is repeated, and timed each time.
@@ -10,12 +13,25 @@ pub(crate) trait Work: Send + Sync + 'static {
     fn once(&self) -> impl Future<Output = ()> + Send;
 }
 
+/// Eight bytes.
+pub(crate) const KEY: &str = "order:42";
+
 /// Acquiring and releasing a free lock.
-pub(crate) struct Cycle<C>(pub(crate) C, pub(crate) &'static str);
+pub(crate) struct Cycle<C>(C, String);
+
+impl<C: Contestant> Cycle<C> {
+    pub(crate) fn new(contestant: C) -> Cycle<C> {
+        Cycle::of(contestant, KEY)
+    }
+
+    pub(crate) fn of(contestant: C, key: impl Into<String>) -> Cycle<C> {
+        Cycle(contestant, key.into())
+    }
+}
 
 impl<C: Contestant> Work for Cycle<C> {
     async fn once(&self) {
-        let held = self.0.acquire(self.1).await;
+        let held = self.0.acquire(&self.1).await;
         self.0.release(held).await;
     }
 }
@@ -23,24 +39,30 @@ impl<C: Contestant> Work for Cycle<C> {
 /// The times of both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    pub(crate) ours: Duration,
+    ours: Duration,
     pub(crate) floor: Duration,
     /// The median of the rounds' ratios, each of two medians.
-    pub(crate) ratio: f64,
+    ratio: f64,
+}
+
+impl Pair {
+    pub(crate) fn value(self, most: f64) -> Value {
+        Value::at_most(most, self.ratio).of(Short(self.ours))
+    }
 }
 
 /// The length of a slice, after which the other operation has its turn: both meet the same conditions.
 const SLICE: usize = 100;
 
-/// Times both operations, in alternating slices.
-pub(crate) async fn pair(rounds: usize, times: usize, ours: impl Work, floor: impl Work) -> Pair {
+/// Times both operations, in alternating slices of so many cycles a round.
+pub(crate) async fn pair(effort: Effort, times: usize, ours: impl Work, floor: impl Work) -> Pair {
     // For work that is done once, such as loading a script.
     for _ in 0..SLICE {
         ours.once().await;
         floor.once().await;
     }
     let mut medians = Vec::new();
-    for _ in 0..rounds {
+    for _ in 0..effort.rounds {
         let (mut one, mut other) = (Vec::new(), Vec::new());
         while one.len() < times {
             let slice = SLICE.min(times - one.len());
@@ -59,7 +81,7 @@ pub(crate) async fn pair(rounds: usize, times: usize, ours: impl Work, floor: im
     }
 }
 
-async fn repeat(work: &impl Work, times: usize, into: &mut Vec<Duration>) {
+pub(crate) async fn repeat(work: &impl Work, times: usize, into: &mut Vec<Duration>) {
     for _ in 0..times {
         let start = Instant::now();
         work.once().await;

@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, PushInfo, PushKind};
+use redis::{PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
+use crate::contestants::raw;
 use crate::stats::rate;
 
 const CHANNELS: [&str; 2] = ["ping", "pong"];
@@ -23,14 +24,9 @@ struct Player {
 
 impl Player {
     async fn new(url: &str, number: usize) -> Player {
-        let client = redis::Client::open(format!("{url}/?protocol=resp3"));
-        let client = client.expect("the URL is well formed");
         let (sender, pushes) = unbounded_channel();
-        let config = AsyncConnectionConfig::new().set_push_sender(sender);
-        let mut connection = client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
-            .expect("the server accepts connections");
+        let url = format!("{url}/?protocol=resp3");
+        let mut connection = raw::connection(&url, raw::patient().set_push_sender(sender)).await;
         let subscribed = connection.subscribe(CHANNELS[number]).await;
         subscribed.expect("the server answers");
         Player {

@@ -15,15 +15,6 @@ pub(crate) enum Flavour {
 }
 
 impl Flavour {
-    pub(crate) const ALL: [Flavour; 2] = [Flavour::CurrentThread, Flavour::MultiThread];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Flavour::CurrentThread => "current-thread",
-            Flavour::MultiThread => "multi-thread",
-        }
-    }
-
     /// Completes `work` on a new runtime, as a task, since services call from tasks.
     pub(crate) fn run<T: Send + 'static>(
         self,

@@ -1,9 +1,8 @@
 //! Counts what needs a hook in each allocation. `lock-bench` runs it:
 //!
 //! - `attribute URL`: the allocations of a call by attribute, and by hand
-//! - `held URL COUNT MILLIS`: with that many locks held, the bytes that were allocated for each, and by
-//!   which the process grew. During MILLIS, the part of a core that its background thread uses, and that
-//!   all of its threads use
+//! - `held URL COUNT MILLIS`: with that many locks held, the bytes that were allocated for each, and the part of a core
+//!   that its background thread uses during MILLIS
 
 #[path = "../shipping.rs"]
 mod shipping;
@@ -11,7 +10,6 @@ mod shipping;
 use std::alloc::System;
 use std::env;
 use std::fs;
-use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
 
@@ -80,23 +78,18 @@ async fn held(client: &LockClient, count: usize, watch: Duration) {
     // Grows what is created once, and the list of the guards.
     take(client, "before", CALLERS).await;
     let mut guards = Vec::with_capacity(count);
-    let (region, resident) = (Region::new(COUNTING), resident());
+    let region = Region::new(COUNTING);
     guards.extend(take(client, "held", count).await);
     let change = region.change();
     let allocated = change.bytes_allocated - change.bytes_deallocated;
-    let grown = self::resident().saturating_sub(resident);
 
-    let (start, busy) = (
-        Instant::now(),
-        [time_on_a_core(is_background), time_on_a_core(|_| true)],
-    );
+    let (start, busy) = (Instant::now(), background());
     tokio::time::sleep(watch).await;
-    let time = start.elapsed().as_secs_f64();
-    let later = [time_on_a_core(is_background), time_on_a_core(|_| true)];
+    let busy = background() - busy;
+    let part = busy.as_secs_f64() / start.elapsed().as_secs_f64();
     let valid = guards.iter().all(LockGuard::is_valid);
     assert!(valid, "a lock was lost while it was held");
-    let [background, all] = [0, 1].map(|n| (later[n] - busy[n]).as_secs_f64() / time);
-    println!("{} {} {background} {all}", allocated / count, grown / count);
+    println!("{} {part}", allocated / count);
     // The server ends with the process that started this one, so the releases may be skipped.
     process::exit(0);
 }
@@ -118,31 +111,17 @@ async fn take(client: &LockClient, name: &'static str, count: usize) -> Vec<Lock
     callers.join_all().await.into_iter().flatten().collect()
 }
 
-/// The memory of this process, in bytes.
-fn resident() -> usize {
-    let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let mut fields = status.lines().filter_map(|line| line.split_once(':'));
-    let resident = fields.find(|(name, _)| *name == "VmRSS");
-    let (_, size) = resident.expect("a process has memory");
-    let kilobytes = size.trim().trim_end_matches(" kB");
-    kilobytes.parse::<usize>().expect("it is a number") * 1024
-}
-
-/// The CPU time so far of the threads with such names.
-fn time_on_a_core(named: impl Fn(&str) -> bool) -> Duration {
+/// The CPU time so far of the background thread.
+fn background() -> Duration {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
-    let tasks = tasks.map(|task| task.expect("a folder can be read").path());
-    // A thread that ends meanwhile has no such file.
-    let read = |task: &Path, file| fs::read_to_string(task.join(file)).unwrap_or_default();
-    let tasks = tasks.filter(|task| named(read(task, "comm").trim()));
-    // The first number is the time on a core.
-    let nanos = |stat: String| stat.split(' ').next()?.parse::<u64>().ok();
-    let times = tasks.filter_map(|task| nanos(read(&task, "schedstat")));
-    Duration::from_nanos(times.sum())
-}
-
-fn is_background(name: &str) -> bool {
-    name == "lock-background"
+    let nanos = tasks.filter_map(|task| {
+        let read = |file| fs::read_to_string(task.as_ref().ok()?.path().join(file)).ok();
+        // The first number is the time on a core. A thread that ends meanwhile has no such file.
+        let is_background = read("comm")?.trim() == "lock-background";
+        let nanos = read("schedstat")?.split(' ').next()?.parse::<u64>().ok();
+        nanos.filter(|_| is_background)
+    });
+    Duration::from_nanos(nanos.sum())
 }
 
 fn time(millis: &str) -> Duration {

@@ -73,8 +73,4 @@ impl Contestant for RawQuorum {
         })
         .await;
     }
-
-    fn token(_held: &String) -> u64 {
-        0
-    }
 }

@@ -46,8 +46,4 @@ impl Contestant for Rslock {
     async fn release(&self, held: LockGuard) {
         held.release().await;
     }
-
-    fn token(_held: &LockGuard) -> u64 {
-        0
-    }
 }

@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use super::Setting;
 use crate::contestants::Ours;
 use crate::counting;
-use crate::findings::{Findings, Goal, Value};
-use crate::number::Short;
+use crate::effort::Effort;
+use crate::findings::{Findings, Value};
 use crate::pair::{Work, pair};
 use crate::runtimes::Flavour;
 use crate::shipping;
@@ -20,6 +19,7 @@ const ID: u64 = 42;
 /// Nested calls that are timed together, since a single one is too short.
 const NESTED: u32 = 1_000;
 
+/// A call of the same function, under the same lock.
 struct Attribute(LockClient);
 struct Guard(LockClient);
 
@@ -37,39 +37,20 @@ impl Work for Guard {
     }
 }
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let url = server.url();
     let pair = Flavour::CurrentThread.run(async move {
         let Ours(client) = Ours::connect(&url).await;
-        let works = (Attribute(client.clone()), Guard(client));
-        pair(
-            setting.effort.rounds,
-            setting.effort.cycles / 2,
-            works.0,
-            works.1,
-        )
-        .await
+        let (attribute, guard) = (Attribute(client.clone()), Guard(client));
+        pair(effort, effort.cycles / 2, attribute, guard).await
     });
-    findings.figure(
-        "attribute, p50 to the hand-written guard",
-        Value::new(Goal::AtMost(1.02), pair.ratio).of(Short(pair.ours)),
-        Short(pair.floor),
-    );
-    if setting.beside {
-        return;
-    }
+    findings.pair("attribute, p50 to the hand-written guard", 1.02, pair);
     let [attribute, hand] = counting::ask(&["attribute", &server.url()]);
     findings.figure(
-        "attribute, allocations more than the guard's, key included in both",
-        Value::new(Goal::AtMost(0.0), (attribute - hand).round())
-            .shown(format!("{:.0} ({attribute:.0})", attribute - hand)),
-        format!("{hand:.0}"),
-    );
-    findings.figure(
         "attribute, allocations of a cycle, the guard's and the key included",
-        Value::new(Goal::AtMost(12.0), attribute.round()).shown(format!("{attribute:.0}")),
-        format!("{hand:.0} (a guard)"),
+        [Value::at_most(12.0, attribute.round()).shown(format_args!("{attribute:.0}"))],
+        format_args!("{hand:.0} (a guard)"),
     );
     nested(findings, &server);
 }
@@ -98,11 +79,11 @@ fn nested(findings: &mut Findings, server: &RedisServer) {
         let commands = monitor.take().len().abs_diff(2 * times.len());
         (commands, Times::new(times).median())
     });
-    findings.figures(
+    findings.figure(
         "nested call, commands / µs",
-        &[
-            Value::new(Goal::AtMost(0.0), float(commands)),
-            Value::new(Goal::AtMost(1.0), time.as_secs_f64() * 1e6),
+        [
+            Value::at_most(0.0, float(commands)),
+            Value::micros(1.0, time),
         ],
         "0 / 0",
     );

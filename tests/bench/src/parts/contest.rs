@@ -1,165 +1,88 @@
-//! One lock that many tasks take in turns, in rounds alternating with the floor.
-
-use std::time::Duration;
+//! One lock that many tasks take in turns, in rounds that alternate with a floor.
 
 use harness::RedisServer;
 
-use super::Setting;
 use crate::contestants::Kind;
-use crate::effort::Effort;
-use crate::findings::{Findings, Goal, Value};
-use crate::log::{Log, commands_each};
+use crate::findings::{Findings, Value};
+use crate::log::Log;
 use crate::meter::Meter;
-use crate::ping_pong::ping_pong;
-use crate::runtimes::Flavour;
 use crate::stats::{float, median};
 
-/// The results of a race.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    rate: f64,
-    floor: f64,
-    task_fairness: f64,
-    process_fairness: f64,
-    longest_wait: f64,
-    commands: f64,
-}
+/// The figures of rounds: medians, and the number of violations of exclusion.
+pub(super) struct Contest(Vec<Round>);
 
-/// The results of a contestant's rounds: medians, and the number of violations of exclusion.
-#[derive(Clone, Debug)]
-pub(super) struct Contest {
-    rounds: Vec<Round>,
-    overlaps: usize,
-    stale_tokens: usize,
+struct Round {
+    log: Log,
+    commands: u64,
+    /// Per second, like the transfers.
+    floor: f64,
 }
 
 impl Contest {
-    /// Runs the race alternately with the floor: `race` gets a key and its time.
+    /// So many rounds of a race, which gets a key, alternately with the floor. Counts the commands to these servers.
     pub(super) fn hold(
+        rounds: usize,
         kind: Kind,
-        setting: Setting,
-        per_process: u32,
-        server: &RedisServer,
-        mut race: impl FnMut(&str, Duration) -> Log,
+        servers: &[RedisServer],
+        mut race: impl FnMut(&str) -> Log,
+        mut floor: impl FnMut() -> f64,
     ) -> Contest {
-        let mut contest = Contest {
-            rounds: Vec::new(),
-            overlaps: 0,
-            stale_tokens: 0,
-        };
-        let (rounds, time) = rounds(kind, &setting.effort);
-        let mut meter = Meter::new(server);
-        for round in 0..rounds {
-            let before = meter.calls(kind.commands());
+        let rounds = (0..rounds).map(|round| {
+            let before = sent_to(servers, kind);
             // A new lock each time, so that records that peers leave behind do no harm.
-            let log = race(&format!("{kind:?}:{round}"), time);
-            let commands = meter.calls(kind.commands()) - before;
-            contest.overlaps += log.overlaps();
-            if kind.is_ours() {
-                contest.stale_tokens += log.stale_tokens();
+            let log = race(&format!("{kind:?}:{round}"));
+            let commands = sent_to(servers, kind) - before;
+            let floor = floor();
+            Round {
+                log,
+                commands,
+                floor,
             }
-            contest.rounds.push(Round {
-                rate: log.rate(),
-                floor: floor(server, time.min(setting.effort.slice)),
-                task_fairness: log.fairness(1),
-                process_fairness: log.fairness(per_process),
-                longest_wait: log.longest_wait(),
-                commands: commands_each(commands, log.transfers()),
-            });
-        }
-        contest
+        });
+        Contest(rounds.collect())
     }
 
-    /// The figures of a race beside its speed, for both settings: this one's and `on`'s.
-    pub(super) fn describe(&self, findings: &mut Findings, on: &Contest, race: &str) {
-        let both = |value: fn(&Contest) -> f64, goals: [Goal; 2]| {
-            let [off, on] = [(self, goals[0]), (on, goals[1])]
-                .map(|(contest, goal)| Value::new(goal, value(contest)));
-            [off, on]
-        };
-        findings.figures(
-            &format!("Jain index over {race}; off / on"),
-            &both(Contest::task_fairness, [Goal::AtLeast(0.99); 2]),
-            1,
-        );
-        findings.figures(
-            &format!("longest wait of {race}, in tasks × mean hand-off; off / on"),
-            &both(Contest::longest_wait, [Goal::AtMost(5.0); 2]),
-            1,
-        );
-        findings.figures(
-            &format!("commands per transfer, {race}; off / on"),
-            &both(Contest::commands, [Goal::AtMost(2.05), Goal::AtMost(0.2)]),
-            1,
-        );
-        let broken = |contest: &Contest| float(contest.overlaps + contest.stale_tokens);
-        findings.figures(
-            &format!("bodies that overlapped and tokens that did not rise, {race}; off / on"),
-            &both(broken, [Goal::AtMost(0.0); 2]),
-            0,
-        );
-        for contest in [self, on] {
-            let Contest {
-                overlaps,
-                stale_tokens,
-                ..
-            } = contest;
-            findings.demand(
-                *overlaps == 0,
-                &format!("{overlaps} bodies overlapped, {race}"),
-            );
-            let stale = format!("{stale_tokens} tokens did not rise, {race}");
-            findings.demand(*stale_tokens == 0, &stale);
-        }
+    /// The ratio of transfers to the floor, shown with their rate.
+    pub(super) fn value(&self, least: f64) -> Value {
+        let ratio = self.of(|round| round.log.rate() / round.floor);
+        Value::at_least(least, ratio).of_rate(self.rate())
     }
 
     /// Transfers per second.
     pub(super) fn rate(&self) -> f64 {
-        self.of(|round| round.rate)
+        self.of(|round| round.log.rate())
     }
 
-    /// Messages per second of the floor in the same rounds.
+    /// The floor's rate in the same rounds.
     pub(super) fn floor(&self) -> f64 {
         self.of(|round| round.floor)
     }
 
-    /// The ratio of transfers to the floor's messages.
-    pub(super) fn ratio(&self) -> f64 {
-        self.of(|round| round.rate / round.floor)
-    }
-
-    fn task_fairness(&self) -> f64 {
-        self.of(|round| round.task_fairness)
-    }
-
-    pub(super) fn process_fairness(&self) -> f64 {
-        self.of(|round| round.process_fairness)
-    }
-
-    fn longest_wait(&self) -> f64 {
-        self.of(|round| round.longest_wait)
-    }
-
+    /// Commands per transfer.
     pub(super) fn commands(&self) -> f64 {
-        self.of(|round| round.commands)
+        let count = |commands: u64| float(usize::try_from(commands).expect("it fits"));
+        self.of(|round| count(round.commands) / float(round.log.transfers().max(1)))
     }
 
-    fn of(&self, value: fn(&Round) -> f64) -> f64 {
-        median(self.rounds.iter().map(value))
+    pub(super) fn fairness(&self) -> f64 {
+        self.of(|round| round.log.fairness())
+    }
+
+    pub(super) fn demand_exclusion(&self, findings: &mut Findings, race: &str) {
+        let broken: usize = self.0.iter().map(|round| round.log.violations()).sum();
+        findings.demand(
+            broken == 0,
+            format!("{broken} bodies overlapped or had tokens that did not rise, {race}"),
+        );
+    }
+
+    fn of(&self, value: impl Fn(&Round) -> f64) -> f64 {
+        median(self.0.iter().map(value))
     }
 }
 
-/// The number and length of the rounds: peers sleep for longer than a slice of this project's client.
-fn rounds(kind: Kind, effort: &Effort) -> (usize, Duration) {
-    if kind.is_ours() {
-        (effort.rounds, effort.slice)
-    } else {
-        (effort.peer_rounds, effort.peer_slice)
-    }
-}
-
-/// On a runtime of its own, of the kind that the contestants in this process use.
-fn floor(server: &RedisServer, time: Duration) -> f64 {
-    let url = server.url();
-    Flavour::MultiThread.run(async move { ping_pong(&url, time).await })
+/// The commands that a kind of client has sent to all servers.
+fn sent_to(servers: &[RedisServer], kind: Kind) -> u64 {
+    let sent = |server| Meter::new(server).calls(kind.commands());
+    servers.iter().map(sent).sum()
 }

@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use harness::{PATIENCE, RawLock, RedisServer, wait_until};
 
-use super::Setting;
+use crate::effort::Effort;
 use crate::field::worker;
-use crate::findings::{Findings, Goal, Value};
+use crate::findings::{Findings, Value};
 use crate::number::Short;
 use crate::stats::Times;
 
 const KEY: &str = "crash:1";
 const TTL: Duration = Duration::from_secs(1);
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
-    let rounds = setting.effort.crashes;
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
+    let rounds = effort.crashes;
     let server = RedisServer::start();
     let mut lock = RawLock::new(&server, KEY);
     let acquire = format!("acquire {KEY} {} 20000", TTL.as_millis());
@@ -43,12 +43,9 @@ pub(super) fn measure(findings: &mut Findings, setting: Setting) {
     }
 
     let times = Times::new(from_end);
-    findings.figure(
-        "end of a killed holder's lease to the next grant, at worst, ms",
-        Value::new(Goal::AtMost(25.0), times.max().as_secs_f64() * 1e3)
-            .of(format_args!("p50 {}", Short(times.median()))),
-        0,
-    );
+    let worst = Value::millis(25.0, times.max()).of(format_args!("p50 {}", Short(times.median())));
+    let row = "end of a killed holder's lease to the next grant, at worst, ms";
+    findings.figure(row, [worst], 0);
 }
 
 /// The rest of the lease.

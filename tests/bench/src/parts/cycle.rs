@@ -1,48 +1,44 @@
 //! One uncontended acquire and release.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use harness::{Monitor, RedisServer};
+use lock_runtime::LockClient;
+use redis::{Connection, Script};
 
-use super::Setting;
-use crate::contestants::{Contestant, Kind, Ours, Raw};
-use crate::findings::{Findings, Goal, Value};
+use crate::contestants::{Kind, Ours, Raw, raw};
+use crate::distance::Distance;
+use crate::effort::Effort;
+use crate::findings::{Findings, Value};
 use crate::meter::Meter;
 use crate::number::{Number, Short};
-use crate::pair::{Cycle, Pair, Work, pair};
-use crate::runtimes::Flavour;
+use crate::pair::{Cycle, KEY, Work, pair};
+use crate::runtimes::{Flavour, without_runtime};
 use crate::stats::float;
-
-/// Eight bytes.
-const KEY: &str = "order:42";
 
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Cycles over which bytes are counted.
-const COUNTED: u32 = 100;
+const COUNTED: usize = 100;
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
+/// Half of a round trip over a network.
+const WAY: Duration = Duration::from_micros(250);
+
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
-    if !setting.beside {
-        commands(findings, &server);
-        bytes(findings, &server);
-    }
-    for flavour in Flavour::ALL {
-        time(findings, &server, setting, flavour);
-    }
-    if !setting.beside {
-        for flavour in Flavour::ALL {
-            beside_rslock(findings, &server, setting, flavour);
-        }
-        peers(findings, &server, setting);
-    }
+    commands(findings, &server);
+    bytes(findings, &server);
+    time(findings, &server, effort);
+    blocking(findings, &server, effort);
+    far(findings, &server, effort);
 }
 
 fn commands(findings: &mut Findings, server: &RedisServer) {
     let (url, mut monitor) = (server.url(), server.monitor());
     let (raw, cycle, idle) = Flavour::CurrentThread.run(async move {
-        let (ours, raw) = (Ours::connect(&url).await, Raw::connect(&url).await);
-        let (ours, raw) = (Cycle(ours, KEY), Cycle(raw, KEY));
+        let ours = Cycle::new(Ours::connect(&url).await);
+        let raw = Cycle::new(Raw::connect(&url).await);
         // For the server to learn the scripts.
         ours.once().await;
         raw.once().await;
@@ -57,22 +53,23 @@ fn commands(findings: &mut Findings, server: &RedisServer) {
     let listed = |names: &[String]| format!("{} ({})", names.len(), names.join(", "));
     findings.figure(
         "uncontended cycle, commands",
-        Value::new(Goal::AtMost(2.0), float(cycle.len())).shown(listed(&cycle)),
+        [Value::at_most(2.0, float(cycle.len())).shown(listed(&cycle))],
         listed(&raw),
-    );
-    findings.figure(
-        "idle client, commands in 2 s",
-        Value::new(Goal::AtMost(0.0), float(idle.len())),
-        0,
     );
     findings.demand(
         cycle.len() == 2,
-        &format!("a cycle is two commands, not {cycle:?}"),
+        format!("a cycle is two commands, not {cycle:?}"),
     );
     findings.demand(
         idle.is_empty(),
-        &format!("an idle client sends nothing, not {idle:?}"),
+        format!("an idle client sends nothing, not {idle:?}"),
     );
+}
+
+/// The names of the commands since the last call.
+fn names(monitor: &mut Monitor) -> Vec<String> {
+    let commands = monitor.take();
+    commands.into_iter().map(|command| command.name).collect()
 }
 
 fn bytes(findings: &mut Findings, server: &RedisServer) {
@@ -80,18 +77,18 @@ fn bytes(findings: &mut Findings, server: &RedisServer) {
     let [mut ours_meter, mut raw_meter] = [Meter::new(server), Meter::new(server)];
     let (ours, raw) = Flavour::CurrentThread.run(async move {
         let ours = Ours::with(&url, |builder| builder.without_label()).await;
-        let ours = bytes_each(Cycle(ours, KEY), &mut ours_meter).await;
-        let raw = bytes_each(Cycle(Raw::connect(&url).await, KEY), &mut raw_meter).await;
+        let ours = bytes_each(Cycle::new(ours), &mut ours_meter).await;
+        let raw = bytes_each(Cycle::new(Raw::connect(&url).await), &mut raw_meter).await;
         (ours, raw)
     });
     findings.figure(
         "uncontended cycle, bytes to the server, 8-byte key, without label",
-        Value::new(Goal::AtMost(320.0), ours),
+        [Value::at_most(320.0, ours)],
         Number(raw),
     );
     findings.demand(
         ours <= 320.0,
-        &format!("a cycle is at most 320 bytes, not {ours}"),
+        format!("a cycle is at most 320 bytes, not {ours}"),
     );
 }
 
@@ -100,88 +97,91 @@ async fn bytes_each(work: impl Work, meter: &mut Meter) -> f64 {
     // The bytes of the query are counted as well.
     let before = meter.received();
     let question = meter.received() - before;
-    let before = before + question;
     for _ in 0..COUNTED {
         work.once().await;
     }
-    let bytes = meter.received() - before - question;
-    let bytes = u32::try_from(bytes).expect("they are few");
-    f64::from(bytes) / f64::from(COUNTED)
+    let bytes = meter.received() - before - 2 * question;
+    float(usize::try_from(bytes).expect("they are few")) / float(COUNTED)
 }
 
-fn time(findings: &mut Findings, server: &RedisServer, setting: Setting, flavour: Flavour) {
+/// Beside the floor, and beside the peer in the same run: their ratios to the floor do not compare them.
+fn time(findings: &mut Findings, server: &RedisServer, effort: Effort) {
     let url = server.url();
-    let pair = flavour.run(async move {
-        let ours = Cycle(Ours::connect(&url).await, KEY);
-        beside_floor(&url, ours, setting.effort.rounds, setting.effort.cycles).await
+    let (to_floor, to_rslock) = Flavour::CurrentThread.run(async move {
+        let ours = || async { Cycle::new(Ours::connect(&url).await) };
+        let raw = Cycle::new(Raw::connect(&url).await);
+        let rslock = Cycle::new(Kind::Rslock.connect(&url).await);
+        let to_floor = pair(effort, effort.cycles, ours().await, raw).await;
+        let to_rslock = pair(effort, effort.cycles, ours().await, rslock).await;
+        (to_floor, to_rslock)
     });
-    findings.figure(
-        &format!(
-            "uncontended cycle, p50 to the floor, {} runtime",
-            flavour.name()
-        ),
-        Value::new(Goal::AtMost(1.1), pair.ratio).of(Short(pair.ours)),
-        Short(pair.floor),
+    findings.pair(
+        "uncontended cycle, p50 to the floor, current-thread runtime",
+        1.1,
+        to_floor,
     );
-    if !setting.beside && flavour == Flavour::CurrentThread {
-        findings.contestant(FLOOR, COLUMN, format!("1 ({})", Short(pair.floor)));
-        findings.contestant(Kind::InOrder.name(), COLUMN, Number(pair.ratio));
-        findings.contestant(Kind::Ours.name(), COLUMN, Number(pair.ratio));
-    }
+    let row = "uncontended cycle, p50 to rslock's, current-thread runtime";
+    let row = findings.figure(row, [to_rslock.value(1.03)], "–");
+    row.peers(Short(to_rslock.floor));
 }
 
-/// This project's client and the peer in the same run: their ratios to the floor do not compare them.
-fn beside_rslock(
-    findings: &mut Findings,
-    server: &RedisServer,
-    setting: Setting,
-    flavour: Flavour,
-) {
-    let url = server.url();
-    let pair = flavour.run(async move {
-        let ours = Cycle(Ours::connect(&url).await, KEY);
-        let peer = Cycle(Kind::Rslock.connect(&url).await, KEY);
-        pair(setting.effort.rounds, setting.effort.cycles, ours, peer).await
-    });
+/// The server is half a millisecond away.
+fn far(findings: &mut Findings, server: &RedisServer, effort: Effort) {
+    let url = Distance::start(server.port(), WAY).url();
+    let pair_of = |awaits: bool| {
+        let url = url.clone();
+        Flavour::CurrentThread.run(async move {
+            let ours = Ours::with(&url, |builder| builder.await_release(awaits)).await;
+            let (ours, raw) = (Cycle::new(ours), Cycle::new(Raw::connect(&url).await));
+            pair(effort, effort.far_cycles, ours, raw).await
+        })
+    };
+    let (awaited, not) = (pair_of(true), pair_of(false));
     findings.figure(
-        &format!(
-            "uncontended cycle, p50 to rslock's, {} runtime",
-            flavour.name()
-        ),
-        Value::new(Goal::AtMost(1.03), pair.ratio).of(Short(pair.ours)),
-        format_args!("{} (rslock)", Short(pair.floor)),
+        "uncontended cycle, p50 to the floor, 0.5 ms a round trip away; release awaited / not",
+        [awaited.value(1.02), not.value(0.53)],
+        Short(awaited.floor),
     );
 }
 
-/// The row of the floor among the contestants.
-pub(super) const FLOOR: &str = "floor: SET NX, EVALSHA; a PUBLISH";
+fn blocking(findings: &mut Findings, server: &RedisServer, effort: Effort) {
+    let client = LockClient::builder().url(server.url()).build();
+    let ours = BlockingCycle(client.expect("the settings are valid"));
+    let raw = BlockingFloor {
+        connection: Mutex::new(server.connection()),
+        unlock: raw::unlock_script(),
+    };
+    let pair = without_runtime(pair(effort, effort.cycles, ours, raw));
+    let row = "uncontended cycle, p50 to the floor, blocking caller without a runtime";
+    findings.pair(row, 1.15, pair);
+}
 
-const COLUMN: &str = "cycle p50, to the floor";
+struct BlockingCycle(LockClient);
 
-/// The way of waiting makes no difference without contention.
-fn peers(findings: &mut Findings, server: &RedisServer, setting: Setting) {
-    let url = server.url();
-    let times = setting.effort.cycles.div_ceil(3);
-    let pair = Flavour::CurrentThread.run(async move {
-        let peer = Cycle(Kind::Rslock.connect(&url).await, KEY);
-        beside_floor(&url, peer, setting.effort.rounds, times).await
-    });
-    for kind in Kind::PEERS {
-        findings.contestant(kind.name(), COLUMN, Number(pair.ratio));
+/// With the client library's own blocking connection.
+struct BlockingFloor {
+    connection: Mutex<Connection>,
+    unlock: Script,
+}
+
+impl Work for BlockingCycle {
+    async fn once(&self) {
+        let guard = self.0.lock(KEY).acquire_blocking();
+        let released = guard.and_then(|guard| guard.release_blocking());
+        released.expect("the lock is free, and held throughout");
     }
 }
 
-async fn beside_floor<C: Contestant>(
-    url: &str,
-    ours: Cycle<C>,
-    rounds: usize,
-    times: usize,
-) -> Pair {
-    pair(rounds, times, ours, Cycle(Raw::connect(url).await, KEY)).await
-}
-
-/// The names of the commands since the last call.
-fn names(monitor: &mut Monitor) -> Vec<String> {
-    let commands = monitor.take();
-    commands.into_iter().map(|command| command.name).collect()
+impl Work for BlockingFloor {
+    async fn once(&self) {
+        let name = raw::name(KEY);
+        let mut connection = self.connection.lock().expect("no cycle panics");
+        let taken: Option<String> = raw::lock(&name)
+            .query(&mut *connection)
+            .expect("the server answers");
+        let freed: i64 = raw::unlock(&self.unlock, &name)
+            .invoke(&mut *connection)
+            .expect("the server answers");
+        assert_eq!((taken.is_some(), freed), (true, 1), "the lock is free");
+    }
 }

@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use harness::RedisServer;
 use redis::aio::MultiplexedConnection;
 
-use super::Setting;
-use super::cycle::FLOOR;
 use crate::contestants::{Contestant, Kind};
-use crate::findings::{Findings, Goal, Value};
+use crate::effort::Effort;
+use crate::findings::{Findings, Value};
 use crate::number::Short;
 use crate::runtimes::Flavour;
 use crate::stats::{Times, ratio};
@@ -22,35 +21,17 @@ const KEY: &str = "handoff:1";
 /// The queue of its lock.
 const QUEUE: &str = "{lock:handoff:1}:w";
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
-    let effort = &setting.effort;
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let (ours, pings) = handoffs(Kind::Ours, effort.handoffs);
-    findings.figure(
+    let ratio = ratio(ours.median(), pings.median());
+    let row = findings.figure(
         "release to the waiter's confirmed grant, p50 to a PING",
-        Value::new(Goal::AtMost(5.0), ratio(ours.median(), pings.median()))
-            .of(Short(ours.median())),
+        [Value::at_most(5.0, ratio).of(Short(ours.median()))],
         Short(pings.median()),
     );
-    let column = if setting.beside {
-        "release → grant p50 / p99, not pinned"
-    } else {
-        "release → grant p50 / p99"
-    };
-    let both = |times: &Times| {
-        format!(
-            "{} / {}",
-            Short(times.median()),
-            Short(times.percentile(99))
-        )
-    };
-    findings.contestant(FLOOR, column, format_args!("{} (a PING)", both(&pings)));
-    for kind in Kind::ALL {
-        let times = match kind {
-            Kind::Ours | Kind::InOrder => &ours,
-            peer => &handoffs(peer, effort.peer_handoffs).0,
-        };
-        findings.contestant(kind.name(), column, both(times));
-    }
+    let [rslock, tuned] = Kind::PEERS.map(|peer| handoffs(peer, effort.peer_handoffs).0);
+    let both = [&rslock, &tuned].map(|times| Short(times.median()));
+    row.peers(format_args!("{} / {}", both[0], both[1]));
 }
 
 /// The times of that many hand-offs, and of as many PINGs in between.

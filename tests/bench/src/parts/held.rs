@@ -2,39 +2,43 @@
 
 use harness::RedisServer;
 
-use super::Setting;
-use crate::contestants::Kind;
 use crate::counting;
-use crate::findings::{Findings, Goal, Value};
-use crate::meter::Meter;
-use crate::number::{Count, Number, Short};
+use crate::effort::Effort;
+use crate::findings::{Findings, Value};
+use crate::number::Count;
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
-    let (count, watch) = (setting.effort.held, setting.effort.watch);
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
-    let (url, held) = (server.url(), Count(count));
-    let (number, millis) = (count.to_string(), watch.as_millis().to_string());
-    let [allocated, resident, background, all] = counting::ask(&["held", &url, &number, &millis]);
-    // All further commands were renewals.
-    let commands = Meter::new(&server).calls(Kind::Ours.commands());
-    let commands = usize::try_from(commands).expect("they are few");
-    let renewals = commands.saturating_sub(count);
+    held(
+        findings,
+        "",
+        &server.url(),
+        effort.held,
+        effort,
+        [1024.0, 25.0],
+    );
+}
+
+/// So many locks with a ttl of 30 s, and the goals for the memory and the time that they take.
+pub(super) fn held(
+    findings: &mut Findings,
+    place: &str,
+    url: &str,
+    count: usize,
+    effort: Effort,
+    [most_bytes, most_time]: [f64; 2],
+) {
+    let (number, millis) = (count.to_string(), effort.watch.as_millis().to_string());
+    let [allocated, background] = counting::ask(&["held", url, &number, &millis]);
+    let count = Count(count);
     findings.figure(
-        &format!("{held} held locks with a ttl of 30 s, bytes each"),
-        Value::new(Goal::AtMost(1024.0), allocated).of(format_args!(
-            "the process grew by {} each",
-            Number(resident)
-        )),
+        format!("{place}{count} held locks, bytes each"),
+        [Value::at_most(most_bytes, allocated)],
         0,
     );
     findings.figure(
-        &format!("{held} held locks, the background thread's part of a core, %"),
-        Value::new(Goal::AtMost(25.0), background * 100.0).of(format_args!(
-            "all threads {}; {} renewals in {}",
-            Number(all * 100.0),
-            Count(renewals),
-            Short(watch)
-        )),
+        format!("{place}{count} held locks, the background thread's part of a core, %"),
+        [Value::at_most(most_time, background * 100.0)],
         0,
     );
 }

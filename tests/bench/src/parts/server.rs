@@ -6,59 +6,36 @@
 
 use std::time::Duration;
 
-use harness::{ACQUIRE, RELEASE, RedisServer, ask, deletion, owner};
+use harness::{ACQUIRE, RELEASE, RedisServer, deletion, owner};
 use redis::{Connection, FromRedisValue, Pipeline, Script};
 
-use super::Setting;
-use crate::contestants::{Contestant, Ours, TTL_MILLIS, raw};
-use crate::findings::{Findings, Goal, Value};
+use crate::contestants::{TTL_MILLIS, raw};
+use crate::effort::Effort;
+use crate::findings::{Findings, Value};
 use crate::meter::Meter;
 use crate::number::Short;
-use crate::runtimes::Flavour;
 use crate::stats::ratio;
 
 const KEYS: usize = 200;
 
-/// The part of a lock's record before the label: owner, flag and token.
-const BEFORE_LABEL: usize = 39;
+/// The end of a record: a space and a label like that of a client with default options.
+const LABEL: &str = " host-1 (pid 4121)";
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let mut bench = Bench::new(&server);
-    let mut ways = vec![Way::Floor, Way::Scripts];
-    ways.extend(deletion(&mut bench.connection).map(Way::Deletion));
     // Alternately: the minimum is the time of the commands, and the rest is noise.
-    let batches = (setting.effort.cycles / 3).div_ceil(KEYS);
-    let mut least = vec![Duration::MAX; ways.len()];
-    for _ in 0..2 * setting.effort.rounds {
-        for (&way, least) in ways.iter().zip(&mut least) {
-            *least = bench.round(way, batches).min(*least);
-        }
+    let batches = (effort.cycles / 3).div_ceil(KEYS);
+    let [mut ours, mut floor] = [Duration::MAX; 2];
+    for _ in 0..2 * effort.rounds {
+        floor = bench.round(Bench::floor, batches).min(floor);
+        ours = bench.round(Bench::ours, batches).min(ours);
     }
-    let floor = least[0];
-    let rows = [("scripts", 1.5), ("released by DELIFEQ or DELEX", 1.2)];
-    for ((how, most), time) in rows.into_iter().zip([least.get(1), least.get(2)]) {
-        let goal = Goal::AtMost(most);
-        let value = match time {
-            Some(&time) => Value::new(goal, ratio(time, floor)).of(Short(time)),
-            None => Value::none(goal, "the server has neither"),
-        };
-        findings.figure(
-            &format!("uncontended cycle, the server's CPU to the floor's, {how}"),
-            value,
-            Short(floor),
-        );
-    }
-}
-
-/// How the locks are acquired and released.
-#[derive(Clone, Copy)]
-enum Way {
-    Floor,
-    /// `acquire` and `release`, as a client sends them to most servers.
-    Scripts,
-    /// `acquire`, and the arguments of a command that compares and deletes.
-    Deletion(&'static [&'static str]),
+    findings.figure(
+        "uncontended cycle, the server's CPU to the floor's",
+        [Value::at_most(1.5, ratio(ours, floor)).of(Short(ours))],
+        Short(floor),
+    );
 }
 
 struct Bench {
@@ -70,7 +47,8 @@ struct Bench {
     /// This project's locks: the names of lock, fence and queue.
     records: Vec<[String; 3]>,
     owner: String,
-    label: String,
+    /// The arguments of a command that compares and deletes, where the server has one: clients release by it.
+    deletion: Option<&'static [&'static str]>,
 }
 
 impl Bench {
@@ -92,20 +70,16 @@ impl Bench {
             floors: floors.collect(),
             records: records.collect(),
             owner: owner('a'),
-            label: default_label(server, &mut connection),
+            deletion: deletion(&mut connection),
             connection,
         }
     }
 
     /// The server's time for a cycle, over that many with each key.
-    fn round(&mut self, way: Way, batches: usize) -> Duration {
+    fn round(&mut self, cycle: fn(&mut Bench), batches: usize) -> Duration {
         let before = self.meter.cpu();
         for _ in 0..batches {
-            match way {
-                Way::Floor => self.floor(),
-                Way::Scripts => self.scripts(),
-                Way::Deletion(words) => self.deletion(words),
-            }
+            cycle(self);
         }
         let cycles = u32::try_from(batches * KEYS).expect("they are few");
         (self.meter.cpu() - before) / cycles
@@ -125,29 +99,9 @@ impl Bench {
         self.free(&unlocks);
     }
 
-    fn scripts(&mut self) {
-        self.acquire();
-        let mut releases = Pipeline::with_capacity(KEYS);
-        for [lock, ..] in &self.records {
-            releases.invoke_script(RELEASE.key(lock).arg(&self.owner));
-        }
-        self.free(&releases);
-    }
-
-    fn deletion(&mut self, words: &[&str]) {
-        let grants = self.acquire();
-        let mut deletions = Pipeline::with_capacity(KEYS);
-        for ([lock, ..], grant) in self.records.iter().zip(grants) {
-            let record = [&self.owner, &grant, &self.label].map(String::as_str);
-            let deletion = deletions.cmd(words[0]).arg(lock).arg(&words[1..]);
-            deletion.arg(record.concat());
-        }
-        self.free(&deletions);
-    }
-
-    /// The flags and tokens of all locks.
-    fn acquire(&mut self) -> Vec<String> {
-        let entry = [&*self.owner, &*self.label].concat();
+    /// As a client with default options sends it.
+    fn ours(&mut self) {
+        let entry = [&*self.owner, LABEL].concat();
         let mut acquires = Pipeline::with_capacity(KEYS);
         for record in &self.records {
             let mut acquire = ACQUIRE.prepare_invoke();
@@ -156,7 +110,20 @@ impl Bench {
             }
             acquires.invoke_script(acquire.arg(&entry).arg(TTL_MILLIS));
         }
-        self.ask(&acquires)
+        // The flags and tokens of all locks.
+        let grants: Vec<String> = self.ask(&acquires);
+        let mut releases = Pipeline::with_capacity(KEYS);
+        for ([lock, ..], grant) in self.records.iter().zip(grants) {
+            match self.deletion {
+                None => releases.invoke_script(RELEASE.key(lock).arg(&self.owner)),
+                Some(words) => {
+                    let record = [&*self.owner, &*grant, LABEL];
+                    let deletion = releases.cmd(words[0]).arg(lock).arg(&words[1..]);
+                    deletion.arg(record.concat())
+                }
+            };
+        }
+        self.free(&releases);
     }
 
     /// Releases all locks.
@@ -169,14 +136,4 @@ impl Bench {
         let answers = commands.query(&mut self.connection);
         answers.expect("the server answers")
     }
-}
-
-/// The end of a record of a client with default options: a space and its label.
-fn default_label(server: &RedisServer, connection: &mut Connection) -> String {
-    let runtime = Flavour::CurrentThread.runtime();
-    let ours = runtime.block_on(Ours::connect(&server.url()));
-    let held = runtime.block_on(ours.acquire("label"));
-    let record: String = ask(connection, &["GET", "lock:label"]);
-    runtime.block_on(ours.release(held));
-    record[BEFORE_LABEL..].to_owned()
 }

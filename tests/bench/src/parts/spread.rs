@@ -5,46 +5,42 @@ use std::time::{Duration, Instant};
 use harness::RedisServer;
 use tokio::task::JoinSet;
 
-use super::Setting;
-use super::cycle::FLOOR;
-use crate::contestants::{Contestant, Kind, Raw};
-use crate::findings::{Findings, Goal, Value};
-use crate::number::Number;
+use crate::contestants::{Contestant, Kind, Ours, Raw};
+use crate::effort::Effort;
+use crate::findings::{Findings, NONE, Value};
+use crate::number::PerSecond;
+use crate::pair::{Cycle, Work};
 use crate::runtimes::Flavour;
 use crate::stats::{median, rate};
 
 const TASKS: usize = 64;
 
-const COLUMN: &str = "64 tasks, distinct keys, to the floor";
-
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
-    let floor = |url: String| async move { Raw::connect(&url).await };
-    let Rates { ratio, one, other } = by_turns(Kind::Ours, floor, setting);
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
+    let server = RedisServer::start();
+    let url = server.url();
+    let (floor, rslock) = Flavour::MultiThread.run(async move {
+        let ours = of(Ours::connect(&url).await);
+        let floor = of(Raw::connect(&url).await);
+        let rslock = of(Kind::Rslock.connect(&url).await);
+        let to_floor = by_turns(effort, &ours, floor).await;
+        (to_floor, by_turns(effort, &ours, rslock).await)
+    });
     findings.figure(
         "64 tasks, distinct keys, cycles to the floor's",
-        Value::new(Goal::AtLeast(0.75), ratio).of(format_args!("{}/s", Number(one))),
-        format!("{}/s", Number(other)),
+        [Value::at_least(0.75, floor.ratio).of_rate(floor.one)],
+        PerSecond(floor.other),
     );
-    if setting.beside {
-        return;
-    }
-    let rslock = |url: String| async move { Kind::Rslock.connect(&url).await };
-    let beside_rslock = by_turns(Kind::Ours, rslock, setting);
-    findings.figure(
+    let row = findings.figure(
         "64 tasks, distinct keys, cycles to rslock's",
-        Value::new(Goal::AtLeast(1.0), beside_rslock.ratio)
-            .of(format_args!("{}/s", Number(beside_rslock.one))),
-        format!("{}/s (rslock)", Number(beside_rslock.other)),
+        [Value::at_least(1.0, rslock.ratio).of_rate(rslock.one)],
+        NONE,
     );
-    findings.contestant(FLOOR, COLUMN, format!("1 ({}/s)", Number(other)));
-    for kind in Kind::ALL {
-        let ratio = if kind.is_ours() {
-            ratio
-        } else {
-            by_turns(kind, floor, setting).ratio
-        };
-        findings.contestant(kind.name(), COLUMN, Number(ratio));
-    }
+    row.peers(PerSecond(rslock.other));
+}
+
+/// What each task does.
+fn of<C: Contestant>(contestant: C) -> impl Fn(usize) -> Cycle<C> {
+    move |task| Cycle::of(contestant.clone(), format!("spread:{task}"))
 }
 
 /// The cycles per second of two contestants, and the median of the rounds' ratios.
@@ -55,28 +51,22 @@ struct Rates {
 }
 
 /// One contestant, and another one on the same server.
-fn by_turns<C: Contestant, F: Future<Output = C> + Send>(
-    kind: Kind,
-    other: impl FnOnce(String) -> F + Send + 'static,
-    setting: Setting,
+async fn by_turns<A: Work, B: Work>(
+    effort: Effort,
+    one: impl Fn(usize) -> A,
+    other: impl Fn(usize) -> B,
 ) -> Rates {
-    let server = RedisServer::start();
-    let url = server.url();
-    let rounds = Flavour::MultiThread.run(async move {
-        let (one, other) = (kind.connect(&url).await, other(url).await);
-        let slice = setting.effort.slice / 2;
-        let mut rounds = Vec::new();
-        for _ in 0..setting.effort.rounds {
-            // Alternately, twice each.
-            let mut sums = (0.0, 0.0);
-            for _ in 0..2 {
-                sums.0 += cycles(&one, slice).await / 2.0;
-                sums.1 += cycles(&other, slice).await / 2.0;
-            }
-            rounds.push(sums);
+    let slice = effort.slice / 2;
+    let mut rounds = Vec::new();
+    for _ in 0..effort.rounds {
+        // Alternately, twice each.
+        let mut sums = (0.0, 0.0);
+        for _ in 0..2 {
+            sums.0 += cycles(&one, slice).await / 2.0;
+            sums.1 += cycles(&other, slice).await / 2.0;
         }
-        rounds
-    });
+        rounds.push(sums);
+    }
     Rates {
         ratio: median(rounds.iter().map(|(one, other)| one / other)),
         one: median(rounds.iter().map(|round| round.0)),
@@ -85,16 +75,14 @@ fn by_turns<C: Contestant, F: Future<Output = C> + Send>(
 }
 
 /// The cycles per second of all tasks.
-async fn cycles<C: Contestant>(contestant: &C, time: Duration) -> f64 {
+async fn cycles<W: Work>(work: &impl Fn(usize) -> W, time: Duration) -> f64 {
     let mut tasks = JoinSet::new();
     let start = Instant::now();
-    for task in 0..TASKS {
-        let (contestant, key) = (contestant.clone(), format!("spread:{task}"));
+    for work in (0..TASKS).map(work) {
         tasks.spawn(async move {
             let mut cycles = 0;
             while start.elapsed() < time {
-                let held = contestant.acquire(&key).await;
-                contestant.release(held).await;
+                work.once().await;
                 cycles += 1;
             }
             cycles

@@ -1,55 +1,89 @@
-//! Tasks of one process that take one lock in turns.
+//! Tasks of one process that take one lock in turns, and those of several.
+
+use std::slice;
 
 use harness::RedisServer;
 
-use super::Setting;
 use super::contest::Contest;
-use super::cycle::FLOOR;
 use crate::contestants::Kind;
-use crate::findings::{Findings, Goal, Value};
-use crate::log::Window;
-use crate::number::Number;
+use crate::effort::Effort;
+use crate::field::Field;
+use crate::findings::{Findings, Value};
+use crate::log::{Log, Window};
+use crate::number::{Number, PerSecond};
+use crate::ping_pong::ping_pong;
 use crate::race::log;
 use crate::runtimes::Flavour;
 
-/// The number of tasks, and the columns of the contestants.
-const TASKS: [(u32, &str); 2] = [(16, "transfers/s, 16 tasks"), (128, "128 tasks")];
+const PROCESSES: u32 = 4;
+const TASKS: u32 = 8;
 
-pub(super) fn measure(findings: &mut Findings, setting: Setting) {
-    for (tasks, column) in TASKS {
-        let off = contest(Kind::InOrder, tasks, setting);
-        let on = contest(Kind::Ours, tasks, setting);
-        let ratio = |least, contest: &Contest| {
-            let rate = contest.rate();
-            Value::new(Goal::AtLeast(least), contest.ratio()).of(format_args!("{}/s", Number(rate)))
-        };
-        findings.figures(
-            &format!(
-                "transfers, {tasks} tasks of a process, to the ping-pong; local turns off / on"
-            ),
-            &[ratio(0.3, &off), ratio(6.0, &on)],
-            format_args!("{}/s", Number(on.floor())),
-        );
-        if setting.beside {
-            continue;
-        }
-        off.describe(findings, &on, &format!("{tasks} tasks of a process"));
-        findings.contestant(FLOOR, column, Number(on.floor()));
-        for kind in Kind::ALL {
-            let rate = match kind {
-                Kind::InOrder => off.rate(),
-                Kind::Ours => on.rate(),
-                peer => contest(peer, tasks, setting).rate(),
-            };
-            findings.contestant(kind.name(), column, Number(rate));
-        }
-    }
+pub(super) fn measure(findings: &mut Findings, effort: Effort) {
+    transfers(findings, "16 tasks of a process", [0.3, 6.0], |kind| {
+        let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
+        let contestant = runtime.block_on(kind.connect(&server.url()));
+        hold(kind, effort, &server, |key, window| {
+            runtime.block_on(log(&contestant, key, 16, window))
+        })
+    });
+    let race = "4 processes × 8 tasks";
+    let [off, on, rslock, tuned] = transfers(findings, race, [0.25, 3.0], |kind| {
+        let server = RedisServer::start();
+        let mut field = Field::new(kind, &server.url(), PROCESSES);
+        hold(kind, effort, &server, |key, window| {
+            field.race(key, TASKS, window)
+        })
+    });
+    findings.figure(
+        format!("Jain index over {race}; off / on"),
+        [&off, &on].map(|contest| Value::at_least(0.99, contest.fairness())),
+        1,
+    );
+    let commands = findings.figure(
+        format!("commands per transfer, {race}; off / on"),
+        [(2.05, &off), (0.2, &on)].map(|(most, of)| Value::at_most(most, of.commands())),
+        1,
+    );
+    let [rslock, tuned] = [rslock, tuned].map(|peer| Number(peer.commands()));
+    commands.peers(format_args!("{rslock} / {tuned}"));
 }
 
-fn contest(kind: Kind, tasks: u32, setting: Setting) -> Contest {
-    let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
-    let contestant = runtime.block_on(kind.connect(&server.url()));
-    Contest::hold(kind, setting, 1, &server, |key, time| {
-        runtime.block_on(log(&contestant, key, tasks, Window::soon(time)))
-    })
+/// The contests of all kinds.
+fn transfers(
+    findings: &mut Findings,
+    race: &str,
+    [off_goal, on_goal]: [f64; 2],
+    contest: impl Fn(Kind) -> Contest,
+) -> [Contest; 4] {
+    let contests = Kind::ALL.map(contest);
+    let [off, on, rslock, tuned] = &contests;
+    let row = findings.figure(
+        format!("transfers, {race}, to the ping-pong; local turns off / on"),
+        [off.value(off_goal), on.value(on_goal)],
+        PerSecond(on.floor()),
+    );
+    let [rslock, tuned] = [rslock, tuned].map(|peer| PerSecond(peer.rate()));
+    row.peers(format_args!("{rslock} / {tuned}"));
+    off.demand_exclusion(findings, race);
+    on.demand_exclusion(findings, race);
+    contests
+}
+
+/// Beside the floor, on a runtime of its own. Peers sleep for longer than a slice of this project's client.
+fn hold(
+    kind: Kind,
+    effort: Effort,
+    server: &RedisServer,
+    mut race: impl FnMut(&str, Window) -> Log,
+) -> Contest {
+    let (rounds, time) = match kind.is_ours() {
+        true => (effort.rounds, effort.slice),
+        false => (effort.peer_rounds, effort.peer_slice),
+    };
+    let race = |key: &str| race(key, Window::soon(time));
+    let floor = || {
+        let url = server.url();
+        Flavour::MultiThread.run(async move { ping_pong(&url, effort.slice).await })
+    };
+    Contest::hold(rounds, kind, slice::from_ref(server), race, floor)
 }
