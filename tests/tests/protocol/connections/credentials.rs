@@ -359,12 +359,6 @@ async fn file_is_read_for_each_connection() {
         cycle(&client).await;
     };
     lacks(&|| fs::remove_file(&path).unwrap(), "cannot be read: ").await;
-    lacks(&|| replace("\n"), "has no password").await;
-    lacks(
-        &|| replace("green\ns3cret\ns3cret"),
-        "has more than two lines",
-    )
-    .await;
     lacks(&|| fs::write(&path, b"\xff").unwrap(), "is not UTF-8").await;
 }
 

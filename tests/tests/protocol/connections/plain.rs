@@ -28,23 +28,3 @@ async fn a_plain_client_learns_that_the_port_requires_tls() {
     assert!(error.is_unavailable(), "{error}");
     assert!(error.to_string().contains("rediss://"), "{error}");
 }
-
-#[tokio::test]
-async fn require_tls_refuses_unencrypted_connections() {
-    for url in [
-        "redis://127.0.0.1:1",
-        "redis://redis.internal",
-        "valkey://localhost",
-    ] {
-        let error = LockClient::builder().url(url).require_tls(true).build();
-        let error = error.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{url}");
-        assert!(error.to_string().contains("rediss://"), "{error}");
-    }
-    // The memory backend uses no network.
-    LockClient::builder()
-        .url("memory://")
-        .require_tls(true)
-        .build()
-        .unwrap();
-}

@@ -168,25 +168,9 @@ async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
 }
 
 #[tokio::test]
-async fn a_sentinel_is_refused() {
-    let sentinel = RedisServer::builder().sentinel().start();
-    let sentence = "is a Sentinel, which keeps no locks; the URL must begin with redis-sentinel:// and end \
-                    with # and the name of the primary";
-    refused("redis://", sentinel.port(), sentence).await;
-}
-
-#[tokio::test]
 async fn a_server_that_does_not_know_hello_is_refused() {
     let server = RedisServer::builder().without("HELLO").start();
     let sentence = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";
     refused("redis://", server.port(), sentence).await;
     refused("redis://app:s3cret", server.port(), sentence).await;
-}
-
-#[tokio::test]
-async fn a_missing_password_is_named() {
-    let server = RedisServer::start();
-    server.config_set("requirepass", "s3cret");
-    let sentence = "the server wants a password, and the URL has none";
-    refused("redis://", server.port(), sentence).await;
 }

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-use harness::{Proxy, RedisServer, ask, client};
+use harness::{Form, Proxy, RedisServer, ask, client};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -17,10 +17,14 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 /// The number of tuples for each template.
-const TUPLES: usize = 25_000;
+fn tuples() -> usize {
+    Form::of_this_run().pick(5_000, 25_000)
+}
 
 /// The number of locks for each template, on a server that checks the slots.
-const LOCKS: usize = 500;
+fn locks_of_each() -> usize {
+    Form::of_this_run().pick(100, 500)
+}
 
 const PIECES: &[&str] = &[
     "a", "A", "b", "0", "1", "3", "3A", "%", "%3A", "%3a", "%2F", "%%", ":", "/", ":f", ":w", "{",
@@ -74,14 +78,14 @@ fn address() -> impl Strategy<Value = IpAddr> {
     })
 }
 
-/// The keys of [`TUPLES`] tuples, each with its own.
+/// The keys of [`tuples`], each with its own.
 async fn keys_of<T: Clone + Debug + Eq + Hash>(
     tuples: impl Strategy<Value = T>,
     lock: impl AsyncFn(T) -> Result<String, LockError>,
 ) -> Vec<String> {
     let mut runner = TestRunner::default();
     let mut owners: HashMap<String, T> = HashMap::new();
-    for _ in 0..TUPLES {
+    for _ in 0..self::tuples() {
         let tuple = tuples.new_tree(&mut runner).expect("nothing is left out");
         let tuple = tuple.current();
         let key = lock(tuple.clone()).await.expect("every value makes a key");
@@ -113,10 +117,10 @@ async fn no_two_tuples_of_arguments_share_a_key() {
     let different: Vec<usize> = keys.iter().map(Vec::len).collect();
     println!(
         "{} tuples, different ones of each template: {different:?}",
-        keys.len() * TUPLES
+        keys.len() * tuples()
     );
     assert!(
-        different.iter().all(|keys| *keys > TUPLES / 2),
+        different.iter().all(|keys| *keys > tuples() / 2),
         "the same again and again"
     );
 
@@ -130,7 +134,7 @@ async fn no_two_tuples_of_arguments_share_a_key() {
     let proxy = Proxy::start(server.port());
     proxy.replace_in_replies("$7\r\ncluster", "$10\r\nstandalone");
     let client = client(proxy.url());
-    for key in keys.iter().flat_map(|keys| &keys[..LOCKS]) {
+    for key in keys.iter().flat_map(|keys| &keys[..locks_of_each()]) {
         let guard = client.lock(&key[..]).acquire().await;
         let guard = guard.unwrap_or_else(|error| panic!("{key:?}: {error}"));
         guard.release().await.expect("it was held");

@@ -88,37 +88,21 @@ fn readme_is_short_and_leads_to_the_guide() {
 async fn they_are_enough_and_each_of_them_is_used() {
     let server = generous();
     let mut admin = server.connection();
-    let rule = [&["ACL", "SETUSER"][..], &printed()].concat();
-    let _: () = ask(&mut admin, &rule);
-    let _: () = ask(&mut admin, &["ACL", "LOG", "RESET"]);
-    let _: () = ask(&mut admin, &["CONFIG", "RESETSTAT"]);
+    permit(&mut admin, &printed());
 
     everything_happens(&server, &mut admin).await;
 
-    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
-    for right in RIGHTS {
-        if let Some(command) = right.strip_prefix('+') {
-            let used = stats.contains(&format!("cmdstat_{command}:calls"));
-            assert!(used, "{command} is never called:\n{stats}");
-        }
-    }
-    // The client checks whether the server may evict locks, and tries whether it compares and deletes.
-    // A refusal of either does no harm.
-    let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
-    let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
+    assert_used(&mut admin, RIGHTS);
+    // The client tries whether the server compares and deletes. A refusal does no harm.
     let deletion = deletion(&mut admin).map(|words| words[0].to_lowercase());
-    let expected = deletion.into_iter().chain(["info".to_owned()]).collect();
-    assert_eq!(refused, expected);
+    assert_eq!(refused(&mut admin), deletion.into_iter().collect());
 }
 
 #[tokio::test]
 async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
     let server = generous();
     let mut admin = server.connection();
-    let rule = [&["ACL", "SETUSER"][..], &printed_for_redisson()].concat();
-    let _: () = ask(&mut admin, &rule);
-    let _: () = ask(&mut admin, &["ACL", "LOG", "RESET"]);
-    let _: () = ask(&mut admin, &["CONFIG", "RESETSTAT"]);
+    permit(&mut admin, &printed_for_redisson());
 
     let url = server.url().replace("://", "://service:password@");
     let builder = LockClient::builder().url(url).record(Record::Redisson);
@@ -139,17 +123,8 @@ async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
     let error = one.lock(KEY).wait(ms(0)).await.unwrap_err();
     assert!(error.is_busy(), "{error}");
 
-    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
-    let commands = REDISSON_RIGHTS
-        .iter()
-        .filter_map(|right| right.strip_prefix('+'));
-    for command in commands {
-        let used = stats.contains(&format!("cmdstat_{command}:calls"));
-        assert!(used, "{command} is never called:\n{stats}");
-    }
-    let refused: Vec<Vec<redis::Value>> = ask(&mut admin, &["ACL", "LOG"]);
-    let refused: BTreeSet<String> = refused.iter().map(|entry| object(entry)).collect();
-    assert_eq!(refused, BTreeSet::from(["info".to_owned()]));
+    assert_used(&mut admin, REDISSON_RIGHTS);
+    assert_eq!(refused(&mut admin), BTreeSet::new());
 }
 
 #[test]
@@ -175,6 +150,13 @@ fn page_prints_those_for_viewers_of_redissons_record() {
     assert_eq!(printed, expected);
 }
 
+/// Makes a user by a rule, and resets what the server has counted and refused.
+fn permit(admin: &mut Connection, rule: &[&str]) {
+    let _: () = ask(admin, &[&["ACL", "SETUSER"], rule].concat());
+    let _: () = ask(admin, &["ACL", "LOG", "RESET"]);
+    let _: () = ask(admin, &["CONFIG", "RESETSTAT"]);
+}
+
 /// A client of a user with the rights that the page prints, less one of them.
 fn client_as(
     server: &RedisServer,
@@ -182,11 +164,9 @@ fn client_as(
     user: &str,
     without: Option<&str>,
 ) -> LockClient {
-    let rule = printed_for(user).into_iter();
-    let rule = rule.filter(|right| Some(*right) != without);
-    let rule: Vec<&str> = ["ACL", "SETUSER"].into_iter().chain(rule).collect();
-    let _: () = ask(admin, &rule);
-    let _: () = ask(admin, &["ACL", "LOG", "RESET"]);
+    let mut rule = printed_for(user);
+    rule.retain(|right| Some(*right) != without);
+    permit(admin, &rule);
     client(server.url().replace("://", &format!("://{user}:password@")))
 }
 
@@ -202,6 +182,16 @@ fn refused(admin: &mut Connection) -> BTreeSet<String> {
 fn assert_refused_without(admin: &mut Connection, right: &str) {
     let command = right.trim_start_matches('+').to_owned();
     assert_eq!(refused(admin), BTreeSet::from([command]));
+}
+
+/// The server has carried out each of these commands since its figures were reset.
+#[track_caller]
+fn assert_used(admin: &mut Connection, rights: &[&'static str]) {
+    let stats: String = ask(admin, &["INFO", "commandstats"]);
+    for right in commands_of(rights) {
+        let used = stats.contains(&format!("cmdstat_{}:calls", &right[1..]));
+        assert!(used, "{right} is never used:\n{stats}");
+    }
 }
 
 fn commands_of(rights: &[&'static str]) -> impl Iterator<Item = &'static str> {
